@@ -1,0 +1,228 @@
+"""Batches of rows from any reader → coded entries → a release. All readers end here."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import SourceError
+from standout.ingest.intern import Interner
+from standout.ingest.options import Options
+from standout.ingest.rejects import Reason, Rejects
+from standout.ingest.times import TimeReader
+from standout.ingest.values import LevelMap
+from standout.jit import kernel
+from standout.release.build import Coded, build
+from standout.release.kernels import NONE
+from standout.release.labels import Labels
+from standout.release.model import Release
+from standout.release.progress import Progress
+from standout.release.provenance import Provenance
+
+__all__ = ["Batch", "Collector", "Spans", "joined"]
+
+Array = NDArray[Any]
+
+BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
+
+
+class Spans(NamedTuple):
+    """One text per row: buffer[starts[i]:ends[i]]."""
+
+    buffer: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows of a source. `time` is text, or whole units on the wall clock; `status` says why a row
+    cannot be used (0: it can), `line` where it stands."""
+
+    line: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    record: Spans
+    item: tuple[Spans, ...]
+    value: Spans | None
+    time: Spans | NDArray[np.uint32] | None
+
+
+@dataclass(slots=True)
+class LineMap:
+    """Which line of which source the n-th kept row is: a note for each place where the lines jump."""
+
+    rows: int = 0
+    first: list[NDArray[np.int64]] = field(default_factory=list)
+    shift: list[NDArray[np.int64]] = field(default_factory=list)
+    source: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def add(self, source: int, lines: NDArray[np.int64]) -> None:
+        if not len(lines):
+            return
+        shift = lines - np.arange(self.rows, self.rows + len(lines))
+        jumps = np.flatnonzero(np.diff(shift, prepend=shift[0] - 1))
+        self.first.append(jumps + self.rows)
+        self.shift.append(shift[jumps])
+        self.source.append(np.full(len(jumps), source))
+        self.rows += len(lines)
+
+    def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The source and the line of each row."""
+        place = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
+        return np.concatenate(self.source)[place], rows + np.concatenate(self.shift)[place]
+
+
+class Collector:
+    """Takes batches, codes what can be used, counts what cannot, and builds the release."""
+
+    def __init__(self, options: Options, has_value: bool, has_time: bool, unit: str = "line") -> None:
+        self.options = options
+        self.records = Interner()
+        self.items = Interner()
+        self.values = Interner() if has_value else None
+        self.times: TimeReader | None = options.time_reader() if has_time else None
+        self.reader = options.value_reader()
+        self.unit = unit
+        self.sources: list[str] = []
+        self.rejects = Rejects()
+        self.lines = LineMap()
+        self.blocks: list[NDArray[np.uint32]] = []
+
+    def source(self, name: str) -> None:
+        """The following batches come from here."""
+        self.sources.append(name)
+
+    def add(self, batch: Batch) -> None:
+        """Codes a batch of rows."""
+        status = batch.status
+        item = batch.item[0] if len(batch.item) == 1 else joined(batch.item)
+        _require(batch.record, status, Reason.NO_RECORD)
+        _require(item, status, Reason.NO_ITEM)
+        times = np.zeros(len(status), np.uint32)
+        if self.times is not None and isinstance(batch.time, Spans):
+            times = self.times.read(*batch.time, status)
+        elif batch.time is not None and not isinstance(batch.time, Spans):
+            times = batch.time
+        values = np.full(len(status), NONE)
+        if self.values is not None and batch.value is not None:
+            values = self.values.codes(*batch.value, status)
+            self.reader.check(len(self.values))
+        records = self.records.codes(*batch.record, status)
+        items = self.items.codes(*item, status)
+        block = np.empty((len(status), 4), np.uint32)
+        kept = _pack(records, items, values, times, status, block)
+        self.add_coded(block[:kept], batch.line, status)
+
+    def add_coded(self, block: NDArray[np.uint32], line: NDArray[np.int64], status: NDArray[np.uint8]) -> None:
+        """Takes entries that are coded already; `line` and `status` tell of all rows, used or not."""
+        self.rejects.rows += len(status)
+        if len(block) != len(status):
+            self.rejects.add(self.sources[-1], line, status)
+            line = line[status == 0]
+        self.lines.add(len(self.sources) - 1, line)
+        self.blocks.append(block)
+
+    def finish(self, provenance: Provenance, progress: Progress) -> Release:
+        """The release of all that was added, or an error that says why there is none."""
+        found = None if self.values is None else self._levels(self.values)
+        self.rejects.check(self.options.limit, self.unit)
+        if not sum(map(len, self.blocks)):
+            raise SourceError("there is not a single row to use" if self.rejects.rows else "there are no rows")
+        coded = Coded(
+            self.blocks,
+            self.records.labels(),
+            self.items.labels(),
+            None if found is None else found.levels,
+            None if found is None else found.level,
+            self.options.time_unit,
+            None if self.times is None else self.times.zone_name,
+        )
+        self.blocks = []
+        return build(coded, self.options.repeats, provenance, progress)
+
+    def _levels(self, values: Interner) -> LevelMap:
+        """The levels of the values in use; rows whose value is none are rejected now."""
+        used = np.zeros(len(values) + 1, np.int64)
+        for block in self.blocks:
+            _tally_values(block, used)
+        texts: Labels = values.labels()
+        found = self.reader.levels(text if used[i] else "" for i, text in enumerate(texts))
+        if found.status.any():
+            self._reject_values(found.status)
+        return found
+
+    def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
+        status_of = np.append(status_of, np.uint8(0))  # the last is for rows without a value
+        row = 0
+        for i, block in enumerate(self.blocks):
+            status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
+            if status.any():
+                source, line = self.lines.locate(row + np.arange(len(block)))
+                for s in np.unique(source[status != 0]):
+                    here = source == s
+                    self.rejects.add(self.sources[s], line[here], status[here])
+                self.blocks[i] = block[status == 0]
+            row += len(block)
+
+
+def joined(parts: tuple[Spans, ...]) -> Spans:
+    """Several columns as one text, a|b; a | or \\ inside a part gets a \\ before it, so that nothing merges.
+
+    Empty where all parts are.
+    """
+    sizes = sum(part.ends - part.starts for part in parts)
+    empty = sizes == 0
+    room = 2 * sizes + len(parts) - 1  # every byte may need a backslash
+    starts = np.cumsum(room) - room
+    out, ends = np.empty(int(room.sum()), np.uint8), starts.copy()
+    for i, part in enumerate(parts):
+        _append_part(part, i > 0, out, ends)
+    ends[empty] = starts[empty]
+    return Spans(out, starts, ends)
+
+
+def _require(spans: Spans, status: Array, reason: Reason) -> None:
+    empty = (spans.starts == spans.ends) & (status == 0)
+    if empty.any():
+        status[empty] = reason
+
+
+@kernel
+def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> int:
+    """Puts the rows that can be used side by side; returns how many they are."""
+    n = 0
+    for i in range(len(status)):
+        if status[i] != 0:
+            continue
+        out[n, 0] = records[i]
+        out[n, 1] = items[i]
+        out[n, 2] = values[i]
+        out[n, 3] = times[i]
+        n += 1
+    return n
+
+
+@kernel
+def _append_part(part: Spans, bar: bool, out: Array, cursor: Array) -> None:
+    """Writes each row's part behind what stands at its cursor."""
+    for row in range(len(cursor)):
+        at = cursor[row]
+        if bar:
+            out[at] = BAR
+            at += 1
+        for i in range(part.starts[row], part.ends[row]):
+            byte = part.buffer[i]
+            if byte == BAR or byte == BACKSLASH:
+                out[at] = BACKSLASH
+                at += 1
+            out[at] = byte
+            at += 1
+        cursor[row] = at
+
+
+@kernel
+def _tally_values(block: Array, used: Array) -> None:
+    last = len(used) - 1
+    for i in range(len(block)):
+        used[min(np.int64(block[i, 2]), last)] += 1

@@ -1,0 +1,119 @@
+"""CSV and its relatives: any separator, header or not, quotes."""
+
+import csv
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.errors import SourceError
+from standout.ingest.collect import Batch, Collector, Spans
+from standout.ingest.columns import Roles, is_header, resolve, unnamed
+from standout.ingest.options import Options
+from standout.ingest.sources import Stream
+from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
+from standout.ingest.window import Window
+from standout.release.progress import Progress
+
+__all__ = ["Layout", "read_delimited", "sniff"]
+
+SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+SPOKEN = {"\t": "tab", " ": "space"}
+SAMPLE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a delimited file is written and what its columns are."""
+
+    separator: str
+    quote: str
+    header: tuple[str, ...] | None
+    roles: Roles
+
+    def told(self) -> dict[str, str]:
+        return {
+            "separator": SPOKEN.get(self.separator, self.separator),
+            "header": "no" if self.header is None else "yes",
+            **self.roles.told(),
+        }
+
+    def dialect(self) -> Dialect:
+        slot = np.full(len(self.roles.names), -1, np.int64)
+        slot[self.roles.wanted] = np.arange(len(self.roles.wanted))
+        quote = ord(self.quote) if self.quote else NO_QUOTE
+        return Dialect(np.frombuffer(self.separator.encode(), np.uint8), quote, slot)
+
+
+def sniff(stream: Stream, options: Options) -> Layout:
+    """The layout of a file, from its first lines and what the user says."""
+    lines = _first_lines(stream)
+    separator = options.separator or _separator(stream.name, lines, options.quote)
+    quote = options.quote if len(separator) == 1 else ""
+    rows = _split(lines, separator, quote)
+    if not rows:
+        raise SourceError(f"{stream.name} is empty")
+    header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options)
+    if header and len(rows) == 1:
+        raise SourceError(f"{stream.name} has a header and no rows")
+    names = tuple(rows[0]) if header else unnamed(len(rows[0]))
+    roles = resolve(names, options, header, rows[1:] if header else rows)
+    return Layout(separator, quote, names if header else None, roles)
+
+
+def read_delimited(stream: Stream, layout: Layout, collector: Collector, progress: Progress) -> None:
+    """Feeds every row of the stream to the collector."""
+    collector.source(stream.name)
+    dialect, width = layout.dialect(), len(layout.roles.wanted)
+    window, header = Window(stream), layout.header is not None
+    while window.refill():
+        found = Rows.empty(window.lines + 1, width)  # one more: the row that is not over yet
+        count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, found)
+        if window.last and state == OPEN_QUOTE:
+            raise SourceError(
+                f"{stream.name}: a quote opened on line {next_line} is never closed (if quotes mean nothing: --quote '')"
+            )
+        rows = found.part(1 if header and count else 0, count)
+        header = header and not count
+        if len(rows.status):
+            collector.add(_batch(window, rows, layout.roles))
+        window.take(used, next_line)
+        progress("reading", stream.done, stream.total)
+
+
+def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
+    spans = [Spans(window.buffer, rows.starts[k], rows.ends[k]) for k in range(len(roles.wanted))]
+    n_items = len(roles.item)
+    time = spans.pop() if roles.time is not None else None
+    value = spans.pop() if roles.value is not None else None
+    return Batch(rows.line, rows.status, spans[0], tuple(spans[1 : 1 + n_items]), value, time)
+
+
+def _first_lines(stream: Stream) -> list[str]:
+    """The first lines as text, for a look at the layout only; bad bytes are named when they are read."""
+    head = stream.peek().decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+    lines = head.replace("\r\n", "\n").split("\n")
+    if not head.strip():
+        raise SourceError(f"{stream.name} is empty")
+    return [line for line in lines[: SAMPLE + 1] if line.strip()]
+
+
+def _separator(name: str, lines: list[str], quote: str) -> str:
+    """The separator that gives most of the first lines the same number of fields, two or more."""
+    best, best_share = "", 0.0
+    for candidate in SEPARATORS:
+        counts = [len(row) for row in _split(lines, candidate, quote if len(candidate) == 1 else "")]
+        share = counts.count(counts[0]) / len(counts) if counts and counts[0] > 1 else 0.0
+        if share > best_share:
+            best, best_share = candidate, share
+    if best_share < 0.5:
+        raise SourceError(f"{name}: no separator is recognised; name it with --separator")
+    return best
+
+
+def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
+    if not quote:
+        return [line.split(separator) for line in lines]
+    try:
+        return [row for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
+    except csv.Error:
+        return [line.split(separator) for line in lines]

@@ -1,0 +1,153 @@
+"""Polars and pandas frames and Parquet files: batches of columns → batches of rows."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from standout.errors import ColumnError, SourceError
+from standout.ingest.collect import Batch, Collector, Spans
+from standout.ingest.columns import Roles, resolve
+from standout.ingest.options import Options
+from standout.ingest.rejects import Reason
+from standout.ingest.times import TimeReader
+from standout.release.progress import Progress
+from standout.release.kernels import TIME_BIAS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["from_pandas", "read_frame", "scan_parquet"]
+
+ROWS = 1 << 18
+NO_ZONE = 1 << 62
+
+
+def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
+    """Parquet files, or folders of them, as one frame."""
+    files = [file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])]
+    return pl.scan_parquet(files, glob=False, hive_partitioning=False)
+
+
+def from_pandas(frame: "pd.DataFrame", options: Options) -> pl.DataFrame:
+    """The columns of a pandas frame that are wanted; its missing values become nulls."""
+    names = [str(name) for name in frame.columns]
+    roles = resolve(names, options, header=True)
+    return pl.DataFrame([_from_pandas_column(frame.iloc[:, i], names[i]) for i in roles.wanted])
+
+
+def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
+    kind = column.dtype.kind
+    if kind in "iufb" and isinstance(column.dtype, np.dtype):
+        return pl.Series(name, column.to_numpy(), nan_to_null=True)
+    if kind == "M":
+        moved = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
+        made = pl.Series(name, moved.to_numpy().astype("datetime64[us]"))
+        return made.dt.replace_time_zone("UTC") if column.dt.tz is not None else made
+    missing = column.isna().tolist()
+    return pl.Series(name, [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)], strict=False)
+
+
+def read_frame(
+    made: Callable[[], pl.LazyFrame], name: str, options: Options, progress: Progress
+) -> tuple[Collector, dict[str, str]]:
+    """Feeds every row of a frame to a collector; also says what was recognised."""
+    try:
+        frame = made()
+        schema = frame.collect_schema()
+        roles = resolve(schema.names(), options, header=True)
+        total = int(frame.select(pl.len()).collect().item())
+        collector = Collector(
+            options, has_value=roles.value is not None, has_time=roles.time is not None, unit="row"
+        )
+        collector.source(name)
+        row = 0
+        for batch in _batches(frame.select(schema.names()[i] for i in dict.fromkeys(roles.wanted))):
+            collector.add(_coded(batch, roles, row, collector.times))
+            row += len(batch)
+            progress("reading", row, total)
+    except pl.exceptions.PolarsError as error:
+        raise SourceError(f"{name} cannot be read: {_kind(error)}") from error
+    except pl.exceptions.PanicException as error:  # a damaged file can make Polars give up
+        raise SourceError(f"{name} cannot be read: it is damaged") from error
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
+    if row == 0:
+        raise SourceError(f"{name} has no rows")
+    return collector, roles.told()
+
+
+def _kind(error: Exception) -> str:
+    """The first line of an error of Polars, without what may be data: anything in quotes or brackets."""
+    return " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
+
+
+def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    for batch in frame.collect_batches(chunk_size=ROWS, maintain_order=True):
+        yield from batch.iter_slices(ROWS)
+
+
+def _coded(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:
+    def column(place: int) -> pl.Series:
+        return batch.get_column(roles.names[place])
+
+    status = np.zeros(len(batch), np.uint8)
+    time: Spans | NDArray[np.uint32] | None = None
+    if roles.time is not None and times is not None:
+        moment = column(roles.time)
+        time = _units(moment, times, status) if moment.dtype.is_temporal() else _spans(_text(moment))
+    return Batch(
+        np.arange(first + 1, first + len(batch) + 1),
+        status,
+        _spans(_id(column(roles.record))),
+        tuple(_spans(_id(column(place))) for place in roles.item),
+        None if roles.value is None else _spans(_text(column(roles.value))),
+        time,
+    )
+
+
+def _id(column: pl.Series) -> pl.Series:
+    """Ids as text. Whole numbers that only became fractions because some are missing stay whole."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+        whole = column.cast(pl.Int64, strict=False)
+        if not (whole.cast(column.dtype) == column).all():
+            raise ColumnError(f"column {column.name!r} has fractions: ids must be text or whole numbers")
+        column = whole
+    return _text(column)
+
+
+def _text(column: pl.Series) -> pl.Series:
+    try:
+        return column.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        raise ColumnError(f"column {column.name!r} is of type {column.dtype}: text or numbers are needed") from error
+
+
+def _spans(column: pl.Series) -> Spans:
+    """A column of texts as spans of one buffer; a missing one is empty."""
+    filled = column.fill_null("")
+    ends = np.cumsum(filled.str.len_bytes().to_numpy().astype(np.int64))
+    text = filled.str.join("").item() or ""
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    return Spans(np.frombuffer(text.encode() or b" ", np.uint8), starts, ends)
+
+
+def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """Dates and datetimes → whole units on the wall clock + TIME_BIAS, 0 where missing."""
+    if column.dtype == pl.Time or column.dtype == pl.Duration:
+        raise ColumnError(f"column {column.name!r} is of type {column.dtype}: a date or datetime is needed")
+    zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
+    if isinstance(column.dtype, pl.Datetime):
+        per_second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[column.dtype.time_unit]
+        seconds = column.to_physical().fill_null(0).to_numpy() // per_second
+    else:
+        seconds = column.to_physical().fill_null(0).to_numpy().astype(np.int64) * 86_400
+    units = reader.from_seconds(seconds, local=not zoned)
+    missing = column.is_null().to_numpy()
+    outside = (np.abs(units) >= TIME_BIAS) & ~missing
+    status[outside] = Reason.TIME_OUT_OF_RANGE
+    return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)

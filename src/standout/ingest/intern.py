@@ -1,0 +1,180 @@
+"""Texts → small whole numbers, in the order of their first appearance.
+
+A hash table with open addressing, written for millions of short ids. A text of up to 7 bytes is its own
+key, exactly: its length and its bytes in one 64-bit word, found with one cache line. A longer one has
+a hash as key, marked in the top byte, and its bytes are compared.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.jit import inline, kernel
+from standout.release.kernels import NONE
+from standout.release.labels import Labels
+
+__all__ = ["Interner", "Table", "intern_span"]
+
+Array = NDArray[Any]
+
+SHORT = 7
+S8, S29, S32, S56 = np.uint64(8), np.uint64(29), np.uint64(32), np.uint64(56)
+LONG = np.uint64(0xFF) << S56
+LOW56 = np.uint64((1 << 56) - 1)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+SECOND = np.uint64(0xBF58476D1CE4E5B9)
+
+
+class Table(NamedTuple):
+    """The compiled half: room for as many new texts as the caller has made sure of.
+
+    slots[i] = (key, code + 1), code + 1 = 0 where free; text c is data[ends[c] : ends[c + 1]];
+    size[0] = number of texts.
+    """
+
+    slots: NDArray[np.uint64]
+    data: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+class Interner:
+    """Codes for texts, growing as needed.
+
+    >>> ids = Interner()
+    >>> ids.codes_of(["7", "007", "7"]).tolist(), list(ids.labels())
+    ([0, 1, 0], ['7', '007'])
+    """
+
+    def __init__(self) -> None:
+        self.table = Table(
+            np.zeros((1 << 10, 2), np.uint64),
+            np.empty(1 << 12, np.uint8),
+            np.zeros(1 << 9, np.int64),
+            np.zeros(1, np.int64),
+        )
+
+    def __len__(self) -> int:
+        return int(self.table.size[0])
+
+    def reserve(self, texts: int, size: int) -> Table:
+        """The table, with room for so many more texts of so many bytes in all."""
+        table = self.table
+        wanted, used = len(self) + texts, int(table.ends[len(self)])
+        slots, data, ends = table.slots, table.data, table.ends
+        if 2 * wanted > len(slots):
+            slots = np.zeros((1 << int(2 * wanted).bit_length(), 2), np.uint64)
+            _rehash(table.slots, slots)
+        if used + size > len(data):
+            data = _grown(data, used + size)
+        if wanted + 1 > len(ends):
+            ends = _grown(ends, wanted + 1)
+        self.table = Table(slots, data, ends, table.size)
+        return self.table
+
+    def codes(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
+        """The code of each span of the buffer; NONE where it is empty or its row's status is not 0."""
+        out = np.empty(len(starts), np.uint32)
+        table = self.reserve(len(starts), int((ends - starts).sum()))
+        _intern(table, buffer, starts, ends, status, out)
+        return out
+
+    def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
+        labels = Labels.of(texts)
+        return self.codes(
+            labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8)
+        )
+
+    def labels(self) -> Labels:
+        """The texts in the order of their codes."""
+        ends = self.table.ends[: len(self) + 1]
+        return Labels(ends, self.table.data[: ends[-1]])
+
+
+def _grown(array: Array, wanted: int) -> Array:
+    larger = np.zeros(max(wanted, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@inline
+def intern_span(table: Table, buffer: Array, start: int, end: int) -> int:
+    """The code of the bytes buffer[start:end]; a text not seen before gets the next one."""
+    key = _key(buffer, start, end)
+    mask = len(table.slots) - 1
+    place = _place(key) & mask
+    while True:
+        code = np.int64(table.slots[place, 1]) - 1
+        if code < 0:
+            return _added(table, place, key, buffer, start, end)
+        if table.slots[place, 0] == key and (end - start <= SHORT or _same(table, code, buffer, start, end)):
+            return code
+        place = (place + 1) & mask
+
+
+@inline
+def _key(buffer: Array, start: int, end: int) -> np.uint64:
+    key = np.uint64(end - start)
+    if end - start <= SHORT:
+        shift = np.uint64(8 * (SHORT - (end - start)))
+        for i in range(start, end):
+            key = (key << S8) | np.uint64(buffer[i])
+        return key << shift
+    for i in range(start, end):
+        key = (key ^ np.uint64(buffer[i])) * MULTIPLIER
+        key ^= key >> S29
+    return (key & LOW56) | LONG
+
+
+@inline
+def _place(key: np.uint64) -> int:
+    mixed = (key ^ (key >> S32)) * MULTIPLIER
+    mixed = (mixed ^ (mixed >> S29)) * SECOND
+    return np.int64(mixed >> S32)
+
+
+@inline
+def _same(table: Table, code: int, buffer: Array, start: int, end: int) -> bool:
+    first = table.ends[code]
+    if table.ends[code + 1] - first != end - start:
+        return False
+    for i in range(end - start):  # noqa: SIM110  (compiled: a generator would not be)
+        if table.data[first + i] != buffer[start + i]:
+            return False
+    return True
+
+
+@inline
+def _added(table: Table, place: int, key: np.uint64, buffer: Array, start: int, end: int) -> int:
+    code = table.size[0]
+    first = table.ends[code]
+    for i in range(end - start):
+        table.data[first + i] = buffer[start + i]
+    table.ends[code + 1] = first + end - start
+    table.slots[place, 0] = key
+    table.slots[place, 1] = np.uint64(code + 1)
+    table.size[0] = code + 1
+    return code
+
+
+@kernel
+def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
+    for i in range(len(starts)):
+        if status[i] != 0 or starts[i] == ends[i]:
+            out[i] = NONE
+        else:
+            out[i] = np.uint32(intern_span(table, buffer, starts[i], ends[i]))
+
+
+@kernel
+def _rehash(old: Array, new: Array) -> None:
+    mask = len(new) - 1
+    for i in range(len(old)):
+        if old[i, 1] == 0:
+            continue
+        place = _place(old[i, 0]) & mask
+        while new[place, 1] != 0:
+            place = (place + 1) & mask
+        new[place, 0] = old[i, 0]
+        new[place, 1] = old[i, 1]

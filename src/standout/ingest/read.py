@@ -1,0 +1,179 @@
+"""`standout.read`: recognises what it is given, reads it, and says how it understood it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from standout.errors import ParameterError, SourceError
+from standout.ingest import netflix
+from standout.ingest.collect import Collector
+from standout.ingest.delimited import read_delimited, sniff
+from standout.ingest.options import Column, Options
+from standout.ingest.recognise import Find, Part, recognise
+from standout.ingest.rejects import Rejects
+from standout.ingest.sources import expanded, is_tar, opened, tar_members
+from standout.ingest.titles import read_titles, titled
+from standout.release.build import Repeats
+from standout.release.clock import TimeUnit
+from standout.release.model import Release
+from standout.release.progress import Progress, quiet
+from standout.release.provenance import Provenance
+from standout.release.store import is_index, open_index
+
+if TYPE_CHECKING:
+    from standout.ingest.values import ValueType
+
+__all__ = ["Ingest", "read"]
+
+
+def read(
+    source: Any,
+    *,
+    record: Column | None = None,
+    item: Column | Sequence[Column] | None = None,
+    value: Column | bool | None = None,
+    time: Column | bool | None = None,
+    titles: str | Path | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
+    quote: str = '"',
+    encoding: str = "utf-8",
+    member: str | None = None,
+    value_type: "ValueType" = "auto",
+    value_bin: float | None = None,
+    time_format: str | None = None,
+    time_unit: TimeUnit = "day",
+    zone: str = "UTC",
+    repeats: Repeats = "last",
+    max_rejects: int | str = 0,
+    progress: Progress = quiet,
+) -> Release:
+    """The release in a file, in several, in a folder, in a frame, or in an index directory.
+
+    Reads CSV and its relatives (any separator; gzip, zstd, zip), Parquet, MovieLens, the Netflix Prize
+    files, Polars and pandas frames. Columns are named, or given by their place (1 is the first), or
+    recognised from well-known names; several may form the item; `value=False` and `time=False` leave
+    them out. Ids are text, kept as they are. The result says in `provenance` how it was understood.
+
+    value_type   "auto": numbers if any value is one, else categories; "number"; "text"
+    value_bin    numbers are rounded down to multiples of this
+    time_format  "s", "ms", "us", "ns" (since 1970), "iso", or a pattern of strptime; else recognised
+    time_unit    "day", "hour" or "minute"
+    zone         Unix times and times with a zone are moved to this one; others are taken as written
+    repeats      of the same record and item keep the "last" in time (then in row order), the "first",
+                 the one of "max" value, or raise an "error"
+    max_rejects  how many rows, or which share ("5%"), may be unusable
+
+    >>> import polars as pl, standout as so
+    >>> frame = pl.DataFrame({"user": ["007", "7"], "film": ["Brazil", "Bent"], "stars": [4.5, 1]})
+    >>> so.read(frame).record("007").entries
+    (Entry(item='Brazil', value=4.5, time=None),)
+    """
+    options = Options(
+        record, item, value, time, separator, header, quote, encoding, member, value_type, value_bin,
+        time_format, time_unit, zone, repeats, max_rejects,
+    )  # fmt: skip
+    return Ingest(options, progress).read(source, titles)
+
+
+@dataclass(slots=True)
+class Ingest:
+    """One reading of a source; afterwards it knows which rows were rejected."""
+
+    options: Options
+    progress: Progress = quiet
+    rejects: Rejects = field(default_factory=Rejects)
+
+    def read(self, source: Any, titles: str | Path | None = None) -> Release:
+        """The release in the source."""
+        if not isinstance(source, (str, Path, list, tuple)):
+            return self._with_titles(self._frame(source), titles)
+        paths = expanded([source] if isinstance(source, (str, Path)) else list(source))
+        if len(paths) == 1 and is_index(paths[0]):
+            return open_index(paths[0])
+        find = recognise(paths, self.options.member)
+        release = self._found(find)
+        if titles is None and find.titles is not None:
+            release = replace(release, titles=titled(release.items, _titles_of(find.titles)))
+        return self._with_titles(release, titles)
+
+    def _found(self, find: Find) -> Release:
+        files = tuple(dict.fromkeys(part.path.name for part in find.parts))
+        if find.kind == "Parquet":
+            return self._parquet([part.path for part in find.parts], files)
+        if find.kind == "Netflix Prize":
+            return self._netflix(find.parts, files)
+        return self._delimited(find, files)
+
+    def _delimited(self, find: Find, files: tuple[str, ...]) -> Release:
+        collector, layout = None, None
+        for part in find.parts:
+            with opened(part.path, part.member, self.options.encoding) as stream:
+                this = sniff(stream, self.options)
+                if layout is None or collector is None:
+                    layout = this
+                    has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
+                    collector = Collector(self.options, has_value, has_time)
+                elif this != layout:
+                    raise SourceError(f"{part.path} is not laid out like {find.parts[0].path}: read them one by one")
+                read_delimited(stream, layout, collector, self.progress)
+        assert collector is not None and layout is not None
+        return self._finished(collector, Provenance(find.kind, files, layout.told()))
+
+    def _netflix(self, parts: tuple[Part, ...], files: tuple[str, ...]) -> Release:
+        collector = netflix.collector(self.options)
+        for part in parts:
+            if part.member is None and is_tar(part.path):
+                for stream in tar_members(part.path, netflix.FILES):
+                    netflix.read_netflix(stream, collector, self.progress)
+            else:
+                with opened(part.path, part.member) as stream:
+                    netflix.read_netflix(stream, collector, self.progress)
+        if not collector.sources:
+            raise SourceError(f"{parts[0].path} holds no files of the Netflix Prize (mv_0000001.txt …)")
+        told = {"record": "customer", "item": "film", "value": "rating", "time": "date"}
+        return self._finished(collector, Provenance("Netflix Prize", _some(files), told))
+
+    def _parquet(self, paths: list[Path], files: tuple[str, ...]) -> Release:
+        from standout.ingest.frames import read_frame, scan_parquet
+
+        name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+        collector, told = read_frame(lambda: scan_parquet(paths), name, self.options, self.progress)
+        return self._finished(collector, Provenance("Parquet", files, told))
+
+    def _frame(self, frame: Any) -> Release:
+        import polars as pl
+
+        from standout.ingest.frames import from_pandas, read_frame
+
+        if type(frame).__module__.startswith("pandas") and hasattr(frame, "iloc"):
+            frame = from_pandas(frame, self.options)
+        if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+            raise ParameterError(f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}")
+        collector, told = read_frame(frame.lazy, "the frame", self.options, self.progress)
+        return self._finished(collector, Provenance("frame", (), told))
+
+    def _finished(self, collector: Collector, provenance: Provenance) -> Release:
+        self.rejects = collector.rejects
+        settings = dict(provenance.settings)
+        if collector.times is not None:
+            settings |= collector.times.told()
+        if collector.values is not None and self.options.value_bin is not None:
+            settings["value bin"] = f"{self.options.value_bin:g}"
+        settings["repeats"] = self.options.repeats
+        return collector.finish(replace(provenance, settings=settings), self.progress)
+
+    def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
+        if titles is None:
+            return release
+        return replace(release, titles=titled(release.items, read_titles(Path(titles))))
+
+
+def _titles_of(part: Part) -> dict[str, str]:
+    return read_titles(part.path, part.member)
+
+
+def _some(files: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a few files; of 17,770, the first, and how many."""
+    return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")

@@ -1,0 +1,237 @@
+"""Bytes from files: plain, gzip, zstd, zip, tar; told apart by their first bytes, streamed, damage named."""
+
+import glob
+import gzip
+import io
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+
+from standout.errors import ParameterError, SourceError
+
+__all__ = ["PARQUET", "ZIP", "Stream", "expanded", "is_tar", "magic", "opened", "readable", "tar_members", "zip_names"]
+
+HEAD = 1 << 18
+GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
+TAR_MAGIC = slice(257, 262)
+
+
+@dataclass(slots=True)
+class Stream:
+    """A stream of plain bytes: its name, its first bytes, and how far along its file it is."""
+
+    name: str
+    raw: IO[bytes]
+    body: IO[bytes]
+    total: int
+    head: bytes = b""
+
+    def peek(self) -> bytes:
+        """The first bytes; they stay to be read by `fill`."""
+        while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
+            self.head += more
+        return self.head
+
+    def fill(self, room: memoryview) -> int:
+        """Reads into `room`; returns how many bytes, 0 at the end."""
+        if self.head:
+            n = min(len(room), len(self.head))
+            room[:n] = self.head[:n]
+            self.head = self.head[n:]
+            return n
+        with readable(self.name):
+            return self.body.readinto(room) or 0  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def done(self) -> int:
+        return self.raw.tell() if not self.raw.closed else self.total
+
+
+def expanded(sources: list[str | Path]) -> list[Path]:
+    """The files that paths and globs name, in order; each must exist."""
+    found: list[Path] = []
+    for source in sources:
+        path = Path(source)
+        if path.exists():
+            found.append(path)
+        elif matches := sorted(glob.glob(str(source))):
+            found += map(Path, matches)
+        else:
+            raise SourceError(f"{source}: no such file")
+    return found
+
+
+@contextmanager
+def opened(path: Path, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
+    """A file as a stream of UTF-8 bytes, decompressed; `member` names the file inside a zip."""
+    with readable(str(path)), path.open("rb") as raw:
+        total = path.stat().st_size
+        with _plain(raw, path, member) as body:
+            if not _is_utf8(encoding):
+                body = io.BufferedReader(_Recoded(body, encoding))
+            yield Stream(str(path), raw, body, total)
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """What goes wrong while a file is read, said in one line."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise SourceError(f"{name}: no such file") from error
+    except IsADirectoryError as error:
+        raise SourceError(f"{name} is a folder") from error
+    except PermissionError as error:
+        raise SourceError(f"{name}: permission denied") from error
+    except EOFError as error:
+        raise SourceError(f"{name} is truncated: it ends in the middle of its compressed data") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{name} is not {error.encoding} text: name its encoding with --encoding") from error
+    except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
+        raise SourceError(f"{name} is damaged: {_in_one_line(error)}") from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise SourceError(f"{name} cannot be read: {_in_one_line(error)}") from error
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror or _in_one_line(error)}") from error
+
+
+def magic(path: Path) -> bytes:
+    """The first bytes of a file, which tell its kind."""
+    with readable(str(path)), path.open("rb") as raw:
+        return raw.read(4)
+
+
+def is_tar(path: Path) -> bool:
+    """Whether a file is a tar, compressed or not."""
+    if magic(path) == ZIP:
+        return False
+    with opened(path) as stream:
+        return stream.peek()[TAR_MAGIC] == b"ustar"
+
+
+def zip_names(path: Path) -> list[str]:
+    """The files inside a zip."""
+    with readable(str(path)), zipfile.ZipFile(path) as archive:
+        return [info.filename for info in archive.infolist() if not info.is_dir()]
+
+
+def tar_members(path: Path, wanted: re.Pattern[str]) -> Iterator[Stream]:
+    """The members of a tar (compressed or not) whose base name fits; a tar inside the tar is walked too."""
+    with readable(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
+        yield from _walk_tar(body, raw, path, wanted)
+
+
+def _walk_tar(
+    body: IO[bytes], raw: IO[bytes], path: Path, wanted: re.Pattern[str]
+) -> Iterator[Stream]:
+    with tarfile.open(fileobj=body, mode="r|") as archive:
+        for info in archive:
+            if not info.isfile():
+                continue
+            inside, base = archive.extractfile(info), Path(info.name).name
+            assert inside is not None
+            if base.endswith(".tar"):
+                yield from _walk_tar(inside, raw, path, wanted)
+            elif wanted.fullmatch(base):
+                yield Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
+
+
+@contextmanager
+def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]]:
+    """The decompressed bytes of an open file."""
+    magic = raw.read(4)
+    raw.seek(0)
+    if member is not None and magic != ZIP:
+        raise ParameterError(f"member names a file inside a zip, and {path} is not one")
+    if magic.startswith(GZIP):
+        yield gzip.GzipFile(fileobj=raw)
+    elif magic == ZSTD:
+        yield io.BufferedReader(_Zstd(raw))
+    elif magic == ZIP:
+        with zipfile.ZipFile(raw) as archive, archive.open(_member(archive, path, member)) as body:
+            yield body
+    else:
+        yield raw
+
+
+def _member(archive: zipfile.ZipFile, path: Path, member: str | None) -> str:
+    names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    if member is None and len(names) == 1:
+        return names[0]
+    if member in names:
+        return str(member)
+    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    raise SourceError(f"{path} holds {len(names)} files: name one with --member ({listed})")
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class _Zstd(io.RawIOBase):
+    """Decompresses zstd frames one after another, and notices when the last one is cut off."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self.raw = raw
+        self.frame: Any = None
+        self.rest = b""
+        self.ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self.ready and self._advance():
+            pass
+        n = min(len(room), len(self.ready))
+        room[:n] = self.ready[:n]
+        self.ready = self.ready[n:]
+        return n
+
+    def _advance(self) -> bool:
+        data = self.rest or self.raw.read(1 << 16)
+        self.rest = b""
+        if not data:
+            if self.frame is not None:
+                raise EOFError
+            return False
+        if self.frame is None:
+            self.frame = zstandard.ZstdDecompressor().decompressobj()
+        self.ready = self.frame.decompress(data)
+        if self.frame.eof:
+            self.rest, self.frame = self.frame.unused_data, None
+        return True
+
+
+class _Recoded(io.RawIOBase):
+    """Text in another encoding, as UTF-8."""
+
+    def __init__(self, body: IO[bytes], encoding: str) -> None:
+        try:
+            self.reader = io.TextIOWrapper(body, encoding=encoding, errors="strict", newline="")
+        except LookupError as error:
+            raise ParameterError(f"encoding must be one that Python knows, like latin-1, got {encoding!r}") from error
+        self.ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        if not self.ready:
+            self.ready = self.reader.read(1 << 16).encode()
+        n = min(len(room), len(self.ready))
+        room[:n] = self.ready[:n]
+        self.ready = self.ready[n:]
+        return n

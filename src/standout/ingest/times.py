@@ -1,0 +1,349 @@
+"""Times as text or numbers → whole units on the wall clock of one zone.
+
+The rule: a Unix time, or a time with a zone of its own, is moved to the declared zone (UTC unless the
+user names another); a time without a zone is taken as it is written. Then it is rounded down to the unit.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import ParameterError
+from standout.ingest.intern import Interner
+from standout.ingest.rejects import Reason
+from standout.jit import inline, kernel
+from standout.release.clock import SECONDS, TimeUnit
+from standout.release.kernels import TIME_BIAS
+
+__all__ = ["TimeReader", "Zone", "civil_day", "recognised"]
+
+Array = NDArray[Any]
+
+EPOCH = datetime(1970, 1, 1)
+NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ milliseconds in 1973
+UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
+OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
+ZERO, NINE, DASH, DOT, COLON, PLUS = 48, 57, 45, 46, 58, 43
+DAYS_BEFORE = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334])
+
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
+COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A zone's offset from UTC: offset[i] seconds from since[i] on."""
+
+    name: str
+    since: NDArray[np.int64]
+    offset: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, name: str) -> "Zone":
+        if name == "UTC":
+            return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        try:
+            info = ZoneInfo(name)
+        except (ValueError, OSError, LookupError) as error:
+            raise ParameterError(f"zone must be a name like Europe/Berlin, got {name!r}") from error
+        return cls(name, *_transitions(info))
+
+
+def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the offset changes between 1900 and 2100: looked for every six hours, then to the second."""
+
+    def offset(second: int) -> int:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+        shift = moment.astimezone(info).utcoffset()
+        return 0 if shift is None else round(shift.total_seconds())
+
+    step, first, last = 86_400 // 4, -2_208_988_800, 4_102_444_800
+    since, offsets = [first], [offset(first)]
+    for high in range(first + step, last, step):
+        if offset(high) == offsets[-1]:
+            continue
+        low, right = high - step, high
+        while right - low > 1:
+            middle = (low + right) // 2
+            low, right = (middle, right) if offset(middle) == offsets[-1] else (low, middle)
+        since.append(right)
+        offsets.append(offset(right))
+    return np.array(since), np.array(offsets)
+
+
+def recognised(texts: Iterable[str]) -> str | None:
+    """The format of a column from its first texts: "s", "ms", "iso", "%Y%m%d", or None if none fits."""
+    numbers: list[str] = []
+    for text in texts:
+        if ISO.fullmatch(text):
+            return "iso"
+        if NUMBER.fullmatch(text):
+            numbers.append(text)
+    if not numbers:
+        return None
+    if all(COMPACT.fullmatch(text) for text in numbers):
+        return "%Y%m%d"
+    return "ms" if abs(int(numbers[0].split(".")[0])) >= LARGEST else "s"
+
+
+@dataclass(slots=True)
+class TimeReader:
+    """Reads one column's times, batch after batch, all in the format of the first.
+
+    >>> reader = TimeReader("day", "UTC", None)
+    >>> reader.read_texts(["2005-03-01", "2005-02-30", ""])[0].tolist()
+    [12843, None, None]
+    """
+
+    unit: TimeUnit
+    zone_name: str
+    format: str | None
+    zone: Zone = field(init=False)
+    texts: Interner = field(init=False, default_factory=Interner)
+    known: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
+    guessed: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        if self.unit not in SECONDS:
+            raise ParameterError(f"time unit must be day, hour or minute, got {self.unit!r}")
+        if self.format is not None and self.format not in (*NUMERIC, "iso") and "%" not in self.format:
+            raise ParameterError(
+                f"time format must be s, ms, us, ns, iso or a pattern like %d.%m.%Y, got {self.format!r}"
+            )
+        self.zone = Zone.of(self.zone_name)
+
+    def read(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
+        """Each span's time + TIME_BIAS, 0 where it is empty; the status of an unreadable one is set."""
+        out = np.zeros(len(starts), np.uint32)
+        if self.format is None:
+            self._recognise(buffer, starts, ends, status)
+        if self.format is None:
+            _refuse(starts, ends, status)
+        elif self.format == "iso":
+            _read_iso(buffer, starts, ends, SECONDS[self.unit], self.zone.since, self.zone.offset, status, out)
+        elif self.format in NUMERIC:
+            _read_unix(
+                buffer, starts, ends, NUMERIC[self.format], self.guessed, SECONDS[self.unit],
+                self.zone.since, self.zone.offset, status, out,
+            )  # fmt: skip
+        else:
+            self._read_pattern(buffer, starts, ends, status, out)
+        return out
+
+    def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
+        """The times of some texts, None where there is none, and their status: for trying things out."""
+        data = np.frombuffer("".join(texts).encode(), np.uint8)
+        ends = np.cumsum([len(text.encode()) for text in texts])
+        starts = ends - [len(text.encode()) for text in texts]
+        status = np.zeros(len(texts), np.uint8)
+        coded = self.read(data, starts, ends, status)
+        return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
+
+    def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
+        """Units on the wall clock, from seconds since 1970: local ones as they are, others moved to the zone."""
+        if not local:
+            place = np.searchsorted(self.zone.since, seconds, side="right") - 1
+            seconds = seconds + self.zone.offset[np.maximum(place, 0)]
+        return seconds // SECONDS[self.unit]
+
+    def told(self) -> dict[str, str]:
+        """How times were understood, for people and for the manifest."""
+        rule = {"s": "Unix seconds", "ms": "Unix milliseconds", "iso": "ISO 8601", None: "dates"}
+        return {
+            "time format": rule.get(self.format, str(self.format)),
+            "time unit": self.unit,
+            "zone": f"{self.zone_name} (a time without a zone is taken as written)",
+        }
+
+    def _recognise(self, buffer: Array, starts: Array, ends: Array, status: Array) -> None:
+        usable = np.flatnonzero((status == 0) & (ends > starts))[:100]
+        spans = (buffer[starts[i] : ends[i]].tobytes() for i in usable)
+        self.format = recognised(span.decode("utf-8", "replace").strip() for span in spans)
+        self.guessed = self.format is not None
+
+    def _read_pattern(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
+        codes = self.texts.codes(buffer, starts, ends, status)
+        labels = self.texts.labels()
+        fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
+        self.known = np.append(self.known, np.array(fresh, np.int64))
+        used = np.flatnonzero((status == 0) & (ends > starts))
+        units = self.known[codes[used]]
+        out[used] = units + TIME_BIAS
+        status[used[units <= -TIME_BIAS]] = UNREADABLE
+
+    def _pattern_unit(self, text: str) -> int:
+        try:
+            moment = datetime.strptime(text.strip(), str(self.format))
+            shift = moment.utcoffset()
+            seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
+        except (ValueError, OverflowError, IndexError, re.error):
+            return -TIME_BIAS
+        if shift is None:
+            return seconds // SECONDS[self.unit]
+        moved = np.array([seconds - round(shift.total_seconds())])
+        return int(self.from_seconds(moved, local=False)[0])
+
+
+@inline
+def civil_day(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01 in the Gregorian calendar, or a very small number if there is no such day."""
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if month < 1 or month > 12 or day < 1 or year < 1:
+        return -TIME_BIAS
+    length = 31 if month == 12 else DAYS_BEFORE[month] - DAYS_BEFORE[month - 1]
+    if day > length + (month == 2 and leap):
+        return -TIME_BIAS
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400
+    return days + DAYS_BEFORE[month - 1] + (month > 2 and leap) + day - 1 - 719_162
+
+
+@inline
+def _digits(buffer: Array, at: int, count: int) -> int:
+    """The number that `count` digits spell, or a very small one if they are not digits."""
+    number = 0
+    for i in range(at, at + count):
+        digit = np.int64(buffer[i]) - ZERO
+        if digit < 0 or digit > 9:
+            return -TIME_BIAS
+        number = number * 10 + digit
+    return number
+
+
+@inline
+def _offset(since: Array, offset: Array, second: int) -> int:
+    """The zone's offset at a second of UTC."""
+    low, high = 0, len(since)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if since[middle] <= second:
+            low = middle
+        else:
+            high = middle
+    return offset[low]
+
+
+@inline
+def _trimmed(buffer: Array, start: int, end: int) -> tuple[int, int]:
+    while start < end and buffer[start] == 32:
+        start += 1
+    while end > start and buffer[end - 1] == 32:
+        end -= 1
+    return start, end
+
+
+@kernel
+def _refuse(starts: Array, ends: Array, status: Array) -> None:
+    for i in range(len(starts)):
+        if status[i] == 0 and ends[i] > starts[i]:
+            status[i] = UNREADABLE
+
+
+@kernel
+def _read_unix(
+    buffer: Array, starts: Array, ends: Array, scale: int, guessed: bool, unit: int,
+    since: Array, offset: Array, status: Array, out: Array,
+) -> None:  # fmt: skip
+    """Whole numbers, perhaps with a fraction, of 1/scale seconds since 1970 in UTC."""
+    for row in range(len(starts)):
+        start, end = _trimmed(buffer, starts[row], ends[row])
+        if status[row] != 0 or start == end:
+            continue
+        negative = buffer[start] == DASH
+        at = start + (negative or buffer[start] == PLUS)
+        first, number = at, 0
+        while at < end and ZERO <= buffer[at] <= NINE and at - first < 18:
+            number = number * 10 + (np.int64(buffer[at]) - ZERO)
+            at += 1
+        digits = at - first
+        fraction = False
+        if at < end and buffer[at] == DOT:
+            at += 1
+            while at < end and ZERO <= buffer[at] <= NINE:
+                fraction = fraction or buffer[at] != ZERO
+                at += 1
+        if digits == 0 or at != end:
+            status[row] = UNREADABLE if digits < 18 else OUT_OF_RANGE
+            continue
+        if negative:
+            number = -number - fraction  # rounded down, as everything else
+        second = number // scale
+        if scale == 1 and abs(number) >= LARGEST:
+            status[row] = OTHER_FORMAT if guessed else OUT_OF_RANGE
+        elif guessed and scale > 1 and abs(number) < LARGEST:
+            status[row] = OTHER_FORMAT
+        elif abs(second) >= LARGEST:
+            status[row] = OUT_OF_RANGE
+        else:
+            out[row] = (second + _offset(since, offset, second)) // unit + TIME_BIAS
+
+
+@kernel
+def _read_iso(
+    buffer: Array, starts: Array, ends: Array, unit: int, since: Array, offset: Array, status: Array, out: Array
+) -> None:
+    """YYYY-MM-DD, then perhaps T or a space and HH:MM, :SS, a fraction, and Z or ±HH, ±HHMM, ±HH:MM."""
+    for row in range(len(starts)):
+        start, end = _trimmed(buffer, starts[row], ends[row])
+        if status[row] != 0 or start == end:
+            continue
+        status[row] = UNREADABLE  # until it has been read
+        if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
+            continue
+        day = civil_day(
+            _digits(buffer, start, 4), _digits(buffer, start + 5, 2), _digits(buffer, start + 8, 2)
+        )
+        if day == -TIME_BIAS:
+            continue
+        second, at = day * 86_400, start + 10
+        if at < end:
+            if end - at < 6 or (buffer[at] != 84 and buffer[at] != 32) or buffer[at + 3] != COLON:
+                continue
+            hour, minute = _digits(buffer, at + 1, 2), _digits(buffer, at + 4, 2)
+            at += 6
+            extra = 0
+            if at < end and buffer[at] == COLON:
+                if end - at < 3:
+                    continue
+                extra = _digits(buffer, at + 1, 2)
+                at += 3
+                if at < end and buffer[at] == DOT:
+                    at += 1
+                    while at < end and ZERO <= buffer[at] <= NINE:
+                        at += 1
+            if hour < 0 or hour > 23 or minute < 0 or minute > 59 or extra < 0 or extra > 60:
+                continue
+            second += hour * 3_600 + minute * 60 + min(extra, 59)
+        if at < end:
+            shift = 0
+            if buffer[at] == 90 and end - at == 1:
+                shift = 0
+            elif buffer[at] == PLUS or buffer[at] == DASH:
+                if end - at < 3:
+                    continue
+                hours, minutes = _digits(buffer, at + 1, 2), 0
+                colon = end - at > 3 and buffer[at + 3] == COLON
+                left = end - at - 3 - colon
+                if left == 2:
+                    minutes = _digits(buffer, at + 3 + colon, 2)
+                if (left != 2 and (left != 0 or colon)) or hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
+                    continue
+                shift = (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
+            else:
+                continue
+            second -= shift
+            second += _offset(since, offset, second)
+        units = second // unit
+        if units <= -TIME_BIAS or units >= TIME_BIAS:
+            status[row] = OUT_OF_RANGE
+            continue
+        out[row] = units + TIME_BIAS
+        status[row] = 0

@@ -1,0 +1,148 @@
+"""Delimited text → where each wanted field of each row lies: one pass over the bytes, compiled.
+
+Fields may stand in quotes (RFC 4180): a separator, a line end or a doubled quote may then be inside.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.ingest.rejects import Reason
+from standout.jit import inline, kernel
+
+__all__ = ["NO_QUOTE", "OPEN_QUOTE", "Dialect", "Rows", "tokenise"]
+
+Array = NDArray[Any]
+
+NEWLINE, RETURN = np.uint8(10), np.uint8(13)
+NO_QUOTE = 256
+OPEN_QUOTE = 1
+TOO_FEW, TOO_MANY, STRAY_QUOTE = Reason.TOO_FEW_FIELDS, Reason.TOO_MANY_FIELDS, Reason.STRAY_QUOTE
+
+
+class Dialect(NamedTuple):
+    """How a file is written, and which of its fields are wanted.
+
+    slot[f] = where field f goes in `Rows`, -1 where it is not wanted.
+    """
+
+    separator: NDArray[np.uint8]
+    quote: int
+    slot: NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """Rows found: spans of the buffer, one column per wanted field; why a row is unusable, or 0; its line."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    line: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, rows: int, slots: int) -> "Rows":
+        spans = np.zeros((slots, rows), np.int64), np.zeros((slots, rows), np.int64)
+        return cls(*spans, np.zeros(rows, np.uint8), np.empty(rows, np.int64))
+
+    def part(self, low: int, high: int) -> "Rows":
+        here = slice(low, high)
+        return Rows(self.starts[:, here], self.ends[:, here], self.status[here], self.line[here])
+
+
+@inline
+def _separates(buffer: Array, at: int, end: int, separator: Array) -> bool:
+    if at + len(separator) > end:
+        return False
+    for k in range(len(separator)):  # noqa: SIM110
+        if buffer[at + k] != separator[k]:
+            return False
+    return True
+
+
+@inline
+def _halved(buffer: Array, start: int, end: int, quote: int) -> int:
+    """Makes each doubled quote one, in place; returns where the text now ends."""
+    w = start
+    i = start
+    while i < end:
+        buffer[w] = buffer[i]
+        w += 1
+        i += 2 if buffer[i] == quote else 1
+    return w
+
+
+@kernel
+def tokenise(buffer: Array, end: int, line: int, dialect: Dialect, rows: Rows) -> tuple[int, int, int, int]:
+    """Finds the rows that end before `end`; returns (rows, bytes used, next line, state).
+
+    A row that does not end yet is left for the next call, which then sees all of it. State is
+    OPEN_QUOTE where that row is inside quotes. Empty lines are passed over.
+    """
+    separator, quote, slot = dialect.separator, dialect.quote, dialect.slot
+    first, wide = separator[0], len(separator)
+    doubled = np.zeros(rows.starts.shape[0], np.uint8)
+    n, begin = 0, 0
+    while begin < end:
+        field, at, lines, status = 0, begin, 1, 0
+        any_doubled = False
+        while True:  # one field
+            low = at
+            if at < end and np.int64(buffer[at]) == quote:
+                at += 1
+                low = at
+                escaped = False
+                while True:
+                    while at < end and np.int64(buffer[at]) != quote:
+                        lines += buffer[at] == NEWLINE
+                        at += 1
+                    if at + 1 >= end:
+                        return n, begin, line, OPEN_QUOTE if at >= end else 0
+                    if np.int64(buffer[at + 1]) != quote:
+                        break
+                    escaped = True
+                    at += 2
+                high = at
+                at += 1
+                if buffer[at] == RETURN and at + 1 < end and buffer[at + 1] == NEWLINE:
+                    at += 1
+                elif buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
+                    status = STRAY_QUOTE
+                    while at < end and buffer[at] != NEWLINE and not _separates(buffer, at, end, separator):
+                        at += 1
+                    if at >= end:
+                        return n, begin, line, 0
+                if escaped and field < len(slot) and slot[field] >= 0:
+                    doubled[slot[field]] = 1
+                    any_doubled = True
+            else:
+                while at < end and buffer[at] != NEWLINE:
+                    if buffer[at] == first and (wide == 1 or _separates(buffer, at, end, separator)):
+                        break
+                    at += 1
+                if at >= end:
+                    return n, begin, line, 0
+                high = at
+                if buffer[at] == NEWLINE and high > low and buffer[high - 1] == RETURN:
+                    high -= 1
+            if field < len(slot) and slot[field] >= 0:
+                rows.starts[slot[field], n] = low
+                rows.ends[slot[field], n] = high
+            field += 1
+            if buffer[at] == NEWLINE:
+                break
+            at += wide
+        if field > 1 or high > low or status != 0 or np.int64(buffer[begin]) == quote:
+            if status == 0 and field != len(slot):
+                status = TOO_FEW if field < len(slot) else TOO_MANY
+            rows.status[n] = status
+            rows.line[n] = line
+            if any_doubled:
+                for k in range(len(doubled)):
+                    if doubled[k] != 0 and status == 0:
+                        rows.ends[k, n] = _halved(buffer, rows.starts[k, n], rows.ends[k, n], quote)
+                    doubled[k] = 0
+            n += 1
+        line += lines
+        begin = at + 1
+    return n, begin, line, 0

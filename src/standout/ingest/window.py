@@ -1,0 +1,107 @@
+"""A window that moves along a stream of text: constant memory, whole lines, every byte checked."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import SourceError
+from standout.ingest.sources import Stream
+from standout.jit import kernel
+
+__all__ = ["Window"]
+
+CHUNK = 1 << 20
+LONGEST_ROW = 1 << 26
+NEWLINE = 10
+BOM = b"\xef\xbb\xbf"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Window:
+    """The bytes buffer[:end] of a stream; the first of them is on line `line`, and `lines` lines end in it.
+
+        window = Window(stream)
+        while window.refill():
+            used, next_line = … what could be done with window.buffer[: window.end] …
+            window.take(used, next_line)
+
+    What is not used stays for the next round. In the last round (`last`) the bytes end with a line end,
+    whether the file does or not.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.buffer: NDArray[np.uint8] = np.empty(CHUNK, np.uint8)
+        self.end = 0
+        self.line = 1
+        self.lines = 0
+        self.last = False
+        self.checked = 0
+        head = stream.peek()
+        if head.startswith(UTF16):
+            raise SourceError(f"{stream.name} is UTF-16: say so with --encoding utf-16")
+        stream.head = head.removeprefix(BOM)
+
+    def refill(self) -> bool:
+        """Reads on; False when there is nothing left."""
+        if self.last:
+            return False
+        if self.end >= len(self.buffer) - 1:
+            self._enlarge()
+        got = self.stream.fill(memoryview(self.buffer)[self.end : -1])
+        self.end += got
+        self.last = got == 0
+        if self.last and self.end and self.buffer[self.end - 1] != NEWLINE:
+            self.buffer[self.end] = NEWLINE
+            self.end += 1
+        self._check()
+        return self.end > 0
+
+    def take(self, used: int, next_line: int) -> None:
+        """Drops the first `used` bytes; what follows is on line `next_line`."""
+        self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
+        self.end -= used
+        self.checked -= used
+        self.line = next_line
+
+    def _check(self) -> None:
+        """The bytes up to the last line end must be UTF-8 without NUL."""
+        self.lines, complete, plain, nul = _survey(self.buffer, self.checked, self.end)
+        name = self.stream.name
+        if nul:
+            raise SourceError(f"{name} is not a text file: it has NUL bytes (if it is UTF-16: --encoding utf-16)")
+        if not plain:
+            try:
+                self.buffer[self.checked : complete].tobytes().decode()
+            except UnicodeDecodeError as error:
+                before = self.buffer[: self.checked + error.start]
+                line = self.line + np.count_nonzero(before == NEWLINE)
+                raise SourceError(
+                    f"{name} line {line} is not UTF-8: name the file's encoding with --encoding, like latin-1"
+                ) from None
+        self.checked = complete
+
+    def _enlarge(self) -> None:
+        if len(self.buffer) >= LONGEST_ROW:
+            raise SourceError(
+                f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
+                "is the separator right, and is a quote left open?"
+            )
+        self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+
+
+@kernel
+def _survey(buffer: NDArray[Any], checked: int, end: int) -> tuple[int, int, bool, bool]:
+    """Line ends in all; where the last one is over; is all new text before that ASCII; has it a NUL."""
+    newlines = 0
+    for i in range(end):
+        newlines += buffer[i] == NEWLINE
+    complete = end
+    while complete > checked and buffer[complete - 1] != NEWLINE:
+        complete -= 1
+    high, nul = 0, 0
+    for i in range(checked, complete):
+        high += buffer[i] > 127
+        nul += buffer[i] == 0
+    return newlines, complete, high == 0, nul > 0

@@ -1,0 +1,46 @@
+"""Every Numba default, in one place.
+
+cache          compiled once per machine, then loaded in milliseconds
+nogil          kernels run beside each other on a thread pool
+error_model    "numpy": Python's division checks for zero in every step and stops vectorisation
+forceinline    on the small helpers: a call per byte would cost more than the byte
+
+With NUMBA_DISABLE_JIT=1 the kernels run as plain Python, so that coverage sees into them. NumPy's
+scalars then warn where 64-bit hashes wrap around on purpose; the decorator silences just that.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+__all__ = ["inline", "kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """The function, compiled: arrays in, arrays out."""
+    return _compiled(function, inlined=False)
+
+
+def inline(function: F) -> F:
+    """The function, compiled into each kernel that calls it."""
+    return _compiled(function, inlined=True)
+
+
+def _compiled(function: F, inlined: bool) -> F:
+    if numba.config.DISABLE_JIT:
+        return function if inlined else _interpreted(function)
+    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inlined)(function))
+
+
+def _interpreted(function: F) -> F:
+    @wraps(function)
+    def run(*args: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*args)
+
+    return cast(F, run)

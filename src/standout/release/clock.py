@@ -1,0 +1,48 @@
+"""Time in a release: whole days, hours or minutes on the wall clock of one zone."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from standout.errors import ParameterError
+
+__all__ = ["SECONDS", "Clock", "TimeUnit"]
+
+TimeUnit = Literal["day", "hour", "minute"]
+SECONDS: dict[TimeUnit, int] = {"day": 86_400, "hour": 3_600, "minute": 60}
+EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What the time codes of a release mean.
+
+    Code c stands for `origin + c` units since 1970-01-01 00:00 on the wall clock of `zone`; codes run
+    from 0 to span - 1, and the code `span` means that the entry has no time.
+
+    >>> Clock("day", origin=12_000, span=10).decode(3)
+    datetime.date(2002, 11, 12)
+    """
+
+    unit: TimeUnit
+    origin: int
+    span: int
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        if self.unit not in SECONDS:
+            raise ParameterError(f"time unit must be day, hour or minute, got {self.unit!r}")
+
+    def decode(self, code: int) -> date | None:
+        """The date (for hours and minutes: the datetime) of a code; None where the time is missing."""
+        if code >= self.span:
+            return None
+        moment = EPOCH + timedelta(seconds=(self.origin + int(code)) * SECONDS[self.unit])
+        return moment.date() if self.unit == "day" else moment
+
+    def encode(self, moment: date) -> int:
+        """The code of a date or datetime on the wall clock; it may lie outside 0 … span - 1."""
+        if not isinstance(moment, datetime):
+            moment = datetime(moment.year, moment.month, moment.day)
+        seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
+        return seconds // SECONDS[self.unit] - self.origin

@@ -1,0 +1,99 @@
+"""A release as named flat arrays: what the index stores and what the fingerprint is taken over."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.release.clock import Clock
+from standout.release.labels import Labels
+from standout.release.model import Levels, Orientation, Release
+
+__all__ = ["CONTENT", "columns", "digest", "fingerprint", "fingerprint_of", "from_columns"]
+
+Columns = dict[str, NDArray[Any]]
+
+CONTENT = (
+    "record-ids", "record-id-offsets", "item-ids", "item-id-offsets", "levels", "level-texts", "level-offsets",
+    "by-record-start", "by-record-item", "by-record-value", "by-record-time",
+)  # fmt: skip
+"""The columns that hold the content; all others follow from them, or are titles."""
+
+
+def columns(release: Release) -> Columns:
+    """Every array of a release by its name, in little-endian order."""
+    named: dict[str, NDArray[Any] | None] = {
+        "record-ids": release.records.data,
+        "record-id-offsets": release.records.offsets,
+        "item-ids": release.items.data,
+        "item-id-offsets": release.items.offsets,
+        **_level_columns(release.levels),
+        **_sides("by-record", "item", release.by_record),
+        **_sides("by-item", "record", release.by_item),
+    }
+    if release.titles is not None:
+        named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
+    return {name: _little(array) for name, array in named.items() if array is not None}
+
+
+def from_columns(stored: Columns) -> dict[str, Any]:
+    """The arrays' part of a release's fields."""
+    levels: Levels | None = stored.get("levels")
+    if "level-texts" in stored:
+        levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
+    titles = Labels(stored["title-offsets"], stored["titles"]) if "titles" in stored else None
+    return {
+        "records": Labels(stored["record-id-offsets"], stored["record-ids"]),
+        "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
+        "titles": titles,
+        "levels": levels,
+        "by_record": _side("by-record", "item", stored),
+        "by_item": _side("by-item", "record", stored),
+    }
+
+
+def digest(array: NDArray[Any]) -> str:
+    """SHA-256 of an array's bytes, as sha256sum would give it for the file."""
+    return hashlib.sha256(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"").hexdigest()
+
+
+def fingerprint(release: Release) -> str:
+    """The name of a release's content, whatever the order of its rows; titles do not count."""
+    return fingerprint_of(
+        {name: digest(array) for name, array in columns(release).items() if name in CONTENT}, release.clock
+    )
+
+
+def fingerprint_of(digests: dict[str, str], clock: Clock | None) -> str:
+    """The same, from the digests of the columns: they are in canonical form, so equal content is equal bytes."""
+    content = {name: digests[name] for name in CONTENT if name in digests}
+    moment = None if clock is None else [clock.unit, clock.origin, clock.span]
+    text = json.dumps(["standout release 1", content, moment], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _level_columns(levels: Levels | None) -> dict[str, NDArray[Any] | None]:
+    if isinstance(levels, tuple):
+        texts = Labels.of(levels)
+        return {"level-texts": texts.data, "level-offsets": texts.offsets}
+    return {"levels": levels}
+
+
+def _sides(prefix: str, other: str, side: Orientation) -> dict[str, NDArray[Any] | None]:
+    named = zip(("start", other, "value", "time"), side, strict=True)
+    return {f"{prefix}-{name}": column for name, column in named}
+
+
+def _side(prefix: str, other: str, stored: Columns) -> Orientation:
+    return Orientation(
+        stored[f"{prefix}-start"],
+        stored[f"{prefix}-{other}"],
+        stored.get(f"{prefix}-value"),
+        stored.get(f"{prefix}-time"),
+    )
+
+
+def _little(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)

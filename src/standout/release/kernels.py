@@ -1,0 +1,162 @@
+"""Entries in row order → entries grouped by record and by item: counting and scattering, compiled.
+
+A block is an n × 4 array of uint32, one row per entry: record code, item code, value code and
+time + 2**31. NONE as value and 0 as time mean that it is missing.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.jit import kernel
+
+__all__ = ["NONE", "TIME_BIAS", "count", "count_outside", "scatter", "settle", "tally", "transpose"]
+
+NONE = np.uint32(0xFFFFFFFF)
+TIME_BIAS = 1 << 31
+FIRST, MAX = 1, 2
+LOW32 = np.uint64(0xFFFFFFFF)
+S32 = np.uint64(32)
+
+Array = NDArray[Any]
+
+
+@kernel
+def count(block: Array, per_record: Array, per_item: Array, seen: Array) -> None:
+    """Counts a block's entries by record and by item.
+
+    seen = [lowest time, highest time, entries without a value, entries without a time], updated.
+    """
+    for i in range(len(block)):
+        per_record[block[i, 0]] += 1
+        per_item[block[i, 1]] += 1
+        seen[2] += block[i, 2] == NONE
+        time = np.int64(block[i, 3])
+        if time == 0:
+            seen[3] += 1
+            continue
+        if time < seen[0]:
+            seen[0] = time
+        if time > seen[1]:
+            seen[1] = time
+
+
+@kernel
+def scatter(
+    block: Array, record_rank: Array, item_rank: Array, level: Array, clock: Array, cursor: Array, out: Array
+) -> None:
+    """Puts a block's entries into their records, row order kept: out[p] = (item, value, time).
+
+    One row of `out` per entry, so that a write touches one cache line, not three.
+    clock = [lowest time, span].
+    """
+    origin, span = clock[0], clock[1]
+    for i in range(len(block)):
+        record = record_rank[block[i, 0]]
+        p = cursor[record]
+        cursor[record] = p + 1
+        value, time = block[i, 2], np.int64(block[i, 3])
+        out[p, 0] = item_rank[block[i, 1]]
+        out[p, 1] = level[value] if value != NONE else level[len(level) - 1]
+        out[p, 2] = time - origin if time != 0 else span
+
+
+@kernel
+def settle(
+    start: Array, rows: Array, low: int, high: int, policy: int, missing: Array, keys: Array,
+    other: Array, value: Array, time: Array, settled: Array,
+) -> int:  # fmt: skip
+    """Sorts records low … high - 1 by item and keeps one entry of each repeat; returns how many went.
+
+    Writes behind its own reading: settled[r] says where record r now starts, settled[high] where it ends.
+    missing = [value code, time code] of an entry without one.
+    """
+    repeats = 0
+    w = settled[low]
+    for record in range(low, high):
+        settled[record] = w
+        begin, n = start[record], start[record + 1] - start[record]
+        ascending = True
+        for i in range(begin + 1, begin + n):
+            if rows[i, 0] <= rows[i - 1, 0]:
+                ascending = False
+                break
+        if not ascending:
+            # equal items stay in row order: the position is part of the key
+            for i in range(n):
+                keys[i] = (np.uint64(rows[begin + i, 0]) << S32) | np.uint64(i)
+            keys[:n].sort()
+        i = 0
+        while i < n:
+            best = begin + i if ascending else begin + np.int64(keys[i] & LOW32)
+            i += 1
+            while not ascending and i < n and (keys[i] >> S32) == np.uint64(rows[best, 0]):
+                rival = begin + np.int64(keys[i] & LOW32)
+                repeats += 1
+                i += 1
+                if _supersedes(rows, rival, best, policy, missing):
+                    best = rival
+            other[w] = rows[best, 0]
+            if len(value):
+                value[w] = rows[best, 1]
+            if len(time):
+                time[w] = rows[best, 2]
+            w += 1
+    settled[high] = w
+    return repeats
+
+
+@kernel
+def _supersedes(rows: Array, rival: int, best: int, policy: int, missing: Array) -> bool:
+    """Whether a later row of the same (record, item) takes the place of the one kept so far."""
+    no_value, no_time = missing[0], missing[1]
+    old_time, new_time = np.int64(rows[best, 2]), np.int64(rows[rival, 2])
+    if policy == FIRST:
+        return new_time < old_time  # `missing` is the highest code: any known time comes before it
+    if old_time == no_time:
+        old_time = -1
+    if new_time == no_time:
+        new_time = -1
+    if policy == MAX:
+        old_value, new_value = np.int64(rows[best, 1]), np.int64(rows[rival, 1])
+        if old_value == no_value:
+            old_value = -1
+        if new_value == no_value:
+            new_value = -1
+        if new_value != old_value:
+            return new_value > old_value
+    return new_time >= old_time
+
+
+@kernel
+def transpose(
+    start: Array, other: Array, value: Array, time: Array, low: int, high: int,
+    cursor: Array, out_other: Array, out_value: Array, out_time: Array,
+) -> None:  # fmt: skip
+    """Scatters groups low … high - 1 into the other orientation; groups arrive in ascending order."""
+    for group in range(low, high):
+        for i in range(start[group], start[group + 1]):
+            p = cursor[other[i]]
+            cursor[other[i]] = p + 1
+            out_other[p] = group
+            if len(value):
+                out_value[p] = value[i]
+            if len(time):
+                out_time[p] = time[i]
+
+
+@kernel
+def count_outside(start: Array, items: Array, rank: Array, tops: Array, out: Array) -> None:
+    """out[t, r] = how many items of record r are not among the tops[t] most popular."""
+    for record in range(len(start) - 1):
+        for i in range(start[record], start[record + 1]):
+            for t in range(len(tops)):
+                out[t, record] += rank[items[i]] > tops[t]
+
+
+@kernel
+def tally(codes: Array, counts: Array) -> None:
+    """counts[c] += how often code c occurs."""
+    for i in range(len(codes)):
+        counts[codes[i]] += 1

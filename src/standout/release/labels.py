@@ -1,0 +1,64 @@
+"""Ids and titles: many short texts in two flat arrays, which can be mapped from disk."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Labels", "shortlex"]
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+def shortlex(text: bytes) -> tuple[int, bytes]:
+    """The order of ids: shorter first, then by their bytes, so that 9 comes before 10."""
+    return len(text), text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """A sequence of texts. Ids stand in shortlex order, and `find` relies on it.
+
+    >>> ids = Labels.of(["7", "42", "007"])
+    >>> list(ids), ids.find("007"), ids.find("8")
+    (['7', '42', '007'], 2, None)
+    """
+
+    offsets: Offsets
+    data: Bytes
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Labels":
+        encoded = [text.encode() for text in texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(text) for text in encoded], out=offsets[1:])
+        return cls(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int | np.integer[Any]) -> str:
+        return self.raw(int(index)).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def raw(self, index: int) -> bytes:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def find(self, text: str) -> int | None:
+        """Where an id stands, or None: a binary search, so a mapped index loads only what it touches."""
+        wanted = shortlex(text.encode("utf-8", "surrogatepass"))
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if shortlex(self.raw(middle)) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and shortlex(self.raw(low)) == wanted else None

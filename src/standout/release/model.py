@@ -1,0 +1,193 @@
+"""The release: what was published, records × items, in both orientations  [the paper's D̂]."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import NotFoundError, StoreError
+from standout.release.clock import Clock
+from standout.release.labels import Labels
+from standout.release.provenance import Provenance
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Codes", "Entry", "Levels", "Orientation", "Record", "Release", "code_type", "frozen"]
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Levels = NDArray[np.float64] | tuple[str, ...]
+
+
+def code_type(count: int) -> np.dtype[Any]:
+    """The narrowest type that holds the codes 0 … count - 1."""
+    return np.min_scalar_type(max(count - 1, 0))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to.
+
+    Mapped arrays are read-only too: one kind of array, so one compilation of each kernel.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Entry(NamedTuple):
+    """One cell of the release: an item, and its value and time where they are known."""
+
+    item: str
+    value: float | str | None
+    time: date | None
+
+
+class Orientation(NamedTuple):
+    """Entries grouped by record (other = item codes) or by item (other = record codes).
+
+    Group g owns the positions start[g] to start[g + 1], in ascending order of `other`. A value code
+    indexes the release's levels, a time code its clock; one past the last means missing. A release
+    without values or times has None there.
+    """
+
+    start: NDArray[np.int64]
+    other: Codes
+    value: Codes | None
+    time: Codes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One person's record: its id and its entries in the order of item ids."""
+
+    id: str
+    index: int
+    entries: tuple[Entry, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def support(self) -> tuple[str, ...]:
+        """The items that the record has  [the paper's supp(r)]."""
+        return tuple(entry.item for entry in self.entries)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """An immutable data set of histories; see `standout.read`, `standout.open`, `standout.synthesize`.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> release
+    <Release: 1,000 entries, 100 records × 50 items, 5 values, 1999-12-04 to 2005-12-31>
+    >>> release.record("17").support[:3]
+    ('2', '4', '6')
+    """
+
+    records: Labels
+    items: Labels
+    titles: Labels | None
+    levels: Levels | None
+    clock: Clock | None
+    by_record: Orientation
+    by_item: Orientation
+    provenance: Provenance
+    known_fingerprint: str | None = None
+
+    @property
+    def n_records(self) -> int:
+        """N: how many people."""
+        return len(self.records)
+
+    @property
+    def n_items(self) -> int:
+        """M: how many items."""
+        return len(self.items)
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.by_record.other)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """|supp(r)| for every record: how many items it has."""
+        return frozen(np.diff(self.by_record.start))
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """|supp(i)| for every item: how many records have it."""
+        return frozen(np.diff(self.by_item.start))
+
+    @cached_property
+    def rank(self) -> NDArray[np.int64]:
+        """Popularity rank of every item: 1 is the most popular; equals go by the order of their ids."""
+        rank = np.empty(self.n_items, np.int64)
+        rank[np.argsort(-self.support, kind="stable")] = np.arange(1, self.n_items + 1)
+        return frozen(rank)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A name of the content, the same for the same entries in any row order; titles do not count."""
+        from standout.release.columns import fingerprint
+
+        return self.known_fingerprint or fingerprint(self)
+
+    @property
+    def time_range(self) -> tuple[date, date] | None:
+        """The first and the last time, or None where no entry has one."""
+        if self.clock is None or self.clock.span == 0:
+            return None
+        first, last = self.clock.decode(0), self.clock.decode(self.clock.span - 1)
+        assert first is not None and last is not None
+        return first, last
+
+    def record(self, record_id: str) -> Record:
+        """The record with this id."""
+        index = self.records.find(record_id)
+        if index is None:
+            raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
+        return self.record_at(index)
+
+    def record_at(self, index: int) -> Record:
+        """The record at a position, 0 … n_records - 1."""
+        if not 0 <= index < self.n_records:
+            raise NotFoundError(f"record positions run from 0 to {self.n_records - 1:,}, got {index:,}")
+        here = slice(*self.by_record.start[index : index + 2])
+        items = self._labels(self.items, self.by_record.other[here])
+        values = self._values(self.by_record.value, here)
+        times = self._times(self.by_record.time, here)
+        entries = tuple(map(Entry, items, values, times, strict=True))
+        return Record(self.records[index], index, entries)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Every entry as a Polars frame: record, item and, where the release has them, value and time."""
+        from standout.release.export import to_frame
+
+        return to_frame(self)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]
+        parts.append("no values" if self.levels is None else f"{len(self.levels):,} values")
+        ends = self.time_range
+        parts.append("no times" if ends is None else f"{ends[0]} to {ends[1]}")
+        return f"<Release: {', '.join(parts)}>"
+
+    def _labels(self, labels: Labels, codes: Codes) -> list[str]:
+        if len(codes) and int(codes.max()) >= len(labels):
+            raise StoreError("the index is damaged: an entry names an item that is not there; run standout verify")
+        return [labels[code] for code in codes]
+
+    def _values(self, column: Codes | None, here: slice) -> list[float | str | None]:
+        if column is None or self.levels is None:
+            return [None] * (here.stop - here.start)
+        levels = self.levels if isinstance(self.levels, tuple) else tuple(self.levels.tolist())
+        return [levels[code] if code < len(levels) else None for code in column[here]]
+
+    def _times(self, column: Codes | None, here: slice) -> list[date | None]:
+        if column is None or self.clock is None:
+            return [None] * (here.stop - here.start)
+        return [self.clock.decode(int(code)) for code in column[here]]
