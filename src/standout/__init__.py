@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from standout.ingest.read import read
     from standout.release.describe import describe
     from standout.release.model import Entry, Record, Release
-    from standout.release.store import open_index as open
+    from standout.release.store import open_index as open  # noqa: A004
     from standout.release.store import save, verify
     from standout.release.synthetic import synthesize
 

@@ -15,10 +15,18 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import config
+from numpy.typing import NDArray
 
-__all__ = ["inline", "kernel"]
+__all__ = ["Array", "Flag", "Int", "inline", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+Array = NDArray[Any]
+Int = Any
+"""A whole number inside a kernel: Python's when the compiler is off, 64 bits when it is on."""
+Flag = Any
+"""A truth value inside a kernel."""
 
 
 def kernel(function: F) -> F:
@@ -32,7 +40,7 @@ def inline(function: F) -> F:
 
 
 def _compiled(function: F, inlined: bool) -> F:
-    if numba.config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if inlined else _interpreted(function)
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inlined)(function))
 

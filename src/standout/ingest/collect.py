@@ -1,7 +1,7 @@
 """Batches of rows from any reader → coded entries → a release. All readers end here."""
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, Rejects
 from standout.ingest.times import TimeReader
 from standout.ingest.values import LevelMap
-from standout.jit import kernel
+from standout.jit import Array, Flag, Int, kernel
 from standout.release.build import Coded, build
 from standout.release.kernels import NONE
 from standout.release.labels import Labels
@@ -22,7 +22,6 @@ from standout.release.provenance import Provenance
 
 __all__ = ["Batch", "Collector", "Spans", "joined"]
 
-Array = NDArray[Any]
 
 BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
 
@@ -114,7 +113,9 @@ class Collector:
         kept = _pack(records, items, values, times, status, block)
         self.add_coded(block[:kept], batch.line, status)
 
-    def add_coded(self, block: NDArray[np.uint32], line: NDArray[np.int64], status: NDArray[np.uint8]) -> None:
+    def add_coded(
+        self, block: NDArray[np.uint32], line: NDArray[np.int64], status: NDArray[np.uint8]
+    ) -> None:
         """Takes entries that are coded already; `line` and `status` tell of all rows, used or not."""
         self.rejects.rows += len(status)
         if len(block) != len(status):
@@ -128,7 +129,9 @@ class Collector:
         found = None if self.values is None else self._levels(self.values)
         self.rejects.check(self.options.limit, self.unit)
         if not sum(map(len, self.blocks)):
-            raise SourceError("there is not a single row to use" if self.rejects.rows else "there are no rows")
+            raise SourceError(
+                "there is not a single row to use" if self.rejects.rows else "there are no rows"
+            )
         coded = Coded(
             self.blocks,
             self.records.labels(),
@@ -139,6 +142,8 @@ class Collector:
             None if self.times is None else self.times.zone_name,
         )
         self.blocks = []
+        rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
+        provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
         return build(coded, self.options.repeats, provenance, progress)
 
     def _levels(self, values: Interner) -> LevelMap:
@@ -171,7 +176,7 @@ def joined(parts: tuple[Spans, ...]) -> Spans:
 
     Empty where all parts are.
     """
-    sizes = sum(part.ends - part.starts for part in parts)
+    sizes = np.sum([part.ends - part.starts for part in parts], axis=0)
     empty = sizes == 0
     room = 2 * sizes + len(parts) - 1  # every byte may need a backslash
     starts = np.cumsum(room) - room
@@ -189,7 +194,7 @@ def _require(spans: Spans, status: Array, reason: Reason) -> None:
 
 
 @kernel
-def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> int:
+def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> Int:
     """Puts the rows that can be used side by side; returns how many they are."""
     n = 0
     for i in range(len(status)):
@@ -204,7 +209,7 @@ def _pack(records: Array, items: Array, values: Array, times: Array, status: Arr
 
 
 @kernel
-def _append_part(part: Spans, bar: bool, out: Array, cursor: Array) -> None:
+def _append_part(part: Spans, bar: Flag, out: Array, cursor: Array) -> None:
     """Writes each row's part behind what stands at its cursor."""
     for row in range(len(cursor)):
         at = cursor[row]
@@ -213,7 +218,7 @@ def _append_part(part: Spans, bar: bool, out: Array, cursor: Array) -> None:
             at += 1
         for i in range(part.starts[row], part.ends[row]):
             byte = part.buffer[i]
-            if byte == BAR or byte == BACKSLASH:
+            if byte == BAR or byte == BACKSLASH:  # noqa: SIM109
                 out[at] = BACKSLASH
                 at += 1
             out[at] = byte
@@ -225,4 +230,5 @@ def _append_part(part: Spans, bar: bool, out: Array, cursor: Array) -> None:
 def _tally_values(block: Array, used: Array) -> None:
     last = len(used) - 1
     for i in range(len(block)):
-        used[min(np.int64(block[i, 2]), last)] += 1
+        value = np.int64(block[i, 2])
+        used[value if value < last else last] += 1

@@ -15,9 +15,9 @@ KNOWN = {
     "record": "user userid uid username customer customerid member memberid person personid subscriber "
     "subscriberid client clientid account accountid patient patientid subject reviewer reviewerid profile "
     "profileid device deviceid visitor visitorid session sessionid record recordid rater",
-    "item": "item itemid movie movieid film filmid product productid article articleid asin isbn sku stockcode "
-    "book bookid track trackid song songid artist artistid place placeid poi poiid venue venueid location "
-    "locationid page pageid url game gameid business businessid anime animeid show showid title",
+    "item": "item itemid movie movieid film filmid product productid article articleid asin isbn sku "
+    "stockcode book bookid track trackid song songid artist artistid place placeid poi poiid venue venueid "
+    "location locationid page pageid url game gameid business businessid anime animeid show showid title",
     "value": "rating ratings score stars value quantity qty amount overall grade vote weight",
     "time": "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime "
     "reviewtime watchedat purchasedate orderdate checkintime",
@@ -65,10 +65,12 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     """
     if options.header is not None:
         return options.header
-    named = [column for column in (options.record, options.time, options.value, *options.items)]
+    named = (options.record, options.time, options.value, *options.items)
     if any(isinstance(column, str) and column in first for column in named):
         return True
-    if any(not cell.strip() or NUMBER.fullmatch(cell.strip()) for cell in first) or len(set(first)) < len(first):
+    if any(not cell.strip() or NUMBER.fullmatch(cell.strip()) for cell in first) or len(set(first)) < len(
+        first
+    ):
         return False
     if _recognise(first, "record") is not None and _recognise(first, "item") is not None:
         return True
@@ -88,7 +90,9 @@ def resolve(
     roles = Roles(record, items, value, time, tuple(names))
     for one, other in pairwise(sorted(roles.wanted)):
         if one == other:
-            raise ColumnError(f"column {roles.names[one]!r} cannot play two parts: name each with --record, --item …")
+            raise ColumnError(
+                f"column {roles.names[one]!r} cannot play two parts: name each with --record, --item …"
+            )
     return roles
 
 
@@ -129,7 +133,9 @@ def _place(names: Sequence[str], column: Column | None, role: str, header: bool)
     if column is None:
         found = _recognise(names, role) if header else None
         if found is None:
-            raise ColumnError(f"no column is recognised as the {role}: {_listed(names, header)}; name it with --{role}")
+            raise ColumnError(
+                f"no column is recognised as the {role}: {_listed(names, header)}; name it with --{role}"
+            )
         return found
     if header and column in names:
         return list(names).index(str(column))

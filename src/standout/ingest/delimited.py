@@ -70,7 +70,8 @@ def read_delimited(stream: Stream, layout: Layout, collector: Collector, progres
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, found)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
-                f"{stream.name}: a quote opened on line {next_line} is never closed (if quotes mean nothing: --quote '')"
+                f"{stream.name}: a quote opened on line {next_line} is never closed "
+                "(if quotes mean nothing here: --quote '')"
             )
         rows = found.part(1 if header and count else 0, count)
         header = header and not count

@@ -14,8 +14,8 @@ from standout.ingest.columns import Roles, resolve
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason
 from standout.ingest.times import TimeReader
-from standout.release.progress import Progress
 from standout.release.kernels import TIME_BIAS
+from standout.release.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,9 @@ NO_ZONE = 1 << 62
 
 def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
     """Parquet files, or folders of them, as one frame."""
-    files = [file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])]
+    files = [
+        file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])
+    ]
     return pl.scan_parquet(files, glob=False, hive_partitioning=False)
 
 
@@ -48,7 +50,11 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
         made = pl.Series(name, moved.to_numpy().astype("datetime64[us]"))
         return made.dt.replace_time_zone("UTC") if column.dt.tz is not None else made
     missing = column.isna().tolist()
-    return pl.Series(name, [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)], strict=False)
+    return pl.Series(
+        name,
+        [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)],
+        strict=False,
+    )
 
 
 def read_frame(
@@ -124,7 +130,9 @@ def _text(column: pl.Series) -> pl.Series:
     try:
         return column.cast(pl.String)
     except pl.exceptions.PolarsError as error:
-        raise ColumnError(f"column {column.name!r} is of type {column.dtype}: text or numbers are needed") from error
+        raise ColumnError(
+            f"column {column.name!r} is of type {column.dtype}: text or numbers are needed"
+        ) from error
 
 
 def _spans(column: pl.Series) -> Spans:

@@ -5,18 +5,17 @@ key, exactly: its length and its bytes in one 64-bit word, found with one cache 
 a hash as key, marked in the top byte, and its bytes are compared.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.jit import inline, kernel
+from standout.jit import Array, Flag, Int, inline, kernel
 from standout.release.kernels import NONE
 from standout.release.labels import Labels
 
 __all__ = ["Interner", "Table", "intern_span"]
 
-Array = NDArray[Any]
 
 SHORT = 7
 S8, S29, S32, S56 = np.uint64(8), np.uint64(29), np.uint64(32), np.uint64(56)
@@ -99,7 +98,7 @@ def _grown(array: Array, wanted: int) -> Array:
 
 
 @inline
-def intern_span(table: Table, buffer: Array, start: int, end: int) -> int:
+def intern_span(table: Table, buffer: Array, start: Int, end: Int) -> Int:
     """The code of the bytes buffer[start:end]; a text not seen before gets the next one."""
     key = _key(buffer, start, end)
     mask = len(table.slots) - 1
@@ -114,7 +113,7 @@ def intern_span(table: Table, buffer: Array, start: int, end: int) -> int:
 
 
 @inline
-def _key(buffer: Array, start: int, end: int) -> np.uint64:
+def _key(buffer: Array, start: Int, end: Int) -> np.uint64:
     key = np.uint64(end - start)
     if end - start <= SHORT:
         shift = np.uint64(8 * (SHORT - (end - start)))
@@ -128,14 +127,14 @@ def _key(buffer: Array, start: int, end: int) -> np.uint64:
 
 
 @inline
-def _place(key: np.uint64) -> int:
+def _place(key: np.uint64) -> Int:
     mixed = (key ^ (key >> S32)) * MULTIPLIER
     mixed = (mixed ^ (mixed >> S29)) * SECOND
     return np.int64(mixed >> S32)
 
 
 @inline
-def _same(table: Table, code: int, buffer: Array, start: int, end: int) -> bool:
+def _same(table: Table, code: Int, buffer: Array, start: Int, end: Int) -> Flag:
     first = table.ends[code]
     if table.ends[code + 1] - first != end - start:
         return False
@@ -146,7 +145,7 @@ def _same(table: Table, code: int, buffer: Array, start: int, end: int) -> bool:
 
 
 @inline
-def _added(table: Table, place: int, key: np.uint64, buffer: Array, start: int, end: int) -> int:
+def _added(table: Table, place: Int, key: np.uint64, buffer: Array, start: Int, end: Int) -> Int:
     code = table.size[0]
     first = table.ends[code]
     for i in range(end - start):

@@ -5,26 +5,23 @@ They come as one file per film (mv_0000001.txt, in a folder or a tar) or several
 """
 
 import re
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.errors import SourceError
 from standout.ingest.collect import Collector
-from standout.ingest.intern import Interner, Table, intern_span
+from standout.ingest.intern import Table, intern_span
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason
 from standout.ingest.sources import Stream
 from standout.ingest.times import civil_day
 from standout.ingest.window import Window
-from standout.jit import inline, kernel
-from standout.release.progress import Progress
+from standout.jit import Array, Int, inline, kernel
 from standout.release.kernels import TIME_BIAS
+from standout.release.progress import Progress
 
 __all__ = ["FILES", "collector", "is_netflix", "read_netflix"]
 
-Array = NDArray[Any]
 
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
 FILM_LINE = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
@@ -76,7 +73,7 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
 
 
 @inline
-def _number_end(buffer: Array, at: int, end: int) -> int:
+def _number_end(buffer: Array, at: Int, end: Int) -> Int:
     """Where the digits from `at` on are over."""
     while at < end and ZERO <= buffer[at] <= NINE:
         at += 1
@@ -84,14 +81,14 @@ def _number_end(buffer: Array, at: int, end: int) -> int:
 
 
 @inline
-def _two(buffer: Array, at: int) -> int:
+def _two(buffer: Array, at: Int) -> Int:
     """The number of two digits; negative if they are not."""
     tens, ones = np.int64(buffer[at]) - ZERO, np.int64(buffer[at + 1]) - ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -TIME_BIAS
 
 
 @inline
-def _day(buffer: Array, at: int) -> int:
+def _day(buffer: Array, at: Int) -> Int:
     """The day that YYYY-MM-DD stands for; -TIME_BIAS if it is none."""
     if buffer[at + 4] != DASH or buffer[at + 7] != DASH:
         return -TIME_BIAS
@@ -102,9 +99,9 @@ def _day(buffer: Array, at: int) -> int:
 
 @kernel
 def _parse(
-    buffer: Array, end: int, line: int, units: int, film: Array, records: Table, items: Table,
+    buffer: Array, end: Int, line: Int, units: Int, film: Array, records: Table, items: Table,
     block: Array, row_line: Array, status: Array,
-) -> tuple[int, int, int, int]:  # fmt: skip
+) -> tuple[Int, Int, Int, Int]:  # fmt: skip
     """Reads the lines that end before `end`; returns (entries, rows, bytes used, next line).
 
     film[0] = code of the film the lines belong to, -1 before the first; carried from chunk to chunk.
@@ -150,7 +147,7 @@ def _parse(
 
 
 @inline
-def _complaint(buffer: Array, at: int, comma: int, length: int, film: int) -> int:
+def _complaint(buffer: Array, at: Int, comma: Int, length: Int, film: Int) -> Int:
     """Why a line is not used: it may be well formed and only stand before the first film."""
     formed = (
         comma > at and length == comma - at + 13 and buffer[comma] == COMMA and buffer[comma + 2] == COMMA

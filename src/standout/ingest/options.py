@@ -42,7 +42,7 @@ class Options:
         object.__setattr__(self, "limit", Limit.of(self.max_rejects))
         if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
             raise ParameterError("separator must be one or more characters, no quote or line end")
-        if len(self.quote) > 1 or not self.quote.isascii() or self.quote in "\n\r" and self.quote:
+        if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
             raise ParameterError("quote must be one ASCII character, or empty for none")
         if self.value is True or self.time is True:
             raise ParameterError("value and time take a column's name or place, or False for none")

@@ -116,7 +116,9 @@ class Ingest:
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
                     collector = Collector(self.options, has_value, has_time)
                 elif this != layout:
-                    raise SourceError(f"{part.path} is not laid out like {find.parts[0].path}: read them one by one")
+                    raise SourceError(
+                        f"{part.path} is not laid out like {find.parts[0].path}: read them one by one"
+                    )
                 read_delimited(stream, layout, collector, self.progress)
         assert collector is not None and layout is not None
         return self._finished(collector, Provenance(find.kind, files, layout.told()))
@@ -150,7 +152,9 @@ class Ingest:
         if type(frame).__module__.startswith("pandas") and hasattr(frame, "iloc"):
             frame = from_pandas(frame, self.options)
         if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-            raise ParameterError(f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}")
+            raise ParameterError(
+                f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}"
+            )
         collector, told = read_frame(frame.lazy, "the frame", self.options, self.progress)
         return self._finished(collector, Provenance("frame", (), told))
 

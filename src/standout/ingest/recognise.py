@@ -56,7 +56,9 @@ def _folder(folder: Path) -> Find:
             return Find("MovieLens", (Part(folder / name),), _existing(folder / titles))
     if any(folder.glob("**/*.parquet")):
         return Find("Parquet", (Part(folder),))
-    raise SourceError(f"{folder} holds no MovieLens, Netflix Prize or Parquet files, and is no index: name its files")
+    raise SourceError(
+        f"{folder} holds no MovieLens, Netflix Prize or Parquet files, and is no index: name its files"
+    )
 
 
 def _file(path: Path, member: str | None) -> Find:
@@ -74,7 +76,11 @@ def _file(path: Path, member: str | None) -> Find:
     name = PurePosixPath(member or path.name).name
     titles = _existing(path.with_name(TITLES_OF[name])) if member is None and name in TITLES_OF else None
     known = name in ("u.data", "ratings.dat") or (name == "ratings.csv" and MOVIELENS_HEADER.match(head))
-    return Find("MovieLens", (Part(path, member),), titles) if known else Find("delimited", (Part(path, member),))
+    return (
+        Find("MovieLens", (Part(path, member),), titles)
+        if known
+        else Find("delimited", (Part(path, member),))
+    )
 
 
 def _zip(path: Path) -> Find | None:

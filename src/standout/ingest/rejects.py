@@ -113,8 +113,8 @@ class Rejects:
             return
         told = "; ".join(self._told(reason, count, unit) for reason, count in self.counts().items())
         raise RejectedRows(
-            f"{len(self):,} of {self.rows:,} rows cannot be used: {told}. {self._how_to_look(unit)}, or allow "
-            f"them with --max-rejects {len(self)}"
+            f"{len(self):,} of {self.rows:,} rows cannot be used: {told}. {self._how_to_look(unit)}, or "
+            f"allow them with --max-rejects {len(self)}"
         )
 
     def _told(self, reason: Reason, count: int, unit: str) -> str:
@@ -134,5 +134,7 @@ class Rejects:
     def _how_to_look(self, unit: str) -> str:
         source, lines, _ = self.places[0]
         if unit != "line":
+            return "List them all with --rejects FILE"
+        if source.endswith((".gz", ".zst", ".zip", ".tar")):
             return "List them all with --rejects FILE"
         return f"Look at one with `sed -n {int(lines[0])}p {source}`, list them all with --rejects FILE"

@@ -17,7 +17,18 @@ import zstandard
 
 from standout.errors import ParameterError, SourceError
 
-__all__ = ["PARQUET", "ZIP", "Stream", "expanded", "is_tar", "magic", "opened", "readable", "tar_members", "zip_names"]
+__all__ = [
+    "PARQUET",
+    "ZIP",
+    "Stream",
+    "expanded",
+    "is_tar",
+    "magic",
+    "opened",
+    "readable",
+    "tar_members",
+    "zip_names",
+]
 
 HEAD = 1 << 18
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
@@ -48,7 +59,7 @@ class Stream:
             self.head = self.head[n:]
             return n
         with readable(self.name):
-            return self.body.readinto(room) or 0  # type: ignore[attr-defined, no-any-return]
+            return self.body.readinto(room) or 0  # type: ignore[attr-defined]
 
     @property
     def done(self) -> int:
@@ -62,7 +73,7 @@ def expanded(sources: list[str | Path]) -> list[Path]:
         path = Path(source)
         if path.exists():
             found.append(path)
-        elif matches := sorted(glob.glob(str(source))):
+        elif matches := sorted(glob.glob(str(source))):  # noqa: PTH207  (may be absolute)
             found += map(Path, matches)
         else:
             raise SourceError(f"{source}: no such file")
@@ -94,7 +105,9 @@ def readable(name: str) -> Iterator[None]:
     except EOFError as error:
         raise SourceError(f"{name} is truncated: it ends in the middle of its compressed data") from error
     except UnicodeDecodeError as error:
-        raise SourceError(f"{name} is not {error.encoding} text: name its encoding with --encoding") from error
+        raise SourceError(
+            f"{name} is not {error.encoding} text: name its encoding with --encoding"
+        ) from error
     except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
         raise SourceError(f"{name} is damaged: {_in_one_line(error)}") from error
     except (NotImplementedError, RuntimeError) as error:
@@ -129,9 +142,7 @@ def tar_members(path: Path, wanted: re.Pattern[str]) -> Iterator[Stream]:
         yield from _walk_tar(body, raw, path, wanted)
 
 
-def _walk_tar(
-    body: IO[bytes], raw: IO[bytes], path: Path, wanted: re.Pattern[str]
-) -> Iterator[Stream]:
+def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path, wanted: re.Pattern[str]) -> Iterator[Stream]:
     with tarfile.open(fileobj=body, mode="r|") as archive:
         for info in archive:
             if not info.isfile():
@@ -152,7 +163,8 @@ def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]
     if member is not None and magic != ZIP:
         raise ParameterError(f"member names a file inside a zip, and {path} is not one")
     if magic.startswith(GZIP):
-        yield gzip.GzipFile(fileobj=raw)
+        with gzip.open(raw, "rb") as body:
+            yield body  # type: ignore[misc]
     elif magic == ZSTD:
         yield io.BufferedReader(_Zstd(raw))
     elif magic == ZIP:
@@ -222,7 +234,9 @@ class _Recoded(io.RawIOBase):
         try:
             self.reader = io.TextIOWrapper(body, encoding=encoding, errors="strict", newline="")
         except LookupError as error:
-            raise ParameterError(f"encoding must be one that Python knows, like latin-1, got {encoding!r}") from error
+            raise ParameterError(
+                f"encoding must be one that Python knows, like latin-1, got {encoding!r}"
+            ) from error
         self.ready = b""
 
     def readable(self) -> bool:

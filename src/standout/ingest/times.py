@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -17,13 +16,12 @@ from numpy.typing import NDArray
 from standout.errors import ParameterError
 from standout.ingest.intern import Interner
 from standout.ingest.rejects import Reason
-from standout.jit import inline, kernel
+from standout.jit import Array, Flag, Int, inline, kernel
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.kernels import TIME_BIAS
 
 __all__ = ["TimeReader", "Zone", "civil_day", "recognised"]
 
-Array = NDArray[Any]
 
 EPOCH = datetime(1970, 1, 1)
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -128,7 +126,9 @@ class TimeReader:
         if self.format is None:
             _refuse(starts, ends, status)
         elif self.format == "iso":
-            _read_iso(buffer, starts, ends, SECONDS[self.unit], self.zone.since, self.zone.offset, status, out)
+            _read_iso(
+                buffer, starts, ends, SECONDS[self.unit], self.zone.since, self.zone.offset, status, out
+            )
         elif self.format in NUMERIC:
             _read_unix(
                 buffer, starts, ends, NUMERIC[self.format], self.guessed, SECONDS[self.unit],
@@ -148,7 +148,7 @@ class TimeReader:
         return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
 
     def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
-        """Units on the wall clock, from seconds since 1970: local ones as they are, others moved to the zone."""
+        """Units on the wall clock from seconds since 1970; those that are not local are moved to the zone."""
         if not local:
             place = np.searchsorted(self.zone.since, seconds, side="right") - 1
             seconds = seconds + self.zone.offset[np.maximum(place, 0)]
@@ -193,7 +193,7 @@ class TimeReader:
 
 
 @inline
-def civil_day(year: int, month: int, day: int) -> int:
+def civil_day(year: Int, month: Int, day: Int) -> Int:
     """Days since 1970-01-01 in the Gregorian calendar, or a very small number if there is no such day."""
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if month < 1 or month > 12 or day < 1 or year < 1:
@@ -207,9 +207,9 @@ def civil_day(year: int, month: int, day: int) -> int:
 
 
 @inline
-def _digits(buffer: Array, at: int, count: int) -> int:
+def _digits(buffer: Array, at: Int, count: Int) -> Int:
     """The number that `count` digits spell, or a very small one if they are not digits."""
-    number = 0
+    number = np.int64(0)
     for i in range(at, at + count):
         digit = np.int64(buffer[i]) - ZERO
         if digit < 0 or digit > 9:
@@ -219,7 +219,7 @@ def _digits(buffer: Array, at: int, count: int) -> int:
 
 
 @inline
-def _offset(since: Array, offset: Array, second: int) -> int:
+def _offset(since: Array, offset: Array, second: Int) -> Int:
     """The zone's offset at a second of UTC."""
     low, high = 0, len(since)
     while high - low > 1:
@@ -232,7 +232,7 @@ def _offset(since: Array, offset: Array, second: int) -> int:
 
 
 @inline
-def _trimmed(buffer: Array, start: int, end: int) -> tuple[int, int]:
+def _trimmed(buffer: Array, start: Int, end: Int) -> tuple[Int, Int]:
     while start < end and buffer[start] == 32:
         start += 1
     while end > start and buffer[end - 1] == 32:
@@ -249,7 +249,7 @@ def _refuse(starts: Array, ends: Array, status: Array) -> None:
 
 @kernel
 def _read_unix(
-    buffer: Array, starts: Array, ends: Array, scale: int, guessed: bool, unit: int,
+    buffer: Array, starts: Array, ends: Array, scale: Int, guessed: Flag, unit: Int,
     since: Array, offset: Array, status: Array, out: Array,
 ) -> None:  # fmt: skip
     """Whole numbers, perhaps with a fraction, of 1/scale seconds since 1970 in UTC."""
@@ -259,7 +259,7 @@ def _read_unix(
             continue
         negative = buffer[start] == DASH
         at = start + (negative or buffer[start] == PLUS)
-        first, number = at, 0
+        first, number = at, np.int64(0)
         while at < end and ZERO <= buffer[at] <= NINE and at - first < 18:
             number = number * 10 + (np.int64(buffer[at]) - ZERO)
             at += 1
@@ -288,7 +288,14 @@ def _read_unix(
 
 @kernel
 def _read_iso(
-    buffer: Array, starts: Array, ends: Array, unit: int, since: Array, offset: Array, status: Array, out: Array
+    buffer: Array,
+    starts: Array,
+    ends: Array,
+    unit: Int,
+    since: Array,
+    offset: Array,
+    status: Array,
+    out: Array,
 ) -> None:
     """YYYY-MM-DD, then perhaps T or a space and HH:MM, :SS, a fraction, and Z or ±HH, ±HHMM, ±HH:MM."""
     for row in range(len(starts)):
@@ -334,7 +341,13 @@ def _read_iso(
                 left = end - at - 3 - colon
                 if left == 2:
                     minutes = _digits(buffer, at + 3 + colon, 2)
-                if (left != 2 and (left != 0 or colon)) or hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
+                if (
+                    (left != 2 and (left != 0 or colon))
+                    or hours < 0
+                    or hours > 23
+                    or minutes < 0
+                    or minutes > 59
+                ):
                     continue
                 shift = (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
             else:

@@ -67,7 +67,9 @@ def _csv(text: str, name: str) -> dict[str, str]:
     except csv.Error as error:
         raise SourceError(f"{name} is not a CSV file of titles: {error}") from error
     if not rows or len(rows[0]) < 2:
-        raise SourceError(f"{name} has no titles: a CSV file with a column of items and one of titles is needed")
+        raise SourceError(
+            f"{name} has no titles: a CSV file with a column of items and one of titles is needed"
+        )
     plain = [re.sub(r"[^a-z]", "", cell.lower()) for cell in rows[0]]
     item = next((plain.index(word) for word in ITEM_WORDS if word in plain), 0)
     title = next((plain.index(word) for word in TITLE_WORDS if word in plain), 1)

@@ -3,17 +3,16 @@
 Fields may stand in quotes (RFC 4180): a separator, a line end or a doubled quote may then be inside.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.ingest.rejects import Reason
-from standout.jit import inline, kernel
+from standout.jit import Array, Flag, Int, inline, kernel
 
 __all__ = ["NO_QUOTE", "OPEN_QUOTE", "Dialect", "Rows", "tokenise"]
 
-Array = NDArray[Any]
 
 NEWLINE, RETURN = np.uint8(10), np.uint8(13)
 NO_QUOTE = 256
@@ -51,7 +50,7 @@ class Rows(NamedTuple):
 
 
 @inline
-def _separates(buffer: Array, at: int, end: int, separator: Array) -> bool:
+def _separates(buffer: Array, at: Int, end: Int, separator: Array) -> Flag:
     if at + len(separator) > end:
         return False
     for k in range(len(separator)):  # noqa: SIM110
@@ -61,7 +60,7 @@ def _separates(buffer: Array, at: int, end: int, separator: Array) -> bool:
 
 
 @inline
-def _halved(buffer: Array, start: int, end: int, quote: int) -> int:
+def _halved(buffer: Array, start: Int, end: Int, quote: Int) -> Int:
     """Makes each doubled quote one, in place; returns where the text now ends."""
     w = start
     i = start
@@ -73,7 +72,7 @@ def _halved(buffer: Array, start: int, end: int, quote: int) -> int:
 
 
 @kernel
-def tokenise(buffer: Array, end: int, line: int, dialect: Dialect, rows: Rows) -> tuple[int, int, int, int]:
+def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -> tuple[Int, Int, Int, Int]:
     """Finds the rows that end before `end`; returns (rows, bytes used, next line, state).
 
     A row that does not end yet is left for the next call, which then sees all of it. State is

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from standout.errors import SourceError
 from standout.ingest.sources import Stream
-from standout.jit import kernel
+from standout.jit import Flag, Int, kernel
 
 __all__ = ["Window"]
 
@@ -49,7 +49,7 @@ class Window:
             return False
         if self.end >= len(self.buffer) - 1:
             self._enlarge()
-        got = self.stream.fill(memoryview(self.buffer)[self.end : -1])
+        got = self.stream.fill(self.buffer[self.end : -1].data)
         self.end += got
         self.last = got == 0
         if self.last and self.end and self.buffer[self.end - 1] != NEWLINE:
@@ -70,7 +70,9 @@ class Window:
         self.lines, complete, plain, nul = _survey(self.buffer, self.checked, self.end)
         name = self.stream.name
         if nul:
-            raise SourceError(f"{name} is not a text file: it has NUL bytes (if it is UTF-16: --encoding utf-16)")
+            raise SourceError(
+                f"{name} is not a text file: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
+            )
         if not plain:
             try:
                 self.buffer[self.checked : complete].tobytes().decode()
@@ -92,7 +94,7 @@ class Window:
 
 
 @kernel
-def _survey(buffer: NDArray[Any], checked: int, end: int) -> tuple[int, int, bool, bool]:
+def _survey(buffer: NDArray[Any], checked: Int, end: Int) -> tuple[Int, Int, Flag, Flag]:
     """Line ends in all; where the last one is over; is all new text before that ASCII; has it a NUL."""
     newlines = 0
     for i in range(end):

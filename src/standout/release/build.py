@@ -19,7 +19,17 @@ from standout.release.model import Codes, Levels, Orientation, Release, code_typ
 from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
 
-__all__ = ["Coded", "Repeats", "build", "oriented", "shortlex_order", "tally"]
+__all__ = [
+    "Coded",
+    "Repeats",
+    "build",
+    "frozen_groups",
+    "frozen_levels",
+    "oriented",
+    "shortlex_order",
+    "tally",
+    "tightened",
+]
 
 Repeats = Literal["last", "first", "max", "error"]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
@@ -44,9 +54,7 @@ class Coded:
     zone: str | None
 
 
-def build(
-    coded: Coded, repeats: Repeats, provenance: Provenance, progress: Progress = quiet
-) -> Release:
+def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Progress = quiet) -> Release:
     """The release of these entries. Takes the blocks out of `coded` as it goes, to keep memory low."""
     if repeats not in get_args(Repeats):
         raise ParameterError(f"repeats must be last, first, max or error, got {repeats!r}")
@@ -62,9 +70,7 @@ def build(
     rows = _scattered(coded, record_rank, item_rank, start, clock, progress)
     by_record, dropped = _settled(start, rows, len(items), coded.levels, clock, repeats, progress)
     del rows
-    levels = coded.levels
-    if dropped:
-        by_record, levels, clock = _tightened(by_record, levels, clock)
+    by_record, levels, clock = tightened(by_record, coded.levels, clock)
     provenance = replace(
         provenance,
         repeats=dropped,
@@ -73,7 +79,7 @@ def build(
     )
     by_item = oriented(by_record, len(items), progress)
     return Release(
-        records, items, None, _frozen_levels(levels), clock, _frozen(by_record), by_item, provenance
+        records, items, None, frozen_levels(levels), clock, frozen_groups(by_record), by_item, provenance
     )
 
 
@@ -90,7 +96,7 @@ def oriented(groups: Orientation, n_others: int, progress: Progress = quiet) -> 
             groups.start, groups.other, _column(groups.value), _column(groups.time), low, high,
             cursor, other, value, time,
         )  # fmt: skip
-    return _frozen(
+    return frozen_groups(
         Orientation(
             start, other, None if groups.value is None else value, None if groups.time is None else time
         )
@@ -105,7 +111,11 @@ def shortlex_order(labels: Labels) -> NDArray[np.int64]:
     for length in np.unique(lengths):
         group = order[bounds[length] : bounds[length + 1]]
         cells = labels.offsets[group][:, None] + np.arange(length)
-        texts = np.ascontiguousarray(labels.data[cells]).view(f"S{max(length, 1)}").reshape(-1) if length else group
+        texts = (
+            np.ascontiguousarray(labels.data[cells]).view(f"S{max(length, 1)}").reshape(-1)
+            if length
+            else group
+        )
         group[:] = group[np.argsort(texts, kind="stable")]
     return order
 
@@ -179,35 +189,47 @@ def _settled(
         dropped += kernels.settle(
             start, rows, low, high, POLICY[repeats], missing, keys, other, value, time, settled
         )
-    kept = int(settled[n])
-    return Orientation(
-        settled,
-        other[:kept],
-        None if levels is None else value[:kept],
-        None if clock is None else time[:kept],
-    ), dropped
+    kept = [
+        column if len(column) == settled[n] else column[: settled[n]].copy()
+        for column in (other, value, time)
+    ]
+    by_record = Orientation(
+        settled, kept[0], None if levels is None else kept[1], None if clock is None else kept[2]
+    )
+    return by_record, dropped
 
 
-def _tightened(
+def tightened(
     groups: Orientation, levels: Levels | None, clock: Clock | None
 ) -> tuple[Orientation, Levels | None, Clock | None]:
-    """Forgets levels and times that only dropped repeats had: what is left decides the form, nothing else."""
+    """The same entries without levels and times that none of them has: what is there decides the form."""
     value, time = groups.value, groups.time
     if levels is not None and value is not None:
-        used = np.flatnonzero(tally(value, len(levels) + 1)[: len(levels)])
-        recode = np.full(len(levels) + 1, len(used))
-        recode[used] = np.arange(len(used))
-        value = recode.astype(code_type(len(used) + 1))[value]
-        levels = tuple(levels[i] for i in used) if isinstance(levels, tuple) else levels[used]
+        value, levels = _used_levels(value, levels)
     if clock is not None and time is not None:
-        unknown = time >= clock.span
-        known = time[~unknown]
-        low, high = (int(known.min()), int(known.max())) if len(known) else (0, -1)
-        span = high - low + 1
-        time = np.where(unknown, time.dtype.type(span), time - time.dtype.type(low)).astype(code_type(span + 1))
-        clock = replace(clock, origin=clock.origin + low if span else 0, span=span)
-    other = groups.other.copy()  # not a view of the longer array
-    return Orientation(groups.start, other, value, time), levels, clock
+        time, clock = _used_times(time, clock)
+    return Orientation(groups.start, groups.other, value, time), levels, clock
+
+
+def _used_levels(value: Codes, levels: Levels) -> tuple[Codes, Levels]:
+    used = np.flatnonzero(tally(value, len(levels) + 1)[: len(levels)])
+    if len(used) == len(levels):
+        return value, levels
+    recode = np.full(len(levels) + 1, len(used))
+    recode[used] = np.arange(len(used))
+    kept = tuple(levels[i] for i in used) if isinstance(levels, tuple) else levels[used]
+    return recode.astype(code_type(len(used) + 1))[value], kept
+
+
+def _used_times(time: Codes, clock: Clock) -> tuple[Codes, Clock]:
+    low, high = (int(end) for end in kernels.bounds(time, clock.span))
+    span = high - low + 1
+    if span == clock.span:
+        return time, clock
+    unknown = time == clock.span
+    moved = np.where(unknown, time.dtype.type(span), time - time.dtype.type(low))
+    origin = clock.origin + low if span else 0
+    return moved.astype(code_type(span + 1)), replace(clock, origin=origin, span=span)
 
 
 def tally(codes: Codes, count: int) -> NDArray[np.int64]:
@@ -237,9 +259,11 @@ def _column(column: Codes | None) -> Codes:
     return NO_CODES if column is None else column
 
 
-def _frozen(groups: Orientation) -> Orientation:
-    return Orientation(*(None if column is None else frozen(column) for column in groups))
+def frozen_groups(groups: Orientation) -> Orientation:
+    value = None if groups.value is None else frozen(groups.value)
+    time = None if groups.time is None else frozen(groups.time)
+    return Orientation(frozen(groups.start), frozen(groups.other), value, time)
 
 
-def _frozen_levels(levels: Levels | None) -> Levels | None:
+def frozen_levels(levels: Levels | None) -> Levels | None:
     return frozen(levels) if isinstance(levels, np.ndarray) else levels

@@ -11,13 +11,13 @@ from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Levels, Orientation, Release
 
-__all__ = ["CONTENT", "columns", "digest", "fingerprint", "fingerprint_of", "from_columns"]
+__all__ = ["CONTENT", "columns", "digest", "fingerprint", "fingerprint_of", "from_columns", "raw"]
 
 Columns = dict[str, NDArray[Any]]
 
 CONTENT = (
-    "record-ids", "record-id-offsets", "item-ids", "item-id-offsets", "levels", "level-texts", "level-offsets",
-    "by-record-start", "by-record-item", "by-record-value", "by-record-time",
+    "record-ids", "record-id-offsets", "item-ids", "item-id-offsets", "levels", "level-texts",
+    "level-offsets", "by-record-start", "by-record-item", "by-record-value", "by-record-time",
 )  # fmt: skip
 """The columns that hold the content; all others follow from them, or are titles."""
 
@@ -56,7 +56,12 @@ def from_columns(stored: Columns) -> dict[str, Any]:
 
 def digest(array: NDArray[Any]) -> str:
     """SHA-256 of an array's bytes, as sha256sum would give it for the file."""
-    return hashlib.sha256(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"").hexdigest()
+    return hashlib.sha256(raw(array)).hexdigest()
+
+
+def raw(array: NDArray[Any]) -> memoryview:
+    """An array's bytes, without a copy."""
+    return np.ascontiguousarray(array).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def fingerprint(release: Release) -> str:
@@ -67,7 +72,7 @@ def fingerprint(release: Release) -> str:
 
 
 def fingerprint_of(digests: dict[str, str], clock: Clock | None) -> str:
-    """The same, from the digests of the columns: they are in canonical form, so equal content is equal bytes."""
+    """The same, from the digests of the columns: their form is canonical, so equal content is equal bytes."""
     content = {name: digests[name] for name in CONTENT if name in digests}
     moment = None if clock is None else [clock.unit, clock.origin, clock.span]
     text = json.dumps(["standout release 1", content, moment], sort_keys=True)

@@ -4,22 +4,17 @@ A block is an n × 4 array of uint32, one row per entry: record code, item code,
 time + 2**31. NONE as value and 0 as time mean that it is missing.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.jit import kernel
+from standout.jit import Array, Flag, Int, kernel
 
-__all__ = ["NONE", "TIME_BIAS", "count", "count_outside", "scatter", "settle", "tally", "transpose"]
+__all__ = ["NONE", "TIME_BIAS", "bounds", "count", "count_outside", "scatter", "settle", "tally", "transpose"]
 
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
 FIRST, MAX = 1, 2
 LOW32 = np.uint64(0xFFFFFFFF)
 S32 = np.uint64(32)
-
-Array = NDArray[Any]
 
 
 @kernel
@@ -64,9 +59,9 @@ def scatter(
 
 @kernel
 def settle(
-    start: Array, rows: Array, low: int, high: int, policy: int, missing: Array, keys: Array,
+    start: Array, rows: Array, low: Int, high: Int, policy: Int, missing: Array, keys: Array,
     other: Array, value: Array, time: Array, settled: Array,
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """Sorts records low … high - 1 by item and keeps one entry of each repeat; returns how many went.
 
     Writes behind its own reading: settled[r] says where record r now starts, settled[high] where it ends.
@@ -108,22 +103,22 @@ def settle(
 
 
 @kernel
-def _supersedes(rows: Array, rival: int, best: int, policy: int, missing: Array) -> bool:
+def _supersedes(rows: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
     """Whether a later row of the same (record, item) takes the place of the one kept so far."""
     no_value, no_time = missing[0], missing[1]
     old_time, new_time = np.int64(rows[best, 2]), np.int64(rows[rival, 2])
     if policy == FIRST:
         return new_time < old_time  # `missing` is the highest code: any known time comes before it
     if old_time == no_time:
-        old_time = -1
+        old_time = np.int64(-1)
     if new_time == no_time:
-        new_time = -1
+        new_time = np.int64(-1)
     if policy == MAX:
         old_value, new_value = np.int64(rows[best, 1]), np.int64(rows[rival, 1])
         if old_value == no_value:
-            old_value = -1
+            old_value = np.int64(-1)
         if new_value == no_value:
-            new_value = -1
+            new_value = np.int64(-1)
         if new_value != old_value:
             return new_value > old_value
     return new_time >= old_time
@@ -131,7 +126,7 @@ def _supersedes(rows: Array, rival: int, best: int, policy: int, missing: Array)
 
 @kernel
 def transpose(
-    start: Array, other: Array, value: Array, time: Array, low: int, high: int,
+    start: Array, other: Array, value: Array, time: Array, low: Int, high: Int,
     cursor: Array, out_other: Array, out_value: Array, out_time: Array,
 ) -> None:  # fmt: skip
     """Scatters groups low … high - 1 into the other orientation; groups arrive in ascending order."""
@@ -160,3 +155,18 @@ def tally(codes: Array, counts: Array) -> None:
     """counts[c] += how often code c occurs."""
     for i in range(len(codes)):
         counts[codes[i]] += 1
+
+
+@kernel
+def bounds(codes: Array, missing: Int) -> tuple[Int, Int]:
+    """The lowest and the highest code that is not `missing`; (0, -1) if there is none."""
+    low, high = np.int64(missing), np.int64(-1)
+    for i in range(len(codes)):
+        code = np.int64(codes[i])
+        if code == missing:
+            continue
+        if code < low:
+            low = code
+        if code > high:
+            high = code
+    return (low, high) if high >= 0 else (0, -1)

@@ -160,7 +160,7 @@ class Release:
         items = self._labels(self.items, self.by_record.other[here])
         values = self._values(self.by_record.value, here)
         times = self._times(self.by_record.time, here)
-        entries = tuple(map(Entry, items, values, times, strict=True))
+        entries = tuple(map(Entry, items, values, times))
         return Record(self.records[index], index, entries)
 
     def to_frame(self) -> "pl.DataFrame":
@@ -178,7 +178,9 @@ class Release:
 
     def _labels(self, labels: Labels, codes: Codes) -> list[str]:
         if len(codes) and int(codes.max()) >= len(labels):
-            raise StoreError("the index is damaged: an entry names an item that is not there; run standout verify")
+            raise StoreError(
+                "the index is damaged: an entry names an item that is not there; run standout verify"
+            )
         return [labels[code] for code in codes]
 
     def _values(self, column: Codes | None, here: slice) -> list[float | str | None]:

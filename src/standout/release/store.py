@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from standout._version import __version__
 from standout.errors import BuildRunning, StoreError
 from standout.release.clock import Clock
-from standout.release.columns import columns, fingerprint_of, from_columns
+from standout.release.columns import columns, fingerprint_of, from_columns, raw
 from standout.release.exchange import exchange
 from standout.release.model import Release, frozen
 from standout.release.progress import Progress, quiet
@@ -174,7 +174,9 @@ def _locked(folder: Path, target: Path) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(lock)
-            raise BuildRunning(f"another build of {target} is running: wait for it, or name another place") from error
+            raise BuildRunning(
+                f"another build of {target} is running: wait for it, or name another place"
+            ) from error
         if _same_folder(lock, folder):
             break
         os.close(lock)
@@ -204,7 +206,7 @@ def _write_column(
     folder: Path, name: str, array: NDArray[Any], done: int, total: int, progress: Progress
 ) -> dict[str, Any]:
     checksum = hashlib.sha256()
-    content = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
+    content = raw(array)
     with _created(folder / f"{name}.bin") as file:
         for at in range(0, len(content), PIECE):
             piece = content[at : at + PIECE]
@@ -260,7 +262,7 @@ def _open_folder(path: Path) -> int:
 
 def _manifest(folder: int, path: Path) -> dict[str, Any]:
     try:
-        with open(os.open(MANIFEST, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
+        with os.fdopen(os.open(MANIFEST, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
             manifest = json.loads(file.read())
     except OSError as error:
         raise StoreError(f"{path} is not an index: it has no readable {MANIFEST}") from error
@@ -270,7 +272,9 @@ def _manifest(folder: int, path: Path) -> dict[str, Any]:
         raise StoreError(f"{path} is not an index of Standout")
     version = manifest.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise StoreError(f"{path} was written by a newer Standout (format {version}, this one reads {VERSION})")
+        raise StoreError(
+            f"{path} was written by a newer Standout (format {version}, this one reads {VERSION})"
+        )
     if version != VERSION or manifest.get("checksum") != _manifest_checksum(manifest):
         raise StoreError(f"{path} is damaged: its {MANIFEST} does not match its checksum")
     return manifest
@@ -288,7 +292,9 @@ def _mapped(folder: int, path: Path, name: str, told: dict[str, Any]) -> NDArray
             raise StoreError(f"{path} is damaged: {told['file']} has {size:,} bytes instead of {wanted:,}")
         if size == 0:
             return frozen(np.empty(0, told["type"]))
-        return np.frombuffer(mmap.mmap(fd, size, prot=mmap.PROT_READ), np.dtype(told["type"]).newbyteorder("<"))
+        return np.frombuffer(
+            mmap.mmap(fd, size, prot=mmap.PROT_READ), np.dtype(told["type"]).newbyteorder("<")
+        )
     finally:
         os.close(fd)
 
@@ -310,7 +316,9 @@ def _release(manifest: dict[str, Any], stored: dict[str, NDArray[Any]], path: Pa
     for name, (count, last) in starts.items():
         start = stored[name]
         if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
-            raise StoreError(f"{path} is damaged: {name}.bin does not fit its other files; run standout verify")
+            raise StoreError(
+                f"{path} is damaged: {name}.bin does not fit its other files; run standout verify"
+            )
     for side in (fields["by_record"], fields["by_item"]):
         if any(column is not None and len(column) != n for column in side[1:]):
             raise StoreError(f"{path} is damaged: its columns are of different lengths")
@@ -324,7 +332,7 @@ def _release(manifest: dict[str, Any], stored: dict[str, NDArray[Any]], path: Pa
 
 def _digest_file(folder: int, name: str) -> str:
     try:
-        with open(os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
+        with os.fdopen(os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

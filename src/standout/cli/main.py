@@ -1,0 +1,122 @@
+"""The command `standout` and its subcommands."""
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from standout._version import __version__
+from standout.cli.sources import Settings, source_options
+from standout.errors import StandoutError
+
+__all__ = ["cli", "main"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+def main() -> None:
+    """Runs the command; an error of ours is one line and exit code 1."""
+    signal.signal(signal.SIGTERM, _stop)  # so that a stopped build clears up behind itself
+    try:
+        cli(prog_name="standout")
+    except StandoutError as error:
+        click.echo(f"standout: {error}", err=True)
+        sys.exit(1)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="standout")
+def cli() -> None:
+    """How many people stand out of your anonymised data?
+
+    Standout measures how easily people can be picked out of a data set of histories (ratings,
+    purchases, check-ins) before it is published, after Narayanan and Shmatikov's "Robust
+    De-anonymization of Large Datasets". Use it on data that you are entitled to publish or study.
+    """
+
+
+@cli.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Where the index goes.")
+@source_options
+@json_option
+def index(sources: tuple[str, ...], output: Path, settings: Settings, as_json: bool) -> None:
+    """Read a data set once and write an index, which opens at once afterwards.
+
+    SOURCE is a file, a folder or a glob: CSV or TSV (plain, gzip, zstd, zip), Parquet, MovieLens, the
+    Netflix Prize files. An index that is already at the output is replaced when the new one is whole.
+    """
+    from standout.cli import show
+    from standout.release.store import building
+
+    with show.progress() as progress, building(output) as place:
+        release = settings.read(list(sources), progress)
+        place.write(release, progress)
+    show.indexed(release, output, as_json)
+
+
+@cli.command()
+@click.argument("data")
+@source_options
+@json_option
+def describe(data: str, settings: Settings, as_json: bool) -> None:
+    """Show what a data set looks like: sizes, quantiles, value shares, and the table of the paper's appendix.
+
+    DATA is an index, or any source that `standout index` reads. A source is read into memory and forgotten.
+    """
+    from standout.cli import show
+    from standout.release.describe import describe as described
+
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        told = described(release)
+    show.description(told, as_json)
+    show.suggest_index(release, data)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every file of an index against its checksum. Exit code 1 if one is damaged."""
+    from standout.cli import show
+    from standout.release.store import verify as verified
+
+    with show.progress() as progress:
+        checks = list(verified(folder, progress))
+    show.checks(folder, checks, as_json)
+    if not all(whole for _, whole in checks):
+        sys.exit(1)
+
+
+@cli.command()
+@click.option("--records", default=10_000, show_default=True, help="How many people.")
+@click.option("--items", default=2_000, show_default=True, help="How many items.")
+@click.option("--entries", type=int, help="How many entries in all; 50 a record unless said otherwise.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same release.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path),
+    help="Where it goes: NAME.csv, NAME.parquet, or any other name for an index.",
+)  # fmt: skip
+def synthesize(output: Path, **sizes: Any) -> None:
+    """Make a synthetic data set with the shape of a real one: nobody's data, for trying things out."""
+    from standout.cli import show
+    from standout.release.store import save
+    from standout.release.synthetic import synthesize as synthesized
+
+    with show.progress() as progress:
+        release = synthesized(**sizes, progress=progress)
+        if output.suffix in (".csv", ".parquet"):
+            from standout.release.export import write_table
+
+            write_table(release, output, progress)
+        else:
+            save(release, output, progress)
+    click.echo(f"{output}: {release.n_entries:,} entries of {release.n_records:,} records")

@@ -1,0 +1,139 @@
+"""The options that say how to read a source, shared by every command that reads one."""
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from standout.ingest.rejects import Rejects
+    from standout.release.model import Release
+    from standout.release.progress import Progress
+
+__all__ = ["Settings", "source_options"]
+
+option = functools.partial(click.option, show_default=True)
+
+OPTIONS = [
+    option("--record", metavar="COLUMN", help="Column of the person: its name, or its place from 1."),
+    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
+    option("--value", metavar="COLUMN", help="Column of the value."),
+    option("--no-value", is_flag=True, help="Leave values out."),
+    option("--time", metavar="COLUMN", help="Column of the time."),
+    option("--no-time", is_flag=True, help="Leave times out."),
+    option("--titles", metavar="FILE", help="Titles of the items: CSV, or MovieLens's or Netflix's."),
+    option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
+    option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    option("--quote", default='"', help="Quote character, '' for none."),
+    option("--encoding", default="utf-8", help="Encoding of the text."),
+    option("--member", metavar="NAME", help="Which file of a zip."),
+    option(
+        "--value-type",
+        type=click.Choice(["auto", "number", "text"]),
+        default="auto",
+        help="Numbers, or categories.",
+    ),
+    option("--value-bin", type=float, metavar="WIDTH", help="Round numbers down to multiples of WIDTH."),
+    option("--time-format", metavar="FORMAT", help="s, ms, us, ns (since 1970), iso, or like %d.%m.%Y."),
+    option(
+        "--time-unit",
+        type=click.Choice(["day", "hour", "minute"]),
+        default="day",
+        help="Resolution of times.",
+    ),
+    option(
+        "--zone",
+        default="UTC",
+        help="Zone that Unix times and times with a zone are moved to; others are taken as written.",
+    ),
+    option(
+        "--repeats",
+        type=click.Choice(["last", "first", "max", "error"]),
+        default="last",
+        help="Which entry of the same record and item stays: by time, then by row; or by value.",
+    ),
+    option(
+        "--max-rejects",
+        default="0",
+        metavar="N|SHARE",
+        help="How many rows may be unusable: a number, or a share like 5%.",
+    ),
+    option(
+        "--rejects",
+        "rejects_to",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write source, line and reason of every unusable row to this CSV file.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user said about the source."""
+
+    options: dict[str, Any]
+    titles: str | None
+    rejects_to: Path | None
+
+    def read(self, sources: list[str], progress: "Progress") -> "Release":
+        """The release in the sources; an index is opened without loading what reads raw files."""
+        from standout.release.store import is_index, open_index
+
+        if len(sources) == 1 and is_index(Path(sources[0])):
+            return open_index(sources[0])
+        from standout.ingest.options import Options
+        from standout.ingest.read import Ingest
+
+        ingest = Ingest(Options(**self.options), progress)
+        try:
+            return ingest.read(sources, self.titles)
+        finally:
+            if self.rejects_to is not None:
+                _write_rejects(ingest.rejects, self.rejects_to)
+
+
+def source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options to a command, which gets them as `settings`."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        names = {option for decorator in OPTIONS for option in _names(decorator)}
+        chosen = {name: given.pop(name) for name in names}
+        command(settings=_settings(chosen), **given)
+
+    for option in reversed(OPTIONS):
+        run = option(run)
+    return run
+
+
+def _names(decorator: Callable[..., Any]) -> list[str]:
+    """The parameter that a click.option decorator adds."""
+
+    def probe() -> None: ...
+
+    decorator(probe)
+    return [parameter.name for parameter in probe.__click_params__]  # type: ignore[attr-defined]
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    titles, rejects_to = given.pop("titles"), given.pop("rejects_to")
+    for role in ("value", "time"):
+        if given.pop(f"no_{role}"):
+            given[role] = False
+    given["item"] = given["item"] or None
+    if given["separator"] is not None:
+        given["separator"] = given["separator"].replace("\\t", "\t")
+    return Settings(given, titles, rejects_to)
+
+
+def _write_rejects(rejects: "Rejects", path: Path) -> None:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+    ) as file:
+        file.write("source,line,reason\n")
+        file.writelines(f'"{source}",{line},"{reason.words}"\n' for source, line, reason in rejects)

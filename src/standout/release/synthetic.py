@@ -1,0 +1,205 @@
+"""Releases with the shape of real ones: long-tailed popularity and record lengths, ratings, dates in bursts.
+
+A quick generator for demonstrations, tests and benchmarks; it is not calibrated on any data set.
+"""
+
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout import rng
+from standout.errors import ParameterError
+from standout.jit import Array, Int, kernel
+from standout.release.build import frozen_groups, frozen_levels, oriented, tightened
+from standout.release.clock import Clock
+from standout.release.labels import Labels
+from standout.release.model import Orientation, Release, code_type, frozen
+from standout.release.progress import Progress, quiet
+from standout.release.provenance import Provenance
+
+__all__ = ["synthesize"]
+
+
+SPREAD = 1.25  # of log lengths: mean ÷ median = e^(SPREAD² / 2), as for a film service's subscribers
+HEAD = 0.03  # popularity falls as 1 / (rank + HEAD·items)²
+DENSE = 4  # records with more than items ÷ DENSE entries are drawn in another way
+FIRST_DAY, LAST_DAY = date(1999, 12, 1), date(2005, 12, 31)
+LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+STRIDE = 1 << 14
+
+
+def synthesize(
+    *,
+    records: int = 10_000,
+    items: int = 2_000,
+    entries: int | None = None,
+    seed: int = 0,
+    progress: Progress = quiet,
+) -> Release:
+    """A release of exactly so many records, items and entries (50 per record unless said otherwise).
+
+    >>> release = synthesize(records=200, items=100, entries=3_000, seed=1)
+    >>> release.n_records, release.n_items, release.n_entries, release.levels.tolist()
+    (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
+    """
+    rng.check_seed(seed)
+    if entries is None:
+        entries = min(max(50 * records, items), records * items)
+    if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
+        raise ParameterError(
+            f"entries must be from {max(records, items, 1):,} to {max(records * items, 1):,} "
+            f"for {records:,} records and {items:,} items, got {entries:,}"
+        )
+    start = np.zeros(records + 1, np.int64)
+    np.cumsum(_lengths(records, items, entries, seed), out=start[1:])
+    span = (LAST_DAY - FIRST_DAY).days + 1
+    columns = Orientation(
+        start,
+        np.empty(entries, code_type(items)),
+        np.empty(entries, code_type(len(LEVELS) + 1)),
+        np.empty(entries, code_type(span + 1)),
+    )
+    _fill(columns, items, span, seed, progress)
+    clock = Clock("day", (FIRST_DAY - date(1970, 1, 1)).days, span)
+    by_record, levels, clock_used = tightened(columns, LEVELS, clock)
+    return Release(
+        _numbered(records),
+        _numbered(items),
+        None,
+        None if levels is None else frozen_levels(levels),
+        clock_used,
+        frozen_groups(by_record),
+        oriented(by_record, items, progress),
+        Provenance("synthetic", settings={"seed": str(seed)}, rows=entries),
+    )
+
+
+def _numbered(count: int) -> Labels:
+    labels = Labels.of(map(str, range(1, count + 1)))
+    return Labels(frozen(labels.offsets), frozen(labels.data))
+
+
+def _lengths(records: int, items: int, entries: int, seed: int) -> NDArray[np.int64]:
+    """Log-normal lengths from 1 to `items` that add up to `entries`."""
+    draw = rng.generator(seed, "synthetic", "lengths")
+    shape = np.exp(SPREAD * draw.standard_normal(records))
+    low, high = 0.0, float(items) / shape.min()
+    for _ in range(80):
+        middle = (low + high) / 2
+        total = int(_clipped(middle * shape, items).sum())
+        low, high = (middle, high) if total < entries else (low, middle)
+    lengths = _clipped(low * shape, items)
+    while missing := entries - int(lengths.sum()):
+        step = 1 if missing > 0 else -1
+        free = np.flatnonzero(lengths < items if step > 0 else lengths > 1)
+        lengths[draw.permutation(free)[: abs(missing)]] += step
+    return lengths
+
+
+def _clipped(lengths: NDArray[np.float64], items: int) -> NDArray[np.int64]:
+    return np.clip(np.rint(lengths), 1, items).astype(np.int64)
+
+
+def _fill(columns: Orientation, items: int, span: int, seed: int, progress: Progress) -> None:
+    start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.other))
+    draw = rng.generator(seed, "synthetic", "items")
+    by_rank = draw.permutation(items).astype(np.uint32)
+    appeal = draw.standard_normal(items)
+    # every item goes to somebody: one place among all entries is set aside for it
+    places = np.sort(draw.choice(entries, items, replace=False, shuffle=False))
+    given_to = np.searchsorted(start, places, side="right") - 1
+    given = draw.permutation(items).astype(np.uint32)
+    given_start = np.searchsorted(given_to, np.arange(records + 1))
+    stream = rng.key(seed, "synthetic", "records")
+    stamp = np.zeros(items, np.int64)
+    for low in range(0, records, STRIDE):
+        progress("making records", low, records)
+        high = min(low + STRIDE, records)
+        _records(stream, low, high, span, by_rank, appeal, given_start, given, stamp, columns)
+
+
+@kernel
+def _records(
+    stream: np.uint64, low: Int, high: Int, span: Int, by_rank: Array, appeal: Array, given_start: Array,
+    given: Array, stamp: Array, columns: Orientation,
+) -> None:  # fmt: skip
+    """Fills records low … high - 1. Every draw depends on the seed and the record only."""
+    n_items = len(by_rank)
+    start, item, value, time = columns
+    for record in range(low, high):
+        own = rng.mix(stream, np.uint64(record))
+        begin, end = start[record], start[record + 1]
+        at = begin
+        for i in range(given_start[record], given_start[record + 1]):
+            stamp[given[i]] = record + 1
+            item[at] = given[i]
+            at += 1
+        if end - begin > n_items // DENSE:
+            _draw_dense(own, n_items, by_rank, stamp, record + 1, item[at:end])
+        else:
+            _draw_sparse(own, n_items, by_rank, stamp, record + 1, item[at:end])
+        item[begin:end].sort()
+        _rate(own, n_items, appeal, item[begin:end], value[begin:end])
+        _date(own, span, time[begin:end])
+
+
+@kernel
+def _draw_sparse(own: np.uint64, n_items: Int, by_rank: Array, stamp: Array, mark: Int, out: Array) -> None:
+    """Draws items by popularity until enough are new; 1 / (rank + q)² has a closed inverse."""
+    q = HEAD * n_items
+    most = n_items / (q + n_items)
+    n, draw = 0, 0
+    while n < len(out):
+        u = rng.uniform(own, np.uint64(draw)) * most
+        draw += 1
+        drawn = by_rank[min(int(q * u / (1 - u)), n_items - 1)]
+        if stamp[drawn] != mark:
+            stamp[drawn] = mark
+            out[n] = drawn
+            n += 1
+
+
+@kernel
+def _draw_dense(own: np.uint64, n_items: Int, by_rank: Array, stamp: Array, mark: Int, out: Array) -> None:
+    """The items whose exponential clocks ring first: the same distribution, without rejections."""
+    q = HEAD * n_items
+    clock = np.empty(n_items, np.float64)
+    for rank in range(n_items):
+        u = rng.uniform(own, np.uint64(rank))
+        clock[rank] = np.inf if stamp[by_rank[rank]] == mark else -np.log(1 - u) * (rank + q) ** 2
+    first = np.argsort(clock)
+    for n in range(len(out)):
+        out[n] = by_rank[first[n]]
+        stamp[out[n]] = mark
+
+
+@kernel
+def _rate(own: np.uint64, n_items: Int, appeal: Array, item: Array, value: Array) -> None:
+    """Ratings 1 to 5 (codes 0 to 4): the person's mood, the item's appeal, and noise."""
+    key = rng.mix(own, np.uint64(1 << 40))
+    mood = _bell(key, 0)
+    for i in range(len(item)):
+        stars = 3.6 + 0.45 * mood + 0.4 * appeal[item[i]] + 0.9 * _bell(key, 4 * (i + 1))
+        value[i] = min(max(int(np.floor(stars + 0.5)), 1), 5) - 1
+
+
+@kernel
+def _bell(key: np.uint64, draw: Int) -> float:
+    """Nearly normal: four uniform numbers."""
+    total = 0.0
+    for i in range(4):
+        total += rng.uniform(key, np.uint64(draw + i))
+    return (total - 2.0) * 1.7320508075688772
+
+
+@kernel
+def _date(own: np.uint64, span: Int, time: Array) -> None:
+    """Dates in bursts: people join late in the period, and come back a number of times."""
+    key = rng.mix(own, np.uint64(1 << 41))
+    joined = int(span * rng.uniform(key, np.uint64(0)) ** 0.3)
+    visits = 1 + int(len(time) ** 0.6)
+    for i in range(len(time)):
+        visit = int(visits * rng.uniform(key, np.uint64(2 * i + 1)) ** 2)
+        later = rng.uniform(key, np.uint64((1 << 32) + visit)) ** 1.5 if visit > 0 else 0.0
+        time[i] = joined + int((span - 1 - joined) * later)
