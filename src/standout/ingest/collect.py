@@ -59,8 +59,11 @@ class LineMap:
     def add(self, source: int, lines: NDArray[np.int64]) -> None:
         if not len(lines):
             return
-        shift = lines - np.arange(self.rows, self.rows + len(lines))
-        jumps = np.flatnonzero(np.diff(shift, prepend=shift[0] - 1))
+        if lines[-1] - lines[0] == len(lines) - 1:
+            jumps, shift = np.zeros(1, np.int64), lines[:1] - self.rows
+        else:
+            shift = lines - np.arange(self.rows, self.rows + len(lines))
+            jumps = np.flatnonzero(np.diff(shift, prepend=shift[0] - 1))
         self.first.append(jumps + self.rows)
         self.shift.append(shift[jumps])
         self.source.append(np.full(len(jumps), source))
@@ -109,20 +112,26 @@ class Collector:
             self.reader.check(len(self.values))
         records = self.records.codes(*batch.record, status)
         items = self.items.codes(*item, status)
+        self.add_codes(batch.line, status, records, items, values, times)
+
+    def add_codes(
+        self,
+        line: NDArray[np.int64],
+        status: NDArray[np.uint8],
+        records: NDArray[np.uint32],
+        items: NDArray[np.uint32],
+        values: NDArray[np.uint32],
+        times: NDArray[np.uint32],
+    ) -> None:
+        """Takes rows that are coded already; those whose status is not 0 are only counted."""
         block = np.empty((len(status), 4), np.uint32)
         kept = _pack(records, items, values, times, status, block)
-        self.add_coded(block[:kept], batch.line, status)
-
-    def add_coded(
-        self, block: NDArray[np.uint32], line: NDArray[np.int64], status: NDArray[np.uint8]
-    ) -> None:
-        """Takes entries that are coded already; `line` and `status` tell of all rows, used or not."""
         self.rejects.rows += len(status)
-        if len(block) != len(status):
+        if kept != len(status):
             self.rejects.add(self.sources[-1], line, status)
             line = line[status == 0]
         self.lines.add(len(self.sources) - 1, line)
-        self.blocks.append(block)
+        self.blocks.append(block[:kept])
 
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
         """The release of all that was added, or an error that says why there is none."""

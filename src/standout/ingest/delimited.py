@@ -65,8 +65,10 @@ def read_delimited(stream: Stream, layout: Layout, collector: Collector, progres
     collector.source(stream.name)
     dialect, width = layout.dialect(), len(layout.roles.wanted)
     window, header = Window(stream), layout.header is not None
+    found = Rows.empty(0, width)
     while window.refill():
-        found = Rows.empty(window.lines + 1, width)  # one more: the row that is not over yet
+        if len(found.line) <= window.lines:  # one more than lines: the row that is not over yet
+            found = Rows.empty(window.lines + window.lines // 4 + 1, width)
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, found)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(

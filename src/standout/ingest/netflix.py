@@ -5,37 +5,62 @@ They come as one file per film (mv_0000001.txt, in a folder or a tar) or several
 """
 
 import re
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from standout.errors import SourceError
 from standout.ingest.collect import Collector
-from standout.ingest.intern import Table, intern_span
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason
 from standout.ingest.sources import Stream
 from standout.ingest.times import civil_day
 from standout.ingest.window import Window
-from standout.jit import Array, Int, inline, kernel
-from standout.release.kernels import TIME_BIAS
+from standout.jit import Array, Flag, Int, inline, kernel
+from standout.release.clock import SECONDS
+from standout.release.kernels import NONE, TIME_BIAS
 from standout.release.progress import Progress
 
 __all__ = ["FILES", "collector", "is_netflix", "read_netflix"]
 
-
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
-FILM_LINE = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
-SHORTEST_LINE = len("1,3,2005-09-06\n")
+BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
 BAD_LINE, NO_FILM = Reason.NOT_A_RATING_LINE, Reason.NO_FILM_YET
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
-UNITS_A_DAY = {"day": 1, "hour": 24, "minute": 1_440}
+
+
+class Lines(NamedTuple):
+    """The lines of a window: the spans of customers and films, ratings - 1, times + TIME_BIAS.
+
+    film[row] = 0 for the film that the window began with, k for the k-th film's line in it.
+    """
+
+    line: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    rating: NDArray[np.uint32]
+    time: NDArray[np.uint32]
+    film: NDArray[np.int64]
+    film_start: NDArray[np.int64]
+    film_end: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, count: int) -> "Lines":
+        def numbers() -> NDArray[np.int64]:
+            return np.empty(count, np.int64)
+
+        codes = np.empty(count, np.uint32), np.empty(count, np.uint32)
+        spans = numbers(), numbers(), *codes, numbers(), numbers(), numbers()
+        return cls(numbers(), np.empty(count, np.uint8), *spans)
 
 
 def is_netflix(head: bytes) -> bool:
     """Whether a file starts as the Netflix Prize files do."""
-    return FILM_LINE.match(head) is not None
+    return BEGINNING.match(head) is not None
 
 
 def collector(options: Options) -> Collector:
@@ -49,35 +74,39 @@ def collector(options: Options) -> Collector:
 def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:
     """Feeds every rating of a stream to the collector."""
     collector.source(stream.name)
-    window, film = Window(stream), np.full(1, -1, np.int64)
-    units = UNITS_A_DAY[collector.options.time_unit]
+    window, film = Window(stream), NONE
+    units = SECONDS["day"] // SECONDS[collector.options.time_unit]
     while window.refill():
-        # a film's line is at least two bytes, a rating line SHORTEST_LINE; bad lines may be shorter
-        room, films = window.lines, min(window.lines, window.end // 2 + 1)
-        records = collector.records.reserve(window.end // SHORTEST_LINE + 1, window.end)
-        items = collector.items.reserve(films, window.end)
-        block = np.empty((room, 4), np.uint32)
-        line, status = np.empty(room, np.int64), np.zeros(room, np.uint8)
-        kept, rows, used, next_line = _parse(
-            window.buffer, window.end, window.line, units, film, records, items, block, line, status
+        lines = Lines.empty(window.lines)
+        rows, films, used, next_line = _parse(
+            window.buffer, window.end, window.line, units, film != NONE, lines
         )
-        if collector.values is None:
-            block[:kept, 2] = np.uint32(0xFFFFFFFF)
-        if collector.times is None:
-            block[:kept, 3] = 0
-        collector.add_coded(block[:kept], line[:rows], status[:rows])
-        if window.last and used < window.end:
-            raise SourceError(f"{stream.name} line {next_line}: the file ends in the middle of a line")
+        films_here = _codes(collector, window, lines, rows, films, film)
+        film = films_here[-1]
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
+    if window.end:
+        raise SourceError(f"{stream.name} line {window.line} is not of the Netflix Prize files")
 
 
-@inline
-def _number_end(buffer: Array, at: Int, end: Int) -> Int:
-    """Where the digits from `at` on are over."""
-    while at < end and ZERO <= buffer[at] <= NINE:
-        at += 1
-    return at
+def _codes(
+    collector: Collector, window: Window, lines: Lines, rows: int, films: int, film: np.uint32
+) -> NDArray[np.uint32]:
+    """Hands the rows over; returns the codes of the films, the one that the window began with first."""
+    status = lines.status[:rows]
+    begun = collector.items.codes(
+        window.buffer, lines.film_start[:films], lines.film_end[:films], np.zeros(films, np.uint8)
+    )
+    film_codes = np.append(film, begun).astype(np.uint32)
+    collector.add_codes(
+        lines.line[:rows],
+        status,
+        collector.records.codes(window.buffer, lines.start[:rows], lines.end[:rows], status),
+        film_codes[lines.film[:rows]],
+        lines.rating[:rows] if collector.values is not None else np.full(rows, NONE),
+        lines.time[:rows] if collector.times is not None else np.zeros(rows, np.uint32),
+    )
+    return film_codes
 
 
 @inline
@@ -92,65 +121,58 @@ def _day(buffer: Array, at: Int) -> Int:
     """The day that YYYY-MM-DD stands for; -TIME_BIAS if it is none."""
     if buffer[at + 4] != DASH or buffer[at + 7] != DASH:
         return -TIME_BIAS
-    return civil_day(
-        _two(buffer, at) * 100 + _two(buffer, at + 2), _two(buffer, at + 5), _two(buffer, at + 8)
-    )
+    year = _two(buffer, at) * 100 + _two(buffer, at + 2)
+    return civil_day(year, _two(buffer, at + 5), _two(buffer, at + 8))
 
 
 @kernel
 def _parse(
-    buffer: Array, end: Int, line: Int, units: Int, film: Array, records: Table, items: Table,
-    block: Array, row_line: Array, status: Array,
-) -> tuple[Int, Int, Int, Int]:  # fmt: skip
-    """Reads the lines that end before `end`; returns (entries, rows, bytes used, next line).
-
-    film[0] = code of the film the lines belong to, -1 before the first; carried from chunk to chunk.
-    """
-    kept, rows, at = 0, 0, 0
+    buffer: Array, end: Int, line: Int, units: Int, has_film: Flag, lines: Lines
+) -> tuple[Int, Int, Int, Int]:
+    """Reads the lines that end before `end`; returns (rows, films' lines, bytes used, next line)."""
+    row_line, status, starts, ends = lines.line, lines.status, lines.start, lines.end
+    ratings, times, film, film_start, film_end = (
+        lines.rating, lines.time, lines.film, lines.film_start, lines.film_end,
+    )  # fmt: skip
+    rows, films, at = 0, 0, 0
     while at < end:
-        comma = _number_end(buffer, at, end)
+        stop = at
+        while stop < end and ZERO <= buffer[stop] <= NINE:
+            stop += 1
+        digits, comma = stop - at, stop
+        day, rating = -TIME_BIAS, np.int64(0)
+        formed: Flag = False
         # the common case, laid out: comma, rating, comma, ten bytes of date, line end
-        if comma + 13 < end and comma > at and buffer[comma] == COMMA and buffer[comma + 2] == COMMA:
+        if comma + 13 < end and digits > 0 and buffer[comma] == COMMA and buffer[comma + 2] == COMMA:
             day, rating = _day(buffer, comma + 3), np.int64(buffer[comma + 1]) - ZERO
             stop = comma + 13
             if buffer[stop] == RETURN and stop + 1 < end:
                 stop += 1
-            if (
-                day != -TIME_BIAS and 1 <= rating <= 5 and buffer[stop] == NEWLINE
-                and comma - at <= MOST_DIGITS and film[0] >= 0
-            ):  # fmt: skip
-                block[kept, 0] = intern_span(records, buffer, at, comma)
-                block[kept, 1] = film[0]
-                block[kept, 2] = rating - 1
-                block[kept, 3] = day * units + TIME_BIAS
-                row_line[rows] = line
-                kept += 1
-                rows += 1
+            formed = (
+                buffer[stop] == NEWLINE and day != -TIME_BIAS and 1 <= rating <= 5 and digits <= MOST_DIGITS
+            )
+        if not formed:
+            stop = comma
+            while stop < end and buffer[stop] != NEWLINE:
+                stop += 1
+            if stop >= end:
+                break
+            length = stop - at - (stop > at and buffer[stop - 1] == RETURN)
+            if digits > 0 and length == digits + 1 and buffer[comma] == COLON and digits <= MOST_DIGITS:
+                film_start[films], film_end[films] = at, comma
+                films += 1
+                length = 0
+            if length == 0:  # a film's line, or an empty one: no row
                 line += 1
                 at = stop + 1
                 continue
-        stop = comma
-        while stop < end and buffer[stop] != NEWLINE:
-            stop += 1
-        if stop >= end:
-            break
-        length = stop - at - (stop > at and buffer[stop - 1] == RETURN)
-        if comma > at and length == comma - at + 1 and buffer[comma] == COLON and length <= MOST_DIGITS:
-            film[0] = intern_span(items, buffer, at, comma)
-        elif length > 0:
-            row_line[rows] = line
-            status[rows] = _complaint(buffer, at, comma, length, film[0])
-            rows += 1
+        row_line[rows], starts[rows], ends[rows], film[rows] = line, at, comma, films
+        if formed:
+            status[rows] = 0 if has_film or films > 0 else NO_FILM
+            ratings[rows], times[rows] = rating - 1, day * units + TIME_BIAS
+        else:
+            status[rows], ratings[rows], times[rows] = BAD_LINE, 0, 0
+        rows += 1
         line += 1
         at = stop + 1
-    return kept, rows, at, line
-
-
-@inline
-def _complaint(buffer: Array, at: Int, comma: Int, length: Int, film: Int) -> Int:
-    """Why a line is not used: it may be well formed and only stand before the first film."""
-    formed = (
-        comma > at and length == comma - at + 13 and buffer[comma] == COMMA and buffer[comma + 2] == COMMA
-        and _day(buffer, comma + 3) != -TIME_BIAS
-    )  # fmt: skip
-    return NO_FILM if formed and film < 0 else BAD_LINE
+    return rows, films, at, line

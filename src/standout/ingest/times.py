@@ -29,7 +29,8 @@ LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ millise
 UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
 OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, DASH, DOT, COLON, PLUS = 48, 57, 45, 46, 58, 43
-DAYS_BEFORE = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334])
+MONTHS = np.arange("0001-01", "10000-02", dtype="datetime64[M]")
+FIRST_OF_MONTH = MONTHS.astype("datetime64[D]").astype(np.int64)
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
@@ -195,15 +196,13 @@ class TimeReader:
 @inline
 def civil_day(year: Int, month: Int, day: Int) -> Int:
     """Days since 1970-01-01 in the Gregorian calendar, or a very small number if there is no such day."""
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if month < 1 or month > 12 or day < 1 or year < 1:
+    if month < 1 or month > 12 or year < 1 or year > 9999:
         return -TIME_BIAS
-    length = 31 if month == 12 else DAYS_BEFORE[month] - DAYS_BEFORE[month - 1]
-    if day > length + (month == 2 and leap):
+    at = year * 12 + month - 13
+    first = FIRST_OF_MONTH[at]
+    if day < 1 or day > FIRST_OF_MONTH[at + 1] - first:
         return -TIME_BIAS
-    before = year - 1
-    days = before * 365 + before // 4 - before // 100 + before // 400
-    return days + DAYS_BEFORE[month - 1] + (month > 2 and leap) + day - 1 - 719_162
+    return first + day - 1
 
 
 @inline

@@ -78,9 +78,11 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
     A row that does not end yet is left for the next call, which then sees all of it. State is
     OPEN_QUOTE where that row is inside quotes. Empty lines are passed over.
     """
+    # taken out once: taking an array out of a tuple counts references
     separator, quote, slot = dialect.separator, dialect.quote, dialect.slot
+    starts, ends, row_status, row_line = rows.starts, rows.ends, rows.status, rows.line
     first, wide = separator[0], len(separator)
-    doubled = np.zeros(rows.starts.shape[0], np.uint8)
+    doubled = np.zeros(len(starts), np.uint8)
     n, begin = 0, 0
     while begin < end:
         field, at, lines, status = 0, begin, 1, 0
@@ -125,8 +127,8 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
                 if buffer[at] == NEWLINE and high > low and buffer[high - 1] == RETURN:
                     high -= 1
             if field < len(slot) and slot[field] >= 0:
-                rows.starts[slot[field], n] = low
-                rows.ends[slot[field], n] = high
+                starts[slot[field], n] = low
+                ends[slot[field], n] = high
             field += 1
             if buffer[at] == NEWLINE:
                 break
@@ -134,12 +136,12 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
         if field > 1 or high > low or status != 0 or np.int64(buffer[begin]) == quote:
             if status == 0 and field != len(slot):
                 status = TOO_FEW if field < len(slot) else TOO_MANY
-            rows.status[n] = status
-            rows.line[n] = line
+            row_status[n] = status
+            row_line[n] = line
             if any_doubled:
                 for k in range(len(doubled)):
                     if doubled[k] != 0 and status == 0:
-                        rows.ends[k, n] = _halved(buffer, rows.starts[k, n], rows.ends[k, n], quote)
+                        ends[k, n] = _halved(buffer, starts[k, n], ends[k, n], quote)
                     doubled[k] = 0
             n += 1
         line += lines

@@ -1,19 +1,18 @@
 """A window that moves along a stream of text: constant memory, whole lines, every byte checked."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.errors import SourceError
 from standout.ingest.sources import Stream
-from standout.jit import Flag, Int, kernel
 
 __all__ = ["Window"]
 
 CHUNK = 1 << 20
 LONGEST_ROW = 1 << 26
 NEWLINE = 10
+ASCII = 127
+NEARBY = 4096
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -67,15 +66,16 @@ class Window:
 
     def _check(self) -> None:
         """The bytes up to the last line end must be UTF-8 without NUL."""
-        self.lines, complete, plain, nul = _survey(self.buffer, self.checked, self.end)
-        name = self.stream.name
-        if nul:
+        self.lines = int(np.count_nonzero(self.buffer[: self.end] == NEWLINE))
+        complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
+        fresh, name = self.buffer[self.checked : complete], self.stream.name
+        if fresh.min(initial=1) == 0:
             raise SourceError(
                 f"{name} is not a text file: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
             )
-        if not plain:
+        if fresh.max(initial=0) > ASCII:
             try:
-                self.buffer[self.checked : complete].tobytes().decode()
+                fresh.tobytes().decode()
             except UnicodeDecodeError as error:
                 before = self.buffer[: self.checked + error.start]
                 line = self.line + np.count_nonzero(before == NEWLINE)
@@ -93,17 +93,9 @@ class Window:
         self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
 
 
-@kernel
-def _survey(buffer: NDArray[Any], checked: Int, end: Int) -> tuple[Int, Int, Flag, Flag]:
-    """Line ends in all; where the last one is over; is all new text before that ASCII; has it a NUL."""
-    newlines = 0
-    for i in range(end):
-        newlines += buffer[i] == NEWLINE
-    complete = end
-    while complete > checked and buffer[complete - 1] != NEWLINE:
-        complete -= 1
-    high, nul = 0, 0
-    for i in range(checked, complete):
-        high += buffer[i] > 127
-        nul += buffer[i] == 0
-    return newlines, complete, high == 0, nul > 0
+def _last_line_end(text: NDArray[np.uint8]) -> int:
+    """How many bytes there are up to and with the last line end."""
+    back = np.flatnonzero(text[::-1][:NEARBY] == NEWLINE)
+    if not len(back):
+        back = np.flatnonzero(text[::-1] == NEWLINE)
+    return len(text) - int(back[0]) if len(back) else 0

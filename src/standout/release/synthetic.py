@@ -4,6 +4,7 @@ A quick generator for demonstrations, tests and benchmarks; it is not calibrated
 """
 
 from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ def _fill(columns: Orientation, items: int, span: int, seed: int, progress: Prog
 @kernel
 def _records(
     stream: np.uint64, low: Int, high: Int, span: Int, by_rank: Array, appeal: Array, given_start: Array,
-    given: Array, stamp: Array, columns: Orientation,
+    given: Array, stamp: Array, columns: Any,
 ) -> None:  # fmt: skip
     """Fills records low … high - 1. Every draw depends on the seed and the record only."""
     n_items = len(by_rank)

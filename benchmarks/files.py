@@ -1,0 +1,69 @@
+"""Files to read: a synthetic release of Netflix's shape as MovieLens CSV and as Netflix Prize text."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import standout as so
+
+__all__ = ["csv_file", "netflix_file", "release_of"]
+
+RECORDS, ITEMS, ENTRIES = 480_189, 17_770, 100_480_507
+PIECE = 20_000
+
+
+def release_of(entries: int) -> so.Release:
+    """A release of Netflix's shape with so many entries: fewer people, the same films."""
+    records = max(1, round(RECORDS * entries / ENTRIES))
+    return so.synthesize(records=records, items=ITEMS, entries=entries, seed=2006)
+
+
+def csv_file(folder: Path, entries: int) -> Path:
+    """userId,movieId,rating,timestamp in the order of the people, a second of the day drawn for each."""
+    path = folder / f"ratings-{entries}.csv"
+    if path.exists():
+        return path
+    release = release_of(entries)
+    draw = np.random.default_rng(1)
+    with path.open("wb") as file:
+        for low in range(0, release.n_records, PIECE):
+            rows = _rows(release, low, min(low + PIECE, release.n_records), draw)
+            rows.write_csv(file, include_header=low == 0)
+    return path
+
+
+def _rows(release: so.Release, low: int, high: int, draw: np.random.Generator) -> pl.DataFrame:
+    side, clock = release.by_record, release.clock
+    assert side.value is not None and side.time is not None and clock is not None
+    here = slice(int(side.start[low]), int(side.start[high]))
+    day = side.time[here].astype(np.int64) + clock.origin
+    return pl.DataFrame(
+        {
+            "userId": np.repeat(np.arange(low, high) + 1, release.lengths[low:high]),
+            "movieId": side.other[here].astype(np.int64) + 1,
+            "rating": side.value[here].astype(np.float64) + 1,
+            "timestamp": day * 86_400 + draw.integers(0, 86_400, len(day)),
+        }
+    )
+
+
+def netflix_file(folder: Path, entries: int) -> Path:
+    """The same entries film by film: `17:`, then customer,rating,YYYY-MM-DD, customers in random order."""
+    path = folder / f"combined_data_{entries}.txt"
+    if path.exists():
+        return path
+    release = release_of(entries)
+    side, clock = release.by_item, release.clock
+    assert side.value is not None and side.time is not None and clock is not None
+    with path.open("wb") as file:
+        for film in range(release.n_items):
+            here = slice(int(side.start[film]), int(side.start[film + 1]))
+            order = np.random.default_rng(film).permutation(here.stop - here.start)
+            days = pl.Series(side.time[here][order].astype(np.int32) + clock.origin).cast(pl.Date)
+            rows = pl.DataFrame(
+                {"customer": side.other[here][order] + 1, "rating": side.value[here][order] + 1, "date": days}
+            )
+            file.write(f"{film + 1}:\n".encode())
+            rows.write_csv(file, include_header=False)
+    return path

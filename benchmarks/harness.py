@@ -1,0 +1,62 @@
+"""Jobs in processes of their own, interleaved, the best of several: CPU seconds, wall seconds, peak memory.
+
+A job is a function that gets ready (imports, compiles on something tiny) and returns the work; only the
+work is timed, in the process itself. Peak memory is of the whole process, as the kernel counts it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Cost", "best_of", "child"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The least CPU and wall seconds of several runs, and the largest memory in MB."""
+
+    cpu: float
+    wall: float
+    memory: float
+    result: object = None
+
+
+def best_of(rounds: int, module: str, jobs: dict[str, list[str]]) -> dict[str, Cost]:
+    """Runs every job `rounds` times, one after the other in turn; each job is named and has arguments."""
+    runs: dict[str, list[Cost]] = {name: [] for name in jobs}
+    for _ in range(rounds):
+        for name, arguments in jobs.items():
+            runs[name].append(_run(module, [name, *arguments]))
+    return {
+        name: Cost(
+            min(cost.cpu for cost in costs),
+            min(cost.wall for cost in costs),
+            max(cost.memory for cost in costs),
+            costs[0].result,
+        )
+        for name, costs in runs.items()
+    }
+
+
+def _run(module: str, arguments: list[str]) -> Cost:
+    process = subprocess.Popen([sys.executable, "-m", module, "--job", *arguments], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    told = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{module} {arguments} failed")
+    measured = json.loads(told.splitlines()[-1])
+    return Cost(measured["cpu"], measured["wall"], usage.ru_maxrss / 1e3, measured["result"])
+
+
+def child(work: Callable[[], object]) -> None:
+    """Times the work and tells the parent."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(json.dumps({"wall": wall, "cpu": cpu, "result": result}))

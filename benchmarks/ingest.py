@@ -1,0 +1,157 @@
+"""Reading: CSV and Netflix Prize text into an index, beside Polars on the same files, in one run.
+
+    python -m benchmarks.ingest [--entries 10000000] [--rounds 3] [--folder build/bench]
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.files import csv_file, netflix_file
+from benchmarks.harness import best_of, child
+
+MODULE = "benchmarks.ingest"
+TINY = 20_000
+
+
+def csv_to_index(path: str, folder: str) -> Callable[[], object]:
+    return _to_index(csv_file(Path(folder), TINY), path, folder)
+
+
+def netflix_to_index(path: str, folder: str) -> Callable[[], object]:
+    return _to_index(netflix_file(Path(folder), TINY), path, folder)
+
+
+def _to_index(tiny: Path, path: str, folder: str) -> Callable[[], object]:
+    import standout as so
+
+    def work(source: str = path) -> object:
+        release = so.read(source)
+        so.save(release, f"{folder}/bench.index")
+        return release.n_entries
+
+    work(str(tiny))  # loads the compiled kernels
+    return work
+
+
+def netflix_to_release(path: str, folder: str) -> Callable[[], object]:
+    import standout as so
+
+    so.read(str(netflix_file(Path(folder), TINY)))
+    return lambda: so.read(path).n_entries
+
+
+def polars_csv(path: str, folder: str) -> Callable[[], object]:
+    """Ids as 32-bit numbers, which is Polars at its best; days from Unix seconds; sorted by record and item."""
+    import polars as pl
+
+    types = {"userId": pl.UInt32, "movieId": pl.UInt32, "rating": pl.Float32, "timestamp": pl.Int64}
+
+    def work() -> object:
+        frame = pl.scan_csv(path, schema=types).with_columns(pl.col("timestamp") // 86_400)
+        frame = frame.with_columns(pl.col("timestamp").cast(pl.UInt16), pl.col("rating").cast(pl.Float32))
+        return frame.sort("userId", "movieId").collect().height
+
+    return work
+
+
+def polars_csv_both(path: str, folder: str) -> Callable[[], object]:
+    """The same, and a second copy sorted by item and record: what an index holds."""
+    import polars as pl
+
+    types = {"userId": pl.UInt32, "movieId": pl.UInt32, "rating": pl.Float32, "timestamp": pl.Int64}
+
+    def work() -> object:
+        frame = pl.scan_csv(path, schema=types).with_columns((pl.col("timestamp") // 86_400).cast(pl.UInt16))
+        by_record = frame.sort("userId", "movieId").collect()
+        return by_record.sort("movieId", "userId").height
+
+    return work
+
+
+def polars_netflix(path: str, folder: str) -> Callable[[], object]:
+    """Short rows are padded with nulls: a film's line is one without a rating; filled forward, then dropped."""
+    import polars as pl
+
+    def work() -> object:
+        return _polars_netflix(pl, path).height
+
+    return work
+
+
+def polars_netflix_both(path: str, folder: str) -> Callable[[], object]:
+    """The same, then both orientations: sorted by customer and film, and by film and customer."""
+    import polars as pl
+
+    def work() -> object:
+        frame = _polars_netflix(pl, path)
+        by_record = frame.sort("customer", "film")
+        return by_record.height + frame.sort("film", "customer").height * 0
+
+    return work
+
+
+def _polars_netflix(pl, path: str):  # type: ignore[no-untyped-def]
+    lines = pl.scan_csv(
+        path,
+        has_header=False,
+        schema={"customer": pl.String, "rating": pl.UInt8, "date": pl.Date},
+        truncate_ragged_lines=True,
+        missing_columns="insert",  # the first line is a film's
+    )
+    film = pl.when(pl.col("rating").is_null()).then(pl.col("customer").str.strip_suffix(":"))
+    return (
+        lines.with_columns(film=film.cast(pl.UInt16).forward_fill())
+        .filter(pl.col("rating").is_not_null())
+        .with_columns(pl.col("customer").cast(pl.UInt32))
+        .collect()
+    )
+
+
+JOBS = {
+    job.__name__: job
+    for job in (
+        csv_to_index,
+        polars_csv,
+        polars_csv_both,
+        netflix_to_index,
+        netflix_to_release,
+        polars_netflix,
+        polars_netflix_both,
+    )
+}
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--job"]:
+        name, *arguments = sys.argv[2:]
+        child(JOBS[name](*arguments))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--entries", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path, default=Path("build/bench"))
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    csv, text = csv_file(given.folder, given.entries), netflix_file(given.folder, given.entries)
+    arguments = {name: [str(text if "netflix" in name else csv), str(given.folder)] for name in JOBS}
+    costs = best_of(given.rounds, MODULE, arguments)
+    print(f"{given.entries:,} entries, best of {given.rounds}, each in a process of its own")
+    print(f"{'':24}{'CPU s':>8}{'wall s':>8}{'peak MB':>9}")
+    for name, cost in costs.items():
+        assert cost.result == given.entries, f"{name} read {cost.result} entries"
+        print(f"{name:24}{cost.cpu:8.2f}{cost.wall:8.2f}{cost.memory:9.0f}")
+    for ours, theirs in (
+        ("csv_to_index", "polars_csv"),
+        ("csv_to_index", "polars_csv_both"),
+        ("netflix_to_release", "polars_netflix"),
+        ("netflix_to_release", "polars_netflix_both"),
+        ("netflix_to_index", "polars_netflix_both"),
+    ):
+        one, other = costs[ours], costs[theirs]
+        print(f"{theirs} ÷ {ours}: {other.cpu / one.cpu:.2f} × CPU, {other.wall / one.wall:.2f} × wall")
+
+
+if __name__ == "__main__":
+    main()
