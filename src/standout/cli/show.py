@@ -78,15 +78,15 @@ def description(told: "Description", as_json: bool) -> None:
     if as_json:
         _json(told.to_dict())
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     for line in _reading(told.read):
         console.print(line, markup=False)
-    console.print(_sizes(told))
-    if told.value_shares:
-        console.print(_shares(told))
-    console.print(_spread(told))
-    if told.outside_top:
-        console.print(_outside(told))
+    parts = [_sizes(told), _spread(told)]
+    parts += [_shares(told)] if told.value_shares else []
+    parts += [_outside(told)] if told.outside_top else []
+    for part in parts:
+        console.print()
+        console.print(part)
 
 
 def suggest_index(release: "Release", data: str) -> None:
@@ -111,6 +111,8 @@ def _reading(told: dict[str, Any]) -> Iterator[str]:
     settings = dict(told["settings"])
     files = ", ".join(told["files"])
     yield f"read {files} as {told['format']}" if files else f"a {told['format']} release"
+    if told["columns"]:
+        yield "  columns: " + ", ".join(f"{role} = {column}" for role, column in told["columns"].items())
     if settings:
         yield "  " + ", ".join(f"{name}: {setting}" for name, setting in settings.items())
     rejected = sum(told["rejected"].values())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from standout.errors import SourceError
 from standout.ingest.intern import Interner
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason, Rejects
+from standout.ingest.rejects import SHOWN, Reason, Rejects
 from standout.ingest.times import TimeReader
 from standout.ingest.values import LevelMap
 from standout.jit import Array, Flag, Int, kernel
@@ -150,10 +150,31 @@ class Collector:
             self.options.time_unit,
             None if self.times is None else self.times.zone_name,
         )
-        self.blocks = []
+        if self.options.repeats != "error":
+            self.blocks = []  # build takes them one by one
+        else:
+            coded.blocks = list(self.blocks)
         rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
         provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
-        return build(coded, self.options.repeats, provenance, progress)
+        release = build(coded, self.options.repeats, provenance, progress)
+        if self.options.repeats == "error" and release.provenance.repeats:
+            raise self._repeated(release.provenance.repeats)
+        return release
+
+    def _repeated(self, count: int) -> SourceError:
+        """The error that names the rows whose record and item stood in an earlier row."""
+        keys = np.concatenate(
+            [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks]
+        )
+        order = np.argsort(keys, kind="stable")
+        later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
+        source, line = self.lines.locate(later)
+        places = ", ".join(f"{self.sources[s]} {self.unit} {n}" for s, n in zip(source, line, strict=True))
+        more = ", …" if count > SHOWN else ""
+        return SourceError(
+            f"{count:,} rows repeat the record and item of an earlier one ({places}{more}): "
+            "say which to keep with --repeats last, first or max"
+        )
 
     def _levels(self, values: Interner) -> LevelMap:
         """The levels of the values in use; rows whose value is none are rejected now."""

@@ -66,7 +66,7 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     if options.header is not None:
         return options.header
     named = (options.record, options.time, options.value, *options.items)
-    if any(isinstance(column, str) and column in first for column in named):
+    if any(isinstance(name, str) and not name.isdecimal() and name in first for name in named):
         return True
     if any(not cell.strip() or NUMBER.fullmatch(cell.strip()) for cell in first) or len(set(first)) < len(
         first

@@ -17,7 +17,7 @@ from standout.release.progress import Progress
 __all__ = ["Layout", "read_delimited", "sniff"]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
-SPOKEN = {"\t": "tab", " ": "space"}
+SPOKEN = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
 SAMPLE = 50
 
 
@@ -34,7 +34,6 @@ class Layout:
         return {
             "separator": SPOKEN.get(self.separator, self.separator),
             "header": "no" if self.header is None else "yes",
-            **self.roles.told(),
         }
 
     def dialect(self) -> Dialect:

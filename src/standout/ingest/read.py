@@ -10,10 +10,10 @@ from standout.ingest import netflix
 from standout.ingest.collect import Collector
 from standout.ingest.delimited import read_delimited, sniff
 from standout.ingest.options import Column, Options
-from standout.ingest.recognise import Find, Part, recognise
+from standout.ingest.recognise import NETFLIX_TITLES, Find, Part, recognise
 from standout.ingest.rejects import Rejects
 from standout.ingest.sources import expanded, is_tar, opened, tar_members
-from standout.ingest.titles import read_titles, titled
+from standout.ingest.titles import read_titles, titled, titles_in
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.model import Release
@@ -121,21 +121,27 @@ class Ingest:
                     )
                 read_delimited(stream, layout, collector, self.progress)
         assert collector is not None and layout is not None
-        return self._finished(collector, Provenance(find.kind, files, layout.told()))
+        return self._finished(collector, Provenance(find.kind, files, layout.roles.told(), layout.told()))
 
     def _netflix(self, parts: tuple[Part, ...], files: tuple[str, ...]) -> Release:
-        collector = netflix.collector(self.options)
+        collector, titles = netflix.collector(self.options), None
         for part in parts:
             if part.member is None and is_tar(part.path):
-                for stream in tar_members(part.path, netflix.FILES):
-                    netflix.read_netflix(stream, collector, self.progress)
+                for base, stream in tar_members(part.path):
+                    if netflix.FILES.fullmatch(base):
+                        netflix.read_netflix(stream, collector, self.progress)
+                    elif base in NETFLIX_TITLES:
+                        titles = titles_in(base, stream.peek() + stream.body.read(), stream.name)
             else:
                 with opened(part.path, part.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{parts[0].path} holds no files of the Netflix Prize (mv_0000001.txt …)")
-        told = {"record": "customer", "item": "film", "value": "rating", "time": "date"}
-        return self._finished(collector, Provenance("Netflix Prize", _some(files), told))
+        told = {"record": "customer", "item": "film"}
+        told |= {} if collector.values is None else {"value": "rating"}
+        told |= {} if collector.times is None else {"time": "date"}
+        release = self._finished(collector, Provenance("Netflix Prize", _some(files), told))
+        return release if titles is None else replace(release, titles=titled(release.items, titles))
 
     def _parquet(self, paths: list[Path], files: tuple[str, ...]) -> Release:
         from standout.ingest.frames import read_frame, scan_parquet

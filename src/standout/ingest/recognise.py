@@ -9,7 +9,7 @@ from standout.errors import SourceError
 from standout.ingest import netflix
 from standout.ingest.sources import PARQUET, ZIP, is_tar, magic, opened, zip_names
 
-__all__ = ["Find", "Part", "recognise"]
+__all__ = ["NETFLIX_TITLES", "Find", "Part", "recognise"]
 
 Kind = Literal["delimited", "MovieLens", "Netflix Prize", "Parquet"]
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}

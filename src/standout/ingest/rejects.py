@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from standout.errors import ParameterError, RejectedRows
 
-__all__ = ["Limit", "Reason", "Rejects"]
+__all__ = ["SHOWN", "Limit", "Reason", "Rejects"]
 
 SHOWN = 5
+"""How many places a message names."""
 
 
 class Reason(IntEnum):

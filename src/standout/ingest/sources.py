@@ -3,7 +3,6 @@
 import glob
 import gzip
 import io
-import re
 import tarfile
 import zipfile
 import zlib
@@ -136,23 +135,23 @@ def zip_names(path: Path) -> list[str]:
         return [info.filename for info in archive.infolist() if not info.is_dir()]
 
 
-def tar_members(path: Path, wanted: re.Pattern[str]) -> Iterator[Stream]:
-    """The members of a tar (compressed or not) whose base name fits; a tar inside the tar is walked too."""
+def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
+    """(base name, stream) of each file in a tar, compressed or not; a tar inside the tar is walked too."""
     with readable(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
-        yield from _walk_tar(body, raw, path, wanted)
+        yield from _walk_tar(body, raw, path)
 
 
-def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path, wanted: re.Pattern[str]) -> Iterator[Stream]:
+def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str, Stream]]:
     with tarfile.open(fileobj=body, mode="r|") as archive:
         for info in archive:
-            if not info.isfile():
+            inside = archive.extractfile(info) if info.isfile() else None
+            base = Path(info.name).name
+            if inside is None:
                 continue
-            inside, base = archive.extractfile(info), Path(info.name).name
-            assert inside is not None
             if base.endswith(".tar"):
-                yield from _walk_tar(inside, raw, path, wanted)
-            elif wanted.fullmatch(base):
-                yield Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
+                yield from _walk_tar(inside, raw, path)
+            else:
+                yield base, Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
 
 
 @contextmanager

@@ -161,7 +161,7 @@ class TimeReader:
         return {
             "time format": rule.get(self.format, str(self.format)),
             "time unit": self.unit,
-            "zone": f"{self.zone_name} (a time without a zone is taken as written)",
+            "zone": f"{self.zone_name} (times without a zone are taken as written)",
         }
 
     def _recognise(self, buffer: Array, starts: Array, ends: Array, status: Array) -> None:

@@ -12,6 +12,7 @@ class Provenance:
 
     format: str
     files: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     rejected: dict[str, int] = field(default_factory=dict)

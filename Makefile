@@ -1,0 +1,52 @@
+# The same few targets for people and for CI. Each sets up what it needs, from nothing.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench fuzz docs clean
+
+help: ## show the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+
+setup: $(READY) ## make .venv with everything that the other targets need
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## make a synthetic data set, index it, check the index and describe it
+	@mkdir -p demo
+	$(BIN)/standout synthesize --records 20000 --items 5000 --entries 2000000 --seed 2008 -o demo/ratings.csv
+	$(BIN)/standout index demo/ratings.csv -o demo/ratings.index
+	$(BIN)/standout verify demo/ratings.index
+	$(BIN)/standout describe demo/ratings.index
+
+test: $(READY) ## the tests, compiled; then once more on small data with the compiler off, for coverage
+	$(BIN)/python -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not large" --cov --cov-report=term
+
+check: $(READY) ## ruff, its formatting, mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## let ruff format and mend what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## speed and memory beside Polars, in one run (ENTRIES=100000000 for the full size)
+	$(BIN)/python -m benchmarks.ingest --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.opening --entries $(or $(ENTRIES),10000000)
+
+fuzz: $(READY) ## mutate the input of every reader (ROUNDS=10000 SEED=1)
+	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)
+
+docs: $(READY) ## write docs/cli.md from the commands
+	$(BIN)/python -m tools.cli_reference
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
