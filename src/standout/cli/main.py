@@ -54,7 +54,7 @@ def index(sources: tuple[str, ...], output: Path, settings: Settings, as_json: b
     Netflix Prize files. An index that is already at the output is replaced when the new one is whole.
     """
     from standout.cli import show
-    from standout.release.store import building
+    from standout.release.building import building
 
     with show.progress() as progress, building(output) as place:
         release = settings.read(list(sources), progress)

@@ -61,100 +61,128 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     """Whether the first line names the columns.
 
     It does if the user named a column that stands in it, or if a record and an item are recognised in
-    it, or if it has no number where the second line has one.
+    it, or if it has only words and the second line has a number.
     """
     if options.header is not None:
         return options.header
     named = (options.record, options.time, options.value, *options.items)
     if any(isinstance(name, str) and not name.isdecimal() and name in first for name in named):
         return True
-    if any(not cell.strip() or NUMBER.fullmatch(cell.strip()) for cell in first) or len(set(first)) < len(
-        first
-    ):
-        return False
     if _recognise(first, "record") is not None and _recognise(first, "item") is not None:
         return True
-    return second is not None and any(NUMBER.fullmatch(cell.strip()) for cell in second)
+    words = all(cell.strip() and not _is_number(cell) for cell in first) and len(set(first)) == len(first)
+    return words and second is not None and any(map(_is_number, second))
 
 
 def resolve(
-    names: Sequence[str], options: Options, header: bool, sample: Sequence[Sequence[str]] = ()
+    names: Sequence[str],
+    options: Options,
+    header: bool,
+    sample: Sequence[Sequence[str]] = (),
+    declared: bool = False,
 ) -> Roles:
-    """The part each column plays. `sample`: a few rows, to tell a headerless file's columns apart."""
-    if not header and options.record is None and not options.items:
-        return _by_order(names, options, sample)
-    record = _place(names, options.record, "record", header)
-    items = tuple(_place(names, column, "item", header) for column in options.items or (None,))
-    value = _optional(names, options.value, "value", header)
-    time = _optional(names, options.time, "time", header)
+    """The part each column plays.
+
+    `sample`: a few rows, to tell a headerless file's columns apart. `declared`: the names are surely
+    names, as in a frame, and not perhaps a first row of data.
+    """
+    known = _Names(names, header, declared or options.header is True or _surely_names(names, sample))
+    value = known.given(options.value, "value")
+    time = known.given(options.time, "time")
+    if header:
+        record = known.needed(options.record, "record")
+        items = tuple(known.needed(column, "item") for column in options.items or (None,))
+        taken = {record, *items, value, time}
+        value = known.recognised("value", taken) if options.value is None else value
+        time = known.recognised("time", {*taken, value}) if options.time is None else time
+    elif options.record is None and not options.items:
+        record, items = 0, (1,)
+        by_order = _by_order(len(names), sample)
+        value = by_order[0] if options.value is None and by_order[0] != time else value
+        time = by_order[1] if options.time is None and by_order[1] != value else time
+    else:
+        record = known.needed(options.record, "record")
+        items = tuple(known.needed(column, "item") for column in options.items or (None,))
     roles = Roles(record, items, value, time, tuple(names))
     for one, other in pairwise(sorted(roles.wanted)):
         if one == other:
-            raise ColumnError(
-                f"column {roles.names[one]!r} cannot play two parts: name each with --record, --item …"
-            )
+            told = f"{names[one]!r}" if known.sure else f"{one + 1}"
+            raise ColumnError(f"column {told} cannot play two parts: name each with --record, --item …")
     return roles
 
 
-def _by_order(names: Sequence[str], options: Options, sample: Sequence[Sequence[str]]) -> Roles:
-    """A headerless file: record, item, then value and time as far as there are columns for them."""
-    count = len(names)
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of the columns; `sure` where they cannot be a first row of data."""
+
+    names: Sequence[str]
+    header: bool
+    sure: bool
+
+    def given(self, column: Column | bool | None, role: str) -> int | None:
+        """The place of the column that the user gave, if any."""
+        if column is None or isinstance(column, bool):
+            return None
+        if self.header and column in self.names:
+            return list(self.names).index(str(column))
+        if isinstance(column, int) or column.isdecimal():
+            if not 1 <= int(column) <= len(self.names):
+                raise ColumnError(f"{role} must be a column from 1 to {len(self.names)}, got {int(column)}")
+            return int(column) - 1
+        raise ColumnError(f"column {column!r} not found: {self}; name it with --{role}")
+
+    def needed(self, column: Column | None, role: str) -> int:
+        """The place of a column that there must be."""
+        place = self.given(column, role) if column is not None else self.recognised(role, set())
+        if place is None:
+            raise ColumnError(f"no column is recognised as the {role}: {self}; name it with --{role}")
+        return place
+
+    def recognised(self, role: str, taken: set[int | None]) -> int | None:
+        place = _recognise(self.names, role) if self.header else None
+        return None if place in taken else place
+
+    def __str__(self) -> str:
+        """The names, but only if they surely are names: a first row of data is not shown."""
+        if not self.header:
+            return (
+                f"the file has {len(self.names)} columns and, it seems, no header (if it has one: --header)"
+            )
+        if not self.sure:
+            return f"the file has {len(self.names)} columns, and their names are not well-known ones"
+        return f"the file has {', '.join(self.names[:20])}{', …' if len(self.names) > 20 else ''}"
+
+
+def _surely_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Two parts are recognised in them, or one, and the row below is all numbers."""
+    recognised = sum(_recognise(names, role) is not None for role in WORDS)
+    return recognised > 1 or (recognised == 1 and bool(sample) and all(map(_is_number, sample[0])))
+
+
+def _by_order(count: int, sample: Sequence[Sequence[str]]) -> tuple[int | None, int | None]:
+    """Where value and time stand in a headerless file: behind record and item, if there are columns."""
     if not 2 <= count <= 4:
         raise ColumnError(
             f"the file has no header and {count} columns: say which is which by their places, "
             "like --record 1 --item 2 --value 3 --time 4"
         )
-    value, time = (2 if count > 2 else None), (3 if count > 3 else None)
     if count == 3 and _is_time([row[2] for row in sample if len(row) == 3]):
-        value, time = None, 2
-    if options.value is not None or options.time is not None:
-        value = _optional(names, options.value, "value", header=False)
-        time = _optional(names, options.time, "time", header=False)
-    return Roles(0, (1,), value, time, tuple(names))
+        return None, 2
+    return (2 if count > 2 else None), (3 if count > 3 else None)
 
 
 def _is_time(cells: Sequence[str]) -> bool:
-    """Whether cells look like times and not like small numbers: ISO dates, or Unix times since 1980."""
+    """Whether cells look like times and not like small numbers: ISO dates, or Unix times since 1973."""
     form = recognised(cell.strip() for cell in cells)
     if form != "s":
         return form is not None
     return all(re.fullmatch(r"\d{9,10}(\.\d*)?", cell.strip()) for cell in cells)
 
 
-def _optional(names: Sequence[str], column: Column | bool | None, role: str, header: bool) -> int | None:
-    if isinstance(column, bool):
-        return None
-    if column is None:
-        return _recognise(names, role) if header else None
-    return _place(names, column, role, header)
-
-
-def _place(names: Sequence[str], column: Column | None, role: str, header: bool) -> int:
-    if column is None:
-        found = _recognise(names, role) if header else None
-        if found is None:
-            raise ColumnError(
-                f"no column is recognised as the {role}: {_listed(names, header)}; name it with --{role}"
-            )
-        return found
-    if header and column in names:
-        return list(names).index(str(column))
-    if isinstance(column, int) or column.isdecimal():
-        if not 1 <= int(column) <= len(names):
-            raise ColumnError(f"{role} must be a column from 1 to {len(names)}, got {int(column)}")
-        return int(column) - 1
-    raise ColumnError(f"column {column!r} not found: {_listed(names, header)}; name it with --{role}")
+def _is_number(cell: str) -> bool:
+    return NUMBER.fullmatch(cell.strip()) is not None
 
 
 def _recognise(names: Sequence[str], role: str) -> int | None:
     plain = [re.sub(r"[^a-z]", "", name.lower()) for name in names]
     return next((plain.index(word) for word in WORDS[role] if word in plain), None)
-
-
-def _listed(names: Sequence[str], header: bool) -> str:
-    """The columns' names, but only if they surely are names: a first row of data is not shown."""
-    if not header:
-        return f"the file has {len(names)} columns and, it seems, no header (if it has one: --header)"
-    if all(_recognise(names, role) is None for role in WORDS):
-        return f"the file has {len(names)} columns, none with a well-known name"
-    return f"the file has {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"

@@ -11,7 +11,7 @@ from standout.ingest.columns import Roles, is_header, resolve, unnamed
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
-from standout.ingest.window import Window
+from standout.ingest.window import Window, text_head
 from standout.release.progress import Progress
 
 __all__ = ["Layout", "read_delimited", "sniff"]
@@ -92,7 +92,7 @@ def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
 
 def _first_lines(stream: Stream) -> list[str]:
     """The first lines as text, for a look at the layout only; bad bytes are named when they are read."""
-    head = stream.peek().decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+    head = text_head(stream).decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
     if not head.strip():
         raise SourceError(f"{stream.name} is empty")

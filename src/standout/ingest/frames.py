@@ -1,6 +1,7 @@
 """Polars and pandas frames and Parquet files: batches of columns → batches of rows."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,9 @@ from standout.release.progress import Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["from_pandas", "read_frame", "scan_parquet"]
+__all__ = ["read_frame", "scan_parquet"]
 
 ROWS = 1 << 18
-NO_ZONE = 1 << 62
 
 
 def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
@@ -34,11 +34,20 @@ def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
     return pl.scan_parquet(files, glob=False, hive_partitioning=False)
 
 
-def from_pandas(frame: "pd.DataFrame", options: Options) -> pl.DataFrame:
-    """The columns of a pandas frame that are wanted; its missing values become nulls."""
-    names = [str(name) for name in frame.columns]
-    roles = resolve(names, options, header=True)
-    return pl.DataFrame([_from_pandas_column(frame.iloc[:, i], names[i]) for i in roles.wanted])
+def from_pandas(frame: "pd.DataFrame") -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
+    """The names of a pandas frame's columns, and some of them by their places; missing cells are null."""
+    names = tuple(str(name) for name in frame.columns)
+
+    def some(places: list[int]) -> pl.LazyFrame:
+        return pl.LazyFrame([_from_pandas_column(frame.iloc[:, i], str(i)) for i in places])
+
+    return names, some
+
+
+def from_polars(frame: pl.LazyFrame) -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
+    """The same of a Polars frame."""
+    names = tuple(frame.collect_schema().names())
+    return names, lambda places: frame.select(pl.col(names[i]).alias(str(i)) for i in places)
 
 
 def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
@@ -58,32 +67,37 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
 
 
 def read_frame(
-    made: Callable[[], pl.LazyFrame], name: str, options: Options, progress: Progress
+    frame: Any, name: str, options: Options, progress: Progress
 ) -> tuple[Collector, dict[str, str]]:
-    """Feeds every row of a frame to a collector; also says what was recognised."""
-    try:
-        frame = made()
-        schema = frame.collect_schema()
-        roles = resolve(schema.names(), options, header=True)
-        total = int(frame.select(pl.len()).collect().item())
-        collector = Collector(
-            options, has_value=roles.value is not None, has_time=roles.time is not None, unit="row"
-        )
+    """Feeds every row of a Polars or pandas frame to a collector; also says what was recognised."""
+    with _readable(name):
+        made = frame() if callable(frame) else frame
+        names, some = from_polars(made.lazy()) if hasattr(made, "lazy") else from_pandas(made)
+        roles = resolve(names, options, header=True, declared=True)
+        wanted = some(list(dict.fromkeys(roles.wanted)))
+        total, row = int(wanted.select(pl.len()).collect().item()), 0
+        collector = Collector(options, roles.value is not None, roles.time is not None, unit="row")
         collector.source(name)
-        row = 0
-        for batch in _batches(frame.select(schema.names()[i] for i in dict.fromkeys(roles.wanted))):
+        for batch in _batches(wanted):
             collector.add(_coded(batch, roles, row, collector.times))
             row += len(batch)
             progress("reading", row, total)
+    if row == 0:
+        raise SourceError(f"{name} has no rows")
+    return collector, roles.told()
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """What goes wrong while a frame is read, said in one line."""
+    try:
+        yield
     except pl.exceptions.PolarsError as error:
         raise SourceError(f"{name} cannot be read: {_kind(error)}") from error
     except pl.exceptions.PanicException as error:  # a damaged file can make Polars give up
         raise SourceError(f"{name} cannot be read: it is damaged") from error
     except OSError as error:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
-    if row == 0:
-        raise SourceError(f"{name} has no rows")
-    return collector, roles.told()
 
 
 def _kind(error: Exception) -> str:
@@ -98,7 +112,7 @@ def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
 
 def _coded(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:
     def column(place: int) -> pl.Series:
-        return batch.get_column(roles.names[place])
+        return batch.get_column(str(place)).alias(roles.names[place])
 
     status = np.zeros(len(batch), np.uint8)
     time: Spans | NDArray[np.uint32] | None = None
@@ -120,7 +134,7 @@ def _id(column: pl.Series) -> pl.Series:
     if column.dtype.is_float():
         column = column.fill_nan(None)
         whole = column.cast(pl.Int64, strict=False)
-        if not (whole.cast(column.dtype) == column).all():
+        if not (whole.cast(column.dtype).eq_missing(column)).all():
             raise ColumnError(f"column {column.name!r} has fractions: ids must be text or whole numbers")
         column = whole
     return _text(column)
@@ -128,6 +142,8 @@ def _id(column: pl.Series) -> pl.Series:
 
 def _text(column: pl.Series) -> pl.Series:
     try:
+        if column.dtype.is_nested():
+            raise pl.exceptions.InvalidOperationError("nested")
         return column.cast(pl.String)
     except pl.exceptions.PolarsError as error:
         raise ColumnError(
@@ -156,6 +172,6 @@ def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> 
         seconds = column.to_physical().fill_null(0).to_numpy().astype(np.int64) * 86_400
     units = reader.from_seconds(seconds, local=not zoned)
     missing = column.is_null().to_numpy()
-    outside = (np.abs(units) >= TIME_BIAS) & ~missing
+    outside = (np.abs(units) >= TIME_BIAS) & ~missing  # of the calendar, or of 32 bits
     status[outside] = Reason.TIME_OUT_OF_RANGE
     return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)

@@ -44,6 +44,8 @@ class Options:
             raise ParameterError("separator must be one or more characters, no quote or line end")
         if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
             raise ParameterError("quote must be one ASCII character, or empty for none")
+        if self.quote and self.quote == self.separator:
+            raise ParameterError("quote and separator must be different characters")
         if self.value is True or self.time is True:
             raise ParameterError("value and time take a column's name or place, or False for none")
         self.value_reader()

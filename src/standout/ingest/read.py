@@ -89,7 +89,10 @@ class Ingest:
         """The release in the source."""
         if not isinstance(source, (str, Path, list, tuple)):
             return self._with_titles(self._frame(source), titles)
-        paths = expanded([source] if isinstance(source, (str, Path)) else list(source))
+        sources = [source] if isinstance(source, (str, Path)) else list(source)
+        if not sources or not all(isinstance(path, (str, Path)) for path in sources):
+            raise ParameterError("a path, or a list of paths, is needed")
+        paths = expanded(sources)
         if len(paths) == 1 and is_index(paths[0]):
             return open_index(paths[0])
         find = recognise(paths, self.options.member)
@@ -153,15 +156,14 @@ class Ingest:
     def _frame(self, frame: Any) -> Release:
         import polars as pl
 
-        from standout.ingest.frames import from_pandas, read_frame
+        from standout.ingest.frames import read_frame
 
-        if type(frame).__module__.startswith("pandas") and hasattr(frame, "iloc"):
-            frame = from_pandas(frame, self.options)
-        if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        is_pandas = type(frame).__module__.startswith("pandas") and hasattr(frame, "iloc")
+        if not is_pandas and not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             raise ParameterError(
                 f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}"
             )
-        collector, told = read_frame(frame.lazy, "the frame", self.options, self.progress)
+        collector, told = read_frame(frame, "the frame", self.options, self.progress)
         return self._finished(collector, Provenance("frame", (), told))
 
     def _finished(self, collector: Collector, provenance: Provenance) -> Release:

@@ -103,10 +103,8 @@ def readable(name: str) -> Iterator[None]:
         raise SourceError(f"{name}: permission denied") from error
     except EOFError as error:
         raise SourceError(f"{name} is truncated: it ends in the middle of its compressed data") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"{name} is not {error.encoding} text: name its encoding with --encoding"
-        ) from error
+    except UnicodeError as error:
+        raise SourceError(f"{name} is not text in the declared encoding: name it with --encoding") from error
     except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
         raise SourceError(f"{name} is damaged: {_in_one_line(error)}") from error
     except (NotImplementedError, RuntimeError) as error:

@@ -25,6 +25,9 @@ __all__ = ["TimeReader", "Zone", "civil_day", "recognised"]
 
 EPOCH = datetime(1970, 1, 1)
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
+LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
+MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits 64 bits
 LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ milliseconds in 1973
 UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
 OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
@@ -125,7 +128,7 @@ class TimeReader:
         if self.format is None:
             self._recognise(buffer, starts, ends, status)
         if self.format is None:
-            _refuse(starts, ends, status)
+            _refuse(*_trimmed_spans(buffer, starts, ends), status)
         elif self.format == "iso":
             _read_iso(
                 buffer, starts, ends, SECONDS[self.unit], self.zone.since, self.zone.offset, status, out
@@ -149,11 +152,15 @@ class TimeReader:
         return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
 
     def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
-        """Units on the wall clock from seconds since 1970; those that are not local are moved to the zone."""
+        """Units on the wall clock from seconds since 1970; those that are not local are moved to the zone.
+
+        OUTSIDE where they lie before the year 1 or after 9999.
+        """
         if not local:
             place = np.searchsorted(self.zone.since, seconds, side="right") - 1
             seconds = seconds + self.zone.offset[np.maximum(place, 0)]
-        return seconds // SECONDS[self.unit]
+        inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
+        return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
 
     def told(self) -> dict[str, str]:
         """How times were understood, for people and for the manifest."""
@@ -171,26 +178,36 @@ class TimeReader:
         self.guessed = self.format is not None
 
     def _read_pattern(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
+        starts, ends = _trimmed_spans(buffer, starts, ends)
         codes = self.texts.codes(buffer, starts, ends, status)
         labels = self.texts.labels()
         fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
         self.known = np.append(self.known, np.array(fresh, np.int64))
         used = np.flatnonzero((status == 0) & (ends > starts))
         units = self.known[codes[used]]
-        out[used] = units + TIME_BIAS
-        status[used[units <= -TIME_BIAS]] = UNREADABLE
+        status[used[units == NO_TIME]] = UNREADABLE
+        status[used[(units != NO_TIME) & (np.abs(units) >= TIME_BIAS)]] = OUT_OF_RANGE
+        good = np.abs(units) < TIME_BIAS
+        out[used[good]] = units[good] + TIME_BIAS
 
     def _pattern_unit(self, text: str) -> int:
         try:
-            moment = datetime.strptime(text.strip(), str(self.format))
+            moment = datetime.strptime(text, str(self.format))
             shift = moment.utcoffset()
             seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
         except (ValueError, OverflowError, IndexError, re.error):
-            return -TIME_BIAS
+            return NO_TIME
         if shift is None:
             return seconds // SECONDS[self.unit]
         moved = np.array([seconds - round(shift.total_seconds())])
         return int(self.from_seconds(moved, local=False)[0])
+
+
+def _trimmed_spans(buffer: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
+    """The spans without the spaces around them."""
+    starts, ends = starts.copy(), ends.copy()
+    _trim(buffer, starts, ends)
+    return starts, ends
 
 
 @inline
@@ -240,6 +257,12 @@ def _trimmed(buffer: Array, start: Int, end: Int) -> tuple[Int, Int]:
 
 
 @kernel
+def _trim(buffer: Array, starts: Array, ends: Array) -> None:
+    for i in range(len(starts)):
+        starts[i], ends[i] = _trimmed(buffer, starts[i], ends[i])
+
+
+@kernel
 def _refuse(starts: Array, ends: Array, status: Array) -> None:
     for i in range(len(starts)):
         if status[i] == 0 and ends[i] > starts[i]:
@@ -259,7 +282,7 @@ def _read_unix(
         negative = buffer[start] == DASH
         at = start + (negative or buffer[start] == PLUS)
         first, number = at, np.int64(0)
-        while at < end and ZERO <= buffer[at] <= NINE and at - first < 18:
+        while at < end and ZERO <= buffer[at] <= NINE and number <= MOST_BEFORE_NEXT:
             number = number * 10 + (np.int64(buffer[at]) - ZERO)
             at += 1
         digits = at - first
@@ -270,19 +293,20 @@ def _read_unix(
                 fraction = fraction or buffer[at] != ZERO
                 at += 1
         if digits == 0 or at != end:
-            status[row] = UNREADABLE if digits < 18 else OUT_OF_RANGE
+            status[row] = OUT_OF_RANGE if number > MOST_BEFORE_NEXT else UNREADABLE
             continue
         if negative:
             number = -number - fraction  # rounded down, as everything else
-        second = number // scale
-        if scale == 1 and abs(number) >= LARGEST:
-            status[row] = OTHER_FORMAT if guessed else OUT_OF_RANGE
-        elif guessed and scale > 1 and abs(number) < LARGEST:
+        if guessed and (abs(number) >= LARGEST) != (scale > 1):
             status[row] = OTHER_FORMAT
-        elif abs(second) >= LARGEST:
+            continue
+        second = number // scale
+        second += _offset(since, offset, second)
+        units = second // unit
+        if second < LOWEST or second > HIGHEST or units <= -TIME_BIAS or units >= TIME_BIAS:
             status[row] = OUT_OF_RANGE
-        else:
-            out[row] = (second + _offset(since, offset, second)) // unit + TIME_BIAS
+            continue
+        out[row] = units + TIME_BIAS
 
 
 @kernel
@@ -354,7 +378,7 @@ def _read_iso(
             second -= shift
             second += _offset(since, offset, second)
         units = second // unit
-        if units <= -TIME_BIAS or units >= TIME_BIAS:
+        if second < LOWEST or second > HIGHEST or units <= -TIME_BIAS or units >= TIME_BIAS:
             status[row] = OUT_OF_RANGE
             continue
         out[row] = units + TIME_BIAS

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
@@ -71,11 +72,9 @@ class ValueReader:
         status = np.zeros(len(numbers), np.uint8)
         status[filled & np.isnan(numbers)] = Reason.NOT_A_NUMBER
         status[np.isinf(numbers)] = Reason.NOT_FINITE
-        if self.bin_width is not None:
-            with np.errstate(invalid="ignore", over="ignore"):
-                numbers = np.floor(numbers / self.bin_width) * self.bin_width
-            status[filled & (status == 0) & ~np.isfinite(numbers)] = Reason.NOT_FINITE
         good = filled & (status == 0)
+        if self.bin_width is not None:
+            numbers[good] = [_binned(number, self.bin_width) for number in numbers[good].tolist()]
         levels, place = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
         if len(levels) > MOST_LEVELS:
             raise _too_many(len(levels))
@@ -89,6 +88,12 @@ def _number(cell: str) -> float:
     if NUMBER.fullmatch(cell):
         return float(cell)
     return math.inf if NOT_FINITE.fullmatch(cell) else math.nan
+
+
+def _binned(number: float, width: float) -> float:
+    """The number rounded down to a multiple of the width, as they are written: 0.3 is three times 0.1."""
+    step = Fraction(repr(width))
+    return float(Fraction(repr(number)) // step * step)
 
 
 def _categories(cells: list[str]) -> LevelMap:

@@ -6,15 +6,26 @@ from numpy.typing import NDArray
 from standout.errors import SourceError
 from standout.ingest.sources import Stream
 
-__all__ = ["Window"]
+__all__ = ["Window", "text_head"]
 
 CHUNK = 1 << 20
 LONGEST_ROW = 1 << 26
 NEWLINE = 10
 ASCII = 127
 NEARBY = 4096
+PROBE = 4096
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def text_head(stream: Stream) -> bytes:
+    """The first bytes of a stream of text; an error if they are not of text in UTF-8."""
+    head = stream.peek()
+    if head.startswith(UTF16) or b"\0" in head[:PROBE]:
+        raise SourceError(
+            f"{stream.name} is not text in UTF-8: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
+        )
+    return head
 
 
 class Window:
@@ -37,10 +48,7 @@ class Window:
         self.lines = 0
         self.last = False
         self.checked = 0
-        head = stream.peek()
-        if head.startswith(UTF16):
-            raise SourceError(f"{stream.name} is UTF-16: say so with --encoding utf-16")
-        stream.head = head.removeprefix(BOM)
+        stream.head = text_head(stream).removeprefix(BOM)
 
     def refill(self) -> bool:
         """Reads on; False when there is nothing left."""

@@ -55,7 +55,7 @@ def describe(release: Release) -> Description:
     >>> told.lengths["50%"], told.outside_top[100][1]
     (9.0, 0.654)
     """
-    ends, clock = release.time_range, release.clock
+    ends, clock = release.check().time_range, release.clock
     return Description(
         release.fingerprint,
         release.n_records,

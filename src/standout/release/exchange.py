@@ -2,9 +2,10 @@
 
 import ctypes
 import os
+import shutil
 from pathlib import Path
 
-__all__ = ["exchange"]
+__all__ = ["exchange", "recover"]
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
@@ -13,14 +14,29 @@ RENAME_EXCHANGE = 2
 def exchange(one: Path, other: Path) -> None:
     """After this each path names what the other did.
 
-    Linux does it in one step (renameat2). Elsewhere it takes three renames, and a process killed
-    between them leaves `other` missing and its content beside it, under a name that ends in .old.
+    Linux does it in one step (renameat2). Elsewhere it takes three renames; a process killed between them
+    leaves the content of `other` beside it, and `recover` brings it back.
     """
     if not _at_once(one, other):
-        old = other.with_name(f".{other.name}.old")
+        old = _aside(other)
         other.rename(old)
         one.rename(other)
         old.rename(one)
+
+
+def recover(path: Path) -> None:
+    """Mends what a process killed in the middle of `exchange` left behind."""
+    old = _aside(path)
+    if not old.is_dir() or old.is_symlink():
+        return
+    if path.exists():
+        shutil.rmtree(old)
+    else:
+        old.rename(path)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
 
 
 def _at_once(one: Path, other: Path) -> bool:

@@ -23,7 +23,7 @@ PIECE = 1 << 21
 def to_frame(release: Release, low: int = 0, high: int | None = None) -> pl.DataFrame:
     """The entries of records low … high - 1 (all of them unless said otherwise)."""
     high = release.n_records if high is None else high
-    side = release.by_record
+    side = release.check().by_record
     here = slice(int(side.start[low]), int(side.start[high]))
     codes = np.repeat(np.arange(low, high), release.lengths[low:high])
     columns = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import NotFoundError, StoreError
+from standout.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.provenance import Provenance
@@ -147,6 +147,8 @@ class Release:
 
     def record(self, record_id: str) -> Record:
         """The record with this id."""
+        if not isinstance(record_id, str):
+            raise ParameterError(f"a record's id is text, got {type(record_id).__name__}")
         index = self.records.find(record_id)
         if index is None:
             raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
@@ -162,6 +164,26 @@ class Release:
         times = self._times(self.by_record.time, here)
         entries = tuple(map(Entry, items, values, times))
         return Record(self.records[index], index, entries)
+
+    def check(self) -> "Release":
+        """The release itself, or an error if a code points nowhere: a mapped index may be damaged.
+
+        Looked at once, and only where the release comes from disk; what walks all entries calls it first.
+        """
+        if not self._sound:
+            raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
+        return self
+
+    @cached_property
+    def _sound(self) -> bool:
+        n_levels = 0 if self.levels is None else len(self.levels)
+        span = 0 if self.clock is None else self.clock.span
+        sides = (self.by_record, self.n_items), (self.by_item, self.n_records)
+        return self.known_fingerprint is None or all(
+            column is None or int(column.max(initial=0)) < end
+            for side, others in sides
+            for column, end in zip(side[1:], (others, n_levels + 1, span + 1), strict=True)
+        )
 
     def to_frame(self) -> "pl.DataFrame":
         """Every entry as a Polars frame: record, item and, where the release has them, value and time."""
