@@ -189,15 +189,16 @@ class Collector:
 
     def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
         status_of = np.append(status_of, np.uint8(0))  # the last is for rows without a value
-        row = 0
-        for i, block in enumerate(self.blocks):
+        blocks, lines, row = self.blocks, self.lines, 0
+        self.blocks, self.lines = [], LineMap()
+        for block in blocks:
             status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
-            if status.any():
-                source, line = self.lines.locate(row + np.arange(len(block)))
-                for s in np.unique(source[status != 0]):
-                    here = source == s
-                    self.rejects.add(self.sources[s], line[here], status[here])
-                self.blocks[i] = block[status == 0]
+            sources, line = lines.locate(row + np.arange(len(block)))
+            for source in np.unique(sources):
+                here, good = sources == source, status == 0
+                self.rejects.add(self.sources[source], line[here], status[here])
+                self.lines.add(int(source), line[here & good])
+            self.blocks.append(block[status == 0])
             row += len(block)
 
 

@@ -184,5 +184,5 @@ def _is_number(cell: str) -> bool:
 
 
 def _recognise(names: Sequence[str], role: str) -> int | None:
-    plain = [re.sub(r"[^a-z]", "", name.lower()) for name in names]
+    plain = [re.sub(r"[\s_.-]", "", name.lower()) for name in names]
     return next((plain.index(word) for word in WORDS[role] if word in plain), None)

@@ -94,6 +94,8 @@ def _readable(name: str) -> Iterator[None]:
         yield
     except pl.exceptions.PolarsError as error:
         raise SourceError(f"{name} cannot be read: {_kind(error)}") from error
+    except UnicodeError as error:
+        raise SourceError(f"{name} cannot be read: it holds text that is not Unicode") from error
     except pl.exceptions.PanicException as error:  # a damaged file can make Polars give up
         raise SourceError(f"{name} cannot be read: it is damaged") from error
     except OSError as error:

@@ -27,6 +27,7 @@ __all__ = ["FILES", "collector", "is_netflix", "read_netflix"]
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
 BAD_LINE, NO_FILM = Reason.NOT_A_RATING_LINE, Reason.NO_FILM_YET
+OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
@@ -167,7 +168,9 @@ def _parse(
                 at = stop + 1
                 continue
         row_line[rows], starts[rows], ends[rows], film[rows] = line, at, comma, films
-        if formed:
+        if formed and abs(day * units) >= TIME_BIAS:
+            status[rows], ratings[rows], times[rows] = OUT_OF_RANGE, 0, 0
+        elif formed:
             status[rows] = 0 if has_film or films > 0 else NO_FILM
             ratings[rows], times[rows] = rating - 1, day * units + TIME_BIAS
         else:

@@ -134,7 +134,7 @@ class Ingest:
                     if netflix.FILES.fullmatch(base):
                         netflix.read_netflix(stream, collector, self.progress)
                     elif base in NETFLIX_TITLES:
-                        titles = titles_in(base, stream.peek() + stream.body.read(), stream.name)
+                        titles = titles_in(base, stream.rest(), stream.name)
             else:
                 with opened(part.path, part.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import zstandard
 
@@ -32,6 +32,7 @@ __all__ = [
 HEAD = 1 << 18
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 TAR_MAGIC = slice(257, 262)
+BLOCK = 512
 
 
 @dataclass(slots=True)
@@ -46,9 +47,15 @@ class Stream:
 
     def peek(self) -> bytes:
         """The first bytes; they stay to be read by `fill`."""
-        while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
-            self.head += more
+        with readable(self.name):
+            while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
+                self.head += more
         return self.head
+
+    def rest(self) -> bytes:
+        """Everything that is left, in one piece."""
+        with readable(self.name):
+            return self.peek() + self.body.read()
 
     def fill(self, room: memoryview) -> int:
         """Reads into `room`; returns how many bytes, 0 at the end."""
@@ -102,7 +109,7 @@ def readable(name: str) -> Iterator[None]:
     except PermissionError as error:
         raise SourceError(f"{name}: permission denied") from error
     except EOFError as error:
-        raise SourceError(f"{name} is truncated: it ends in the middle of its compressed data") from error
+        raise SourceError(f"{name} is truncated: it ends before its content is complete") from error
     except UnicodeError as error:
         raise SourceError(f"{name} is not text in the declared encoding: name it with --encoding") from error
     except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
@@ -140,7 +147,8 @@ def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
 
 
 def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str, Stream]]:
-    with tarfile.open(fileobj=body, mode="r|") as archive:
+    tail = _Tail(body)
+    with tarfile.open(fileobj=cast(IO[bytes], tail), mode="r|") as archive:
         for info in archive:
             inside = archive.extractfile(info) if info.isfile() else None
             base = Path(info.name).name
@@ -150,6 +158,8 @@ def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str
                 yield from _walk_tar(inside, raw, path)
             else:
                 yield base, Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
+    if any(tail.last):
+        raise EOFError  # a tar ends with blocks of zeros; tarfile does not insist on them
 
 
 @contextmanager
@@ -187,6 +197,19 @@ def _is_utf8(encoding: str) -> bool:
 
 def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+class _Tail:
+    """A stream that remembers its last block."""
+
+    def __init__(self, body: IO[bytes]) -> None:
+        self.body = body
+        self.last = b""
+
+    def read(self, size: int) -> bytes:
+        content = self.body.read(size)
+        self.last = (self.last + content)[-BLOCK:]
+        return content
 
 
 class _Zstd(io.RawIOBase):

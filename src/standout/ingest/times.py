@@ -27,6 +27,7 @@ EPOCH = datetime(1970, 1, 1)
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
+LAST_LISTED, PERIOD = 16_725_225_600, 400 * 31_556_952  # 2500-01-01; 400 years of the calendar
 MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits 64 bits
 LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ milliseconds in 1973
 UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
@@ -60,14 +61,17 @@ class Zone:
 
 
 def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the offset changes between 1900 and 2100: looked for every six hours, then to the second."""
+    """Where the offset changes between 1840 and 2500: looked for day by day, then to the second.
+
+    Before that it is the town's own time; after that the calendar, and so the rules, repeat every 400 years.
+    """
 
     def offset(second: int) -> int:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
         shift = moment.astimezone(info).utcoffset()
         return 0 if shift is None else round(shift.total_seconds())
 
-    step, first, last = 86_400 // 4, -2_208_988_800, 4_102_444_800
+    step, first, last = 86_400, -4_102_444_800, LAST_LISTED
     since, offsets = [first], [offset(first)]
     for high in range(first + step, last, step):
         if offset(high) == offsets[-1]:
@@ -157,7 +161,8 @@ class TimeReader:
         OUTSIDE where they lie before the year 1 or after 9999.
         """
         if not local:
-            place = np.searchsorted(self.zone.since, seconds, side="right") - 1
+            late = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
+            place = np.searchsorted(self.zone.since, seconds - late * PERIOD, side="right") - 1
             seconds = seconds + self.zone.offset[np.maximum(place, 0)]
         inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
@@ -237,6 +242,8 @@ def _digits(buffer: Array, at: Int, count: Int) -> Int:
 @inline
 def _offset(since: Array, offset: Array, second: Int) -> Int:
     """The zone's offset at a second of UTC."""
+    if second >= LAST_LISTED:
+        second -= ((second - LAST_LISTED) // PERIOD + 1) * PERIOD
     low, high = 0, len(since)
     while high - low > 1:
         middle = (low + high) // 2

@@ -22,22 +22,22 @@ def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
     """Item id → title."""
     base = Path(member or path.name).name
     with opened(path, member) as stream:
-        content = stream.peek() + stream.body.read()
+        content = stream.rest()
     return titles_in(base, content, str(path))
 
 
 def titles_in(base: str, content: bytes, name: str) -> dict[str, str]:
     """Item id → title, from the content of a file with this base name."""
     if NETFLIX.fullmatch(base):
-        return _netflix(content.decode("latin-1").splitlines())
+        return _netflix(_lines(content.decode("latin-1")))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")  # u.item and movies.dat of the older MovieLens
     if base.startswith("u.item"):
-        return _pairs(line.split("|")[:2] for line in text.splitlines())
+        return _pairs(line.split("|")[:2] for line in _lines(text))
     if ".dat" in base:
-        return _pairs(line.split("::")[:2] for line in text.splitlines())
+        return _pairs(line.split("::")[:2] for line in _lines(text))
     return _csv(text, name)
 
 
@@ -45,6 +45,11 @@ def titled(items: Labels, titles: dict[str, str]) -> Labels:
     """A title for each item, empty where there is none."""
     labels = Labels.of(titles.get(item, "") for item in items)
     return Labels(frozen(labels.offsets), frozen(labels.data))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines would also cut at characters that a title may have."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _pairs(rows: Iterable[list[str]]) -> dict[str, str]:

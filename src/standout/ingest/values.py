@@ -75,6 +75,8 @@ class ValueReader:
         good = filled & (status == 0)
         if self.bin_width is not None:
             numbers[good] = [_binned(number, self.bin_width) for number in numbers[good].tolist()]
+            status[good & np.isinf(numbers)] = Reason.NOT_FINITE
+            good &= status == 0
         levels, place = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
         if len(levels) > MOST_LEVELS:
             raise _too_many(len(levels))
@@ -93,7 +95,10 @@ def _number(cell: str) -> float:
 def _binned(number: float, width: float) -> float:
     """The number rounded down to a multiple of the width, as they are written: 0.3 is three times 0.1."""
     step = Fraction(repr(width))
-    return float(Fraction(repr(number)) // step * step)
+    try:
+        return float(Fraction(repr(number)) // step * step)
+    except OverflowError:
+        return math.inf
 
 
 def _categories(cells: list[str]) -> LevelMap:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from standout.errors import BuildRunning, StoreError
 from standout.release.columns import columns, fingerprint_of, raw
-from standout.release.exchange import exchange, recover
+from standout.release.exchange import aside, exchange
 from standout.release.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
@@ -102,7 +102,7 @@ def building(path: str | Path) -> Iterator[Building]:
     target = Path(path).absolute()
     folder = target.with_name(f".{target.name}.building")
     try:
-        recover(target)
+        _recover(target)
         _check_target(target)
         lock = _locked(folder, target)
     except OSError as error:
@@ -115,6 +115,17 @@ def building(path: str | Path) -> Iterator[Building]:
         if _same_folder(lock, folder):
             shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def _recover(target: Path) -> None:
+    """Mends what a build killed in the middle of an exchange left behind."""
+    old = aside(target)
+    if old.is_symlink() or not is_index(old):
+        return
+    if target.exists():
+        shutil.rmtree(old)
+    else:
+        old.rename(target)
 
 
 def _check_target(target: Path) -> None:

@@ -2,10 +2,9 @@
 
 import ctypes
 import os
-import shutil
 from pathlib import Path
 
-__all__ = ["exchange", "recover"]
+__all__ = ["aside", "exchange"]
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
@@ -15,27 +14,17 @@ def exchange(one: Path, other: Path) -> None:
     """After this each path names what the other did.
 
     Linux does it in one step (renameat2). Elsewhere it takes three renames; a process killed between them
-    leaves the content of `other` beside it, and `recover` brings it back.
+    leaves the content of `other` where `aside(other)` says.
     """
     if not _at_once(one, other):
-        old = _aside(other)
+        old = aside(other)
         other.rename(old)
         one.rename(other)
         old.rename(one)
 
 
-def recover(path: Path) -> None:
-    """Mends what a process killed in the middle of `exchange` left behind."""
-    old = _aside(path)
-    if not old.is_dir() or old.is_symlink():
-        return
-    if path.exists():
-        shutil.rmtree(old)
-    else:
-        old.rename(path)
-
-
-def _aside(path: Path) -> Path:
+def aside(path: Path) -> Path:
+    """Where the content of a path stands in the middle of an exchange that takes three renames."""
     return path.with_name(f".{path.name}.old")
 
 
