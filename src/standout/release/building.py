@@ -118,14 +118,15 @@ def building(path: str | Path) -> Iterator[Building]:
 
 
 def _recover(target: Path) -> None:
-    """Mends what a build killed in the middle of an exchange left behind."""
+    """Mends what a build killed in the middle of an exchange left behind; one that lives has it locked."""
     old = aside(target)
     if old.is_symlink() or not is_index(old):
         return
-    if target.exists():
-        shutil.rmtree(old)
-    else:
-        old.rename(target)
+    lock = _flocked(old, target)
+    try:
+        shutil.rmtree(old) if target.exists() else old.rename(target)
+    finally:
+        os.close(lock)
 
 
 def _check_target(target: Path) -> None:
@@ -138,26 +139,32 @@ def _check_target(target: Path) -> None:
 
 
 def _locked(folder: Path, target: Path) -> int:
-    """The folder, made, locked and empty. The lock is on the folder itself and ends with the process."""
+    """The folder, made, locked and empty."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
         try:
-            lock = os.open(folder, FOLDER | os.O_NOFOLLOW)
+            lock = _flocked(folder, target)
         except FileNotFoundError:
             continue  # another build has just moved it into place
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(lock)
-            raise BuildRunning(
-                f"another build of {target} is running: wait for it, or name another place"
-            ) from error
         if _same_folder(lock, folder):
             break
         os.close(lock)
     os.fchmod(lock, 0o700)
     for left in folder.iterdir():  # of a build that was killed
         shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+    return lock
+
+
+def _flocked(folder: Path, target: Path) -> int:
+    """A lock on the folder itself, whatever it is called later; it ends with the process."""
+    lock = os.open(folder, FOLDER | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise BuildRunning(
+            f"another build of {target} is running: wait for it, or name another place"
+        ) from error
     return lock
 
 

@@ -1,0 +1,78 @@
+"""What the tests share: places for files, a release as a dict, small windows, the real data."""
+
+import os
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import naive
+import standout as so
+from standout.ingest.options import Options
+from standout.ingest.read import Ingest
+
+settings.register_profile("standout", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("standout")
+
+
+@pytest.fixture(scope="session")
+def put(tmp_path_factory):
+    """put(content, name) writes a file into a folder of its own and returns its path."""
+    root, numbers = tmp_path_factory.mktemp("put"), count()
+
+    def put(content, name="data.csv", encoding="utf-8"):
+        path = root / str(next(numbers)) / name
+        path.parent.mkdir()
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return put
+
+
+@pytest.fixture(scope="session")
+def realdata():
+    """The folder of real data sets; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("STANDOUT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip("no real data: neither $STANDOUT_DATA nor ../shared/data is there")
+    return folder
+
+
+def content(release):
+    """{(record, item): (value, time)}, times in whole units since 1970, as `naive.entries` gives it."""
+    unit = release.clock.unit if release.clock else None
+    records = [release.record_at(i) for i in range(release.n_records)]
+    return {
+        (record.id, entry.item): (entry.value, _units(entry.time, unit))
+        for record in records
+        for entry in record.entries
+    }
+
+
+def _units(time, unit):
+    if time is None:
+        return None
+    return naive.units(time if isinstance(time, datetime) else datetime(*time.timetuple()[:3]), unit)
+
+
+def outcome(source, **options):
+    """(entries, {line: reason}), with any number of rejects allowed; no entries where no row is left."""
+    ingest = Ingest(Options(max_rejects="100%", **options))
+    try:
+        kept = content(ingest.read(source))
+    except so.SourceError:
+        if not len(ingest.rejects):
+            raise
+        kept = {}
+    return kept, {line: reason for _, line, reason in ingest.rejects}
+
+
+@contextmanager
+def windows(size):
+    """Streams are read in windows of so many bytes, so that every row straddles some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("standout.ingest.window.CHUNK", size)
+        yield

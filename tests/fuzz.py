@@ -1,0 +1,415 @@
+"""A byte-mutation fuzz of every reader: a release or a StandoutError, nothing else, and nothing half written.
+
+    python -m tests.fuzz --rounds 1000 --seed 1 [--only csv ...]
+
+A case is named by its reader, its seed and its round, and comes out the same each time.
+"""
+
+import argparse
+import gzip
+import hashlib
+import io
+import json
+import random
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+import traceback
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import zstandard
+
+import standout as so
+from standout.ingest import sources, window
+from standout.ingest.options import Options
+from standout.ingest.read import Ingest
+from standout.release.building import building
+
+__all__ = ["READERS", "run"]
+
+CSV = (
+    b"userId,movieId,rating,timestamp\n1,31,2.5,1260759144\n1,1029,3.0,1260759179\n7,31,4.0,1260759182\n"
+    b'007,"a ""quoted"", one",0.5,1260759185\n7,1029,,1260759205\n42,31,5.0,\n'
+)
+DATES = (
+    b"user;item;value;date\np;x;good;2005-03-01\nq;y;bad;2005-03-01T23:59:59.5+01:00\np;z;;2005-12-31 08:00\n"
+)
+COLONS = b"1::1193::5::978300760\r\n1::661::3::978302109\r\n2::1193::4::978298413\r\n12::9::1::978824291\r\n"
+MOVIES = (
+    b'movieId,title,genres\n31,Dangerous Minds (1995),Drama\n1029,"Dumbo, the (1941)",Animation|Children\n'
+)
+U_ITEM = "1193|One Flew Over|01-Jan-1975||x|0\n661|Jäm\xe9s|01-Jan-1996||x|0\n".encode("latin-1")
+NETFLIX = b"1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n1488844,4,2005-09-07\n30878,1,1999-12-31\n"
+FILMS = "1,2003,Dinosaur Planet\n2,NULL,Caf\xe9, the\n".encode("latin-1")
+FRAME = pl.DataFrame(
+    {
+        "user": ["1", "1", "7", "007"],
+        "item": ["a", "b", "a", None],
+        "rating": [1.0, None, 2.5, 4.0],
+        "time": [date(2005, 3, 1), None, date(1999, 1, 1), date(2020, 2, 29)],
+    }
+)
+
+INTERESTING = [
+    b'"', b'""', b"'", b",", b";", b"\t", b"::", b":", b"|", b" ", b"\n", b"\r\n", b"\r", b"\n\n", b"\0", b"\xff",
+    b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xe2\x80\xa8", b"-", b"+", b".", b"e", b"\\", b"nan", b"inf", b"1e400",
+    b"9" * 18, b"9" * 19, b"9" * 400, b"-99999999999", b"99999999999999", b"2005-02-30", b"0001-01-01", b"9999-12-31",
+    b"0000-00-00", b"T24:00", b"+23:59", b"1:\n", b"x" * 300, b"\x7f\xff\xff\xff", b"\xff" * 8, b"\0" * 8, b"\x80",
+]  # fmt: skip
+
+
+FINGERPRINT = re.compile(r"[0-9a-f]{32}")
+
+
+def mutated(draw, data):
+    """The data after one to four mutations."""
+    data = bytearray(data)
+    for _ in range(draw.choice([1, 1, 2, 4])):
+        at = draw.randrange(len(data) + 1)
+        end = min(at + draw.choice([1, 1, 2, 8, 40]), len(data))
+        kind = draw.choice(
+            ["flip", "flip", "byte", "delete", "insert", "insert", "splice", "duplicate", "truncate"]
+        )
+        if kind == "flip" and at < len(data):
+            data[at] ^= 1 << draw.randrange(8)
+        elif kind == "byte" and at < len(data):
+            data[at] = draw.randrange(256)
+        elif kind == "delete":
+            del data[at:end]
+        elif kind == "insert":
+            data[at:at] = draw.choice(INTERESTING)
+        elif kind == "splice":
+            data[at:end] = draw.choice(INTERESTING)
+        elif kind == "duplicate":
+            data[at:at] = data[at:end] * draw.choice([1, 2, 50])
+        elif kind == "truncate":
+            del data[at:]
+    return bytes(data)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Seed files by name, which of them is read, and how its bytes are packed (gzip, tar …) on the way."""
+
+    files: dict
+    source: str = ""
+    pack: object = None
+    options: tuple = ({},)
+    titles: str | None = None
+
+    def write(self, draw, folder):
+        """Writes the files with one of them mutated: before or, if it is packed, after it is packed."""
+        chosen = draw.choice(list(self.files))
+        for name, content in self.files.items():
+            data, packed = content, self.pack is not None and name == self.source
+            inside = not packed or draw.random() < 0.5
+            if name == chosen and inside:
+                data = mutated(draw, data)
+            data = self.pack(data) if packed else data
+            if name == chosen and not inside:
+                data = mutated(draw, data)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+
+    def check(self, draw, folder):
+        """The mutated source is read in a wide and in a narrow window, and indexed: always the same comes out."""
+        self.write(draw, folder)
+        options, source = draw.choice(self.options), folder / self.source
+        outcomes = [outcome(lambda: self.read(source, folder, options))]
+        with narrow(draw.choice([48, 64, 200])):
+            outcomes.append(outcome(lambda: self.read(source, folder, options)))
+        outcomes.append(indexed(lambda: self.read(source, folder, options), folder / "out"))
+        if len({found.partition(":")[0] for found in outcomes}) > 1:
+            raise AssertionError(f"not the same each time: {outcomes}")
+        return outcomes[0]
+
+    def read(self, source, folder, options):
+        return Ingest(Options(**options)).read(source, folder / self.titles if self.titles else None)
+
+
+@contextmanager
+def narrow(size):
+    """Few bytes at a time, so that small files are read in many pieces."""
+    before = window.CHUNK, sources.HEAD
+    window.CHUNK, sources.HEAD = size, 1 << 12
+    try:
+        yield
+    finally:
+        window.CHUNK, sources.HEAD = before
+
+
+def outcome(read):
+    """The fingerprint of what is read, after every record was looked at; or the words of the error."""
+    try:
+        release = read()
+        used(release)
+        return release.fingerprint
+    except so.StandoutError as error:
+        return f"{type(error).__name__}: {one_line(error)}"
+
+
+def used(release):
+    """Everything a user may do with a release."""
+    for index in range(release.n_records):
+        release.record_at(index)
+    repr(release)
+    release.to_frame()
+    so.describe(release)
+
+
+def one_line(error):
+    text = str(error)
+    if not text or "\n" in text:
+        raise AssertionError(f"not one line: {text!r}")
+    return text
+
+
+def indexed(read, folder):
+    """The same through an index: afterwards there is a whole one, or nothing at all."""
+    folder.mkdir()
+    try:
+        with building(folder / "index") as place:
+            place.write(read())
+    except so.StandoutError as error:
+        left = [path.name for path in folder.iterdir()]
+        if left:
+            raise AssertionError(f"left behind: {left}") from error
+        return f"{type(error).__name__}: {one_line(error)}"
+    if [path.name for path in folder.iterdir()] != ["index"]:
+        raise AssertionError("there is more than the index")
+    if not all(whole for _, whole in so.verify(folder / "index")):
+        raise AssertionError("the index is not whole")
+    return outcome(lambda: so.open(folder / "index"))
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index with one of its files mutated; it must not pass for whole."""
+
+    def check(self, draw, folder):
+        release = (
+            so.synthesize(records=6, items=5, entries=18, seed=1)
+            if draw.random() < 0.5
+            else so.read(FRAME[:3])
+        )
+        so.save(release, folder / "index")
+        files = sorted((folder / "index").iterdir())
+        chosen = draw.choice([*files, *[folder / "index" / "manifest.json"] * (len(files) // 2)])
+        before = chosen.read_bytes()
+        after = self.changed(draw, chosen, before)
+        chosen.write_bytes(after)
+        found = outcome(lambda: so.open(folder / "index"))
+        outcome(lambda: so.read(folder / "index"))
+        checked = self.verified(folder / "index")
+        if chosen.suffix == ".bin" and after != before and checked == "whole":
+            raise AssertionError(f"{chosen.name} was changed and passes for whole")
+        return found
+
+    def changed(self, draw, file, data):
+        if file.suffix == ".bin" and draw.random() < 0.5:  # of the same size, so that it is opened
+            data = bytearray(data)
+            for _ in range(draw.choice([1, 4])):
+                data[draw.randrange(len(data))] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
+            return bytes(data)
+        if file.suffix == ".json" and draw.random() < 0.7:
+            manifest = json.loads(data)
+            meddle(draw, manifest)
+            rest = {key: part for key, part in manifest.items() if key != "checksum"}
+            manifest["checksum"] = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+            return json.dumps(manifest).encode()
+        return mutated(draw, data)
+
+    def verified(self, path):
+        try:
+            return "whole" if all(whole for _, whole in so.verify(path)) else "damaged"
+        except so.StandoutError as error:
+            return one_line(error)
+
+
+ODD_JSON = [
+    None, True, -1, 0, 1, 7, 2**31, 2**63, 10**30, 0.5, "", "x", "int8", "object", "uint64", "float64", "../index",
+    "manifest.json", [], {}, [1], {"x": 1}, "week",
+]  # fmt: skip
+
+
+def meddle(draw, node):
+    """Changes one thing somewhere in a JSON tree."""
+    while True:
+        name = draw.choice(list(node))
+        if isinstance(node[name], dict) and node[name] and draw.random() < 0.8:
+            node = node[name]
+            continue
+        if draw.random() < 0.15:
+            del node[name]
+        elif draw.random() < 0.1:
+            node["more"] = draw.choice(ODD_JSON)
+        else:
+            node[name] = draw.choice(ODD_JSON)
+        return
+
+
+@dataclass(frozen=True)
+class OddOptions:
+    """Good files, odd options: everything a user can say, whether it fits or not."""
+
+    def check(self, draw, folder):
+        name, content = draw.choice([("a.csv", CSV), ("b.csv", DATES), ("c.dat", COLONS), ("d.txt", NETFLIX)])
+        (folder / name).write_bytes(content)
+        given = {key: draw.choice(ODD[key]) for key in draw.sample(list(ODD), draw.choice([1, 2, 4]))}
+        if draw.random() < 0.5:
+            given.setdefault("max_rejects", "100%")
+        return outcome(lambda: so.read(folder / name, **given))
+
+
+COLUMN = [
+    "userId",
+    "user",
+    "movieId",
+    "item",
+    "1",
+    "2",
+    "4",
+    "5",
+    "0",
+    "-1",
+    "x",
+    "",
+    1,
+    4,
+    0,
+    -1,
+    2**70,
+    "²",
+    "٣",
+]
+ODD = {
+    "record": COLUMN,
+    "item": [*COLUMN, [], ["1", "2"], [1, 1], (3, 4), ["x"]],
+    "value": [*COLUMN, False, True],
+    "time": [*COLUMN, False, True],
+    "separator": ["", ",", ";", "::", ":", " ", "\t", "ab", "é", "🙂", "\0", "\n", '"', "'", "1", "\\"],
+    "header": [True, False],
+    "quote": ["", '"', "'", ",", ";", "é", "\n", '""', "\0", "1"],
+    "encoding": [
+        "utf-8", "UTF8", "latin-1", "ascii", "utf-16", "utf-32", "utf-7", "cp1252", "utf-8-sig", "", "no such", "idna",
+        "punycode", "rot13", "base64", "hex", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "\0",
+    ],
+    "member": ["a.csv", ""],
+    "value_type": ["auto", "number", "text", "", "integer"],
+    "value_bin": [1, 0.5, 0, -1, 1e-300, 1e300, float("nan"), float("inf"), 5e-324],
+    "time_format": ["s", "ms", "us", "ns", "iso", "%Y", "%Y-%m-%d", "%d.%m.%Y", "%", "%Q", "%d%d", "", "x", "%Y%z", "(%"],
+    "time_unit": ["day", "hour", "minute", "second", ""],
+    "zone": ["UTC", "Europe/Berlin", "", "Europe", "../UTC", "no such", "\0", "/etc/localtime", "x" * 300],
+    "repeats": ["last", "first", "max", "error", "", "newest"],
+    "max_rejects": [0, 1, -1, "5%", "100%", "101%", "nan%", "x", "", "1e3", 10**30, "%"],
+}  # fmt: skip
+
+
+def gzipped(data):
+    return gzip.compress(data, mtime=0)
+
+
+def zstandard_frames(data):
+    half = len(data) // 2
+    return b"".join(zstandard.compress(part) for part in (data[:half], data[half:]))
+
+
+def zipped(name, kind=zipfile.ZIP_DEFLATED):
+    def pack(data):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", kind) as archive:
+            archive.writestr(zipfile.ZipInfo(name), data, kind)
+        return made.getvalue()
+
+    return pack
+
+
+def tarred(data):
+    """The films as a tar inside a tar, as they were offered."""
+    films = re.split(rb"(?m)^(?=\d+:$)", data) if data else [b""]
+    inner = archived({f"mv_{i:07}.txt": film for i, film in enumerate(films)})
+    return archived({"README": b"films", "training_set.tar": inner})
+
+
+def archived(files):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+def parquet():
+    made = io.BytesIO()
+    FRAME.write_parquet(made, compression="uncompressed")
+    return made.getvalue()
+
+
+LENIENT = {"max_rejects": "100%"}
+READERS = {
+    "csv": Reader({"a.csv": CSV}, "a.csv", options=({}, LENIENT, {**LENIENT, "value_type": "text", "repeats": "max"})),
+    "dates": Reader({"a.csv": DATES}, "a.csv", options=({}, LENIENT, {**LENIENT, "zone": "Europe/Berlin", "time_unit": "minute"})),
+    "patterns": Reader({"a.csv": DATES}, "a.csv", options=({**LENIENT, "time_format": "%Y-%m-%d"},)),
+    "joined": Reader({"a.csv": CSV}, "a.csv", options=({**LENIENT, "record": "1", "item": ["2", "4"], "time": False},)),
+    "colons": Reader({"a.dat": COLONS}, "a.dat", options=({}, LENIENT)),
+    "gzip": Reader({"a.csv.gz": CSV}, "a.csv.gz", gzipped, ({}, LENIENT)),
+    "zstd": Reader({"a.csv.zst": CSV}, "a.csv.zst", zstandard_frames, ({}, LENIENT)),
+    "zip": Reader({"a.zip": CSV}, "a.zip", zipped("a.csv"), ({}, LENIENT, {"member": "a.csv"})),
+    "recoded": Reader({"a.csv": DATES}, "a.csv", options=({**LENIENT, "encoding": "utf-16"}, {**LENIENT, "encoding": "cp1252"})),
+    "movielens": Reader({"ratings.csv": CSV, "movies.csv": MOVIES}, "", options=(LENIENT,)),
+    "movielens 1m": Reader({"ratings.dat": COLONS, "movies.dat": COLONS}, "", options=(LENIENT,)),
+    "movielens zip": Reader({"a.zip": CSV}, "a.zip", zipped("ml/ratings.csv", zipfile.ZIP_STORED), (LENIENT,)),
+    "titles": Reader({"a.csv": CSV, "t.csv": MOVIES}, "a.csv", options=(LENIENT,), titles="t.csv"),
+    "u.item": Reader({"a.dat": COLONS, "u.item": U_ITEM}, "a.dat", options=(LENIENT,), titles="u.item"),
+    "netflix": Reader({"combined_data_1.txt": NETFLIX, "movie_titles.txt": FILMS}, "", options=({}, LENIENT)),
+    "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, LENIENT)),
+    "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, LENIENT)),
+    "tar gzip": Reader({"download.tar.gz": NETFLIX}, "download.tar.gz", lambda data: gzipped(tarred(data)), ({}, LENIENT)),
+    "parquet": Reader({"a.parquet": parquet()}, "a.parquet", options=(LENIENT,)),
+    "options": OddOptions(),
+    "index": Index(),
+}  # fmt: skip
+
+
+def run(name, rounds, seed):
+    """Each round's outcome is a fingerprint or an error of ours; returns (read, refused, [what went wrong])."""
+    read, refused, wrong = 0, 0, []
+    for round_ in range(rounds):
+        draw, folder = random.Random(f"{name}/{seed}/{round_}"), Path(tempfile.mkdtemp(prefix="fuzz"))
+        try:
+            found = READERS[name].check(draw, folder)
+            read, refused = (read + 1, refused) if FINGERPRINT.fullmatch(found) else (read, refused + 1)
+        except Exception:
+            wrong.append(f"{name}, seed {seed}, round {round_}:\n{traceback.format_exc()}")
+        finally:
+            shutil.rmtree(folder)
+    return read, refused, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=1000, help="How many mutations of each reader.")
+    parser.add_argument("--seed", type=int, default=1, help="Which ones.")
+    parser.add_argument("--only", nargs="*", choices=READERS, default=list(READERS), help="Which readers.")
+    given = parser.parse_args()
+    failed = 0
+    for name in given.only:
+        read, refused, wrong = run(name, given.rounds, given.seed)
+        sys.stdout.write(f"{name}: {read} read, {refused} refused, {len(wrong)} wrong\n")
+        sys.stdout.writelines(wrong)
+        sys.stdout.flush()
+        failed += len(wrong)
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Columns: named by the user, by their place, or recognised; what is not sure is not guessed."""
+
+import pytest
+
+import standout as so
+from conftest import content
+
+HEADERS = [
+    "userId,movieId,rating,timestamp",
+    "user_id,item_id,score,date",
+    "Customer ID,Product-ID,Quantity,Order Date",
+    "CustomerID,StockCode,Quantity,InvoiceDate",
+    "reviewerID,asin,overall,unixReviewTime",
+    "PERSON,PLACE,WEIGHT,DAY",
+    "record,item,value,time",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
+def test_well_known_names_are_recognised_in_any_order(put, header, order):
+    names, cells = header.split(","), ["u", "i", "4", "86400"]
+    text = "".join(",".join([*(row[i] for i in order), "note"]) + "\n" for row in (names, cells))
+    release = so.read(put(text))
+    assert content(release) == {("u", "i"): (4.0, 1)}
+    told = release.provenance.columns
+    assert list(told.values()) == names
+
+
+def test_of_two_well_known_names_the_closer_one_is_taken(put):
+    told = so.read(put("title,userId,movieId,rating\nx,1,2,3\n")).provenance.columns
+    assert (told["record"], told["item"]) == ("userId", "movieId")
+
+
+ODD = "who,what,how,when\nu,i,4,86400\n"
+KEPT = {("u", "i"): (4.0, 1)}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"record": "who", "item": "what", "value": "how", "time": "when"},
+        {"record": 1, "item": 2, "value": 3, "time": 4},
+        {"record": "1", "item": ["2"], "value": "3", "time": "4"},
+        {"record": "who", "item": ("what",), "value": 3, "time": "4"},
+    ],
+)
+def test_columns_are_named_or_given_by_their_place(put, named):
+    assert content(so.read(put(ODD), **named)) == KEPT
+
+
+def test_a_name_that_is_a_number_is_a_name_first(put):
+    text = "2,1,x\nu,i,5\n"
+    assert set(content(so.read(put(text), header=True, record="2", item="1"))) == {("u", "i")}
+    assert set(content(so.read(put(text), header=True, record=2, item=1))) == {("i", "u")}
+
+
+@pytest.mark.parametrize("places", [(1, 2), ("1", "2"), (2, 1), ("2", "1")])
+def test_places_name_no_header_so_that_no_row_is_lost(put, places):
+    text = "1,2,x\n2,3,x\n3,1,y\n"
+    rows = [line.split(",") for line in text.split()]
+    wanted = {(row[int(places[0]) - 1], row[int(places[1]) - 1]) for row in rows}
+    assert set(content(so.read(put(text), record=places[0], item=places[1]))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ("a,x\nb,x\n", {("a", "x"): (None, None), ("b", "x"): (None, None)}),
+        ("a,x,5\nb,x,4\n", {("a", "x"): (5.0, None), ("b", "x"): (4.0, None)}),
+        ("a,x,good\nb,x,bad\n", {("a", "x"): ("good", None), ("b", "x"): ("bad", None)}),
+        ("a,x,1970-01-02\nb,x,1970-01-03\n", {("a", "x"): (None, 1), ("b", "x"): (None, 2)}),
+        ("a,x,1109635200\nb,x,1109721600\n", {("a", "x"): (None, 12843), ("b", "x"): (None, 12844)}),
+        ("a,x,19700102\nb,x,19700103\n", {("a", "x"): (None, 1), ("b", "x"): (None, 2)}),
+        ("a,x,5,86400\nb,x,4,0\n", {("a", "x"): (5.0, 1), ("b", "x"): (4.0, 0)}),
+    ],
+)
+def test_without_a_header_columns_go_by_their_order(put, rows, wanted):
+    release = so.read(put(rows))
+    assert content(release) == wanted
+    assert release.provenance.settings["header"] == "no"
+    assert release.provenance.columns["record"] == "column 1"
+
+
+def test_of_a_headerless_file_single_columns_can_be_named(put):
+    text = "a,x,5,86400\nb,x,4,0\n"
+    assert content(so.read(put(text), value=4, time=False))["a", "x"] == (86400.0, None)
+    assert content(so.read(put(text), time=3, value=False, time_format="s"))["a", "x"] == (None, 0)
+    assert set(content(so.read(put(text), record=2, item=1))) == {("x", "a"), ("x", "b")}
+
+
+@pytest.mark.parametrize("rows", ["a,b,c,d,e\nf,g,h,i,j\n", "1,2,3,4,5,6\n1,2,3,4,5,6\n"])
+def test_many_columns_without_a_header_are_not_guessed(put, rows):
+    with pytest.raises(so.ColumnError, match="by their places, like --record 1 --item 2"):
+        so.read(put(rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("user,item\na,b\n", "yes"),
+        ("userId,movieId\nuserId,movieId\n", "yes"),
+        ("who,what,how\na,b,5\n", "yes"),
+        (",userId,movieId,rating\n0,1,2,3.5\n1,1,3,4\n", "yes"),
+        ("userId,movieId,tag,tag\n1,2,a,b\n", "yes"),
+        ("a,b\nc,d\n", "no"),
+        ("a,b,5\nc,d,4\n", "no"),
+        ("1,2\n3,4\n", "no"),
+        ("user1,item1\nuser2,item1\n", "no"),
+        ("user 1,item 1,5\nuser 2,item 1,4\n", "no"),
+        ("Session-7,Show-2,2005-03-01\nSession-8,Show-2,2005-03-02\n", "no"),
+    ],
+)
+def test_a_header_is_recognised_as_one(put, text, header):
+    named = {"record": "who", "item": "what"} if "who" in text else {}
+    release = so.read(put(text), separator=",", **named)
+    assert release.provenance.settings["header"] == header
+    assert release.provenance.rows == text.count("\n") - (header == "yes")
+    if "rating" in text:
+        assert release.provenance.columns["record"] == "userId"
+
+
+def test_the_user_has_the_last_word_on_the_header(put):
+    assert set(content(so.read(put("user,item\na,b\n"), header=False))) == {("user", "item"), ("a", "b")}
+    assert set(content(so.read(put("a,b\nc,d\n"), header=True, record="a", item="b"))) == {("c", "d")}
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "words"),
+    [
+        (ODD, {}, ["record", "--record"]),
+        ("user,what,how\n1,2,3\n", {}, ["item", "--item", "user, what, how"]),
+        ("user,item\n1,2\n", {"record": "usr"}, ["'usr' not found", "user, item", "--record"]),
+        ("user,item\n1,2\n", {"value": "stars"}, ["'stars' not found", "--value"]),
+        ("user,item\n1,2\n", {"time": 3}, ["time must be a column from 1 to 2, got 3"]),
+        ("user,item\n1,2\n", {"record": 0}, ["record must be a column from 1 to 2, got 0"]),
+        ("user,item\n1,2\n", {"record": -1}, ["record must be a column from 1 to 2, got -1"]),
+        ("user,item\n1,2\n", {"item": ["item", "item"]}, ["'item' cannot play two parts"]),
+        ("user,item\n1,2\n", {"record": "item"}, ["'item' cannot play two parts"]),
+        ("1,2,3\n1,2,3\n", {"record": 1}, ["item", "no header"]),
+        ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no header", "--header"]),
+        ("1,2,3\n1,2,3\n", {"value": 1}, ["cannot play two parts"]),
+        ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["cannot play two parts"]),
+        ("a,b\n1,2\n", {"record": 1, "item": 7}, ["item must be a column from 1 to 2, got 7"]),
+    ],
+)
+def test_a_column_that_is_not_there_is_named_with_the_next_step(put, text, named, words):
+    with pytest.raises(so.ColumnError) as error:
+        so.read(put(text), **named)
+    assert [word for word in words if word not in str(error.value)] == []
+
+
+def test_only_so_many_names_are_listed(put):
+    header = ",".join(["user", *(f"c{i}" for i in range(1, 40))])
+    with pytest.raises(so.ColumnError, match="c19, …"):
+        so.read(put(f"{header}\n{','.join('1' * 40)}\n"))
+
+
+def test_a_column_that_the_user_gave_a_part_is_not_recognised_as_another(put):
+    text = "user,place,day\na,cafe,mon\nb,cafe,tue\n"
+    release = so.read(put(text), item=["place", "day"])
+    assert content(release) == {("a", "cafe|mon"): (None, None), ("b", "cafe|tue"): (None, None)}
+
+
+@pytest.mark.parametrize("wrong", [{"value": True}, {"time": True}])
+def test_true_names_no_column(wrong):
+    with pytest.raises(so.ParameterError, match="False for none"):
+        so.read("anything.csv", **wrong)

@@ -1,0 +1,120 @@
+"""The description of a release: each number equals the one counted by hand."""
+
+import json
+import math
+from collections import Counter
+
+import naive
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import standout as so
+
+QUANTILES = {
+    "0%": 0.0,
+    "1%": 0.01,
+    "5%": 0.05,
+    "25%": 0.25,
+    "50%": 0.5,
+    "75%": 0.75,
+    "95%": 0.95,
+    "99%": 0.99,
+    "100%": 1.0,
+}
+
+
+def quantile(numbers, share):
+    """The number below which this share of the numbers lies, in a straight line between two of them."""
+    ordered, place = sorted(numbers), share * (len(numbers) - 1)
+    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
+    return low + (high - low) * (place - math.floor(place))
+
+
+def spread(numbers):
+    told = {"mean": sum(numbers) / len(numbers)}
+    return told | {name: quantile(numbers, share) for name, share in QUANTILES.items()}
+
+
+def check(release, entries):
+    """Every number of the description, by loops and dicts."""
+    told = so.describe(release)
+    values = Counter(value for value, _ in entries.values() if value is not None)
+    moments = [time for _, time in entries.values() if time is not None]
+    people, things = naive.lengths(entries), naive.support(entries)
+    assert (told.records, told.items, told.entries) == (len(people), len(things), len(entries))
+    assert told.density == pytest.approx(len(entries) / len(people) / len(things))
+    assert told.lengths == pytest.approx(spread(list(people.values())))
+    assert told.supports == pytest.approx(spread(list(things.values())))
+    assert told.outside_top == naive.outside_top(entries)
+    assert told.values == len(values)
+    assert told.without_value == (0 if release.levels is None else len(entries) - values.total())
+    assert told.without_time == (0 if release.clock is None else len(entries) - len(moments))
+    assert told.time_range == ((min(moments).isoformat(), max(moments).isoformat()) if moments else None)
+    most = sorted(sorted(values), key=lambda value: -values[value])[:20]
+    shares = [values[value] / values.total() for value in sorted(most)]
+    assert list(told.value_shares.values()) == pytest.approx(shares)
+    assert told.fingerprint == release.fingerprint
+    assert json.loads(json.dumps(told.to_dict()))["entries"] == len(entries)
+
+
+def entries_of(release):
+    frame = release.to_frame()
+    missing = [pl.lit(None).alias(name) for name in ("value", "time") if name not in frame.columns]
+    rows = frame.with_columns(missing).select("record", "item", "value", "time").rows()
+    return {row[:2]: row[2:] for row in rows}
+
+
+@pytest.mark.parametrize(("records", "items", "entries"), [(1, 1, 1), (60, 120, 900), (30, 510, 1_500)])
+def test_every_number_equals_its_slow_twin(records, items, entries):
+    release = so.synthesize(records=records, items=items, entries=entries, seed=4)
+    check(release, entries_of(release))
+
+
+@pytest.mark.large
+def test_every_number_equals_its_slow_twin_at_a_larger_size():
+    release = so.synthesize(records=2_000, items=1_500, entries=60_000, seed=4)
+    check(release, entries_of(release))
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from("pqrs"), st.sampled_from("uvwxyz"),
+        st.none() | st.sampled_from([-1.5, 0.0, 2.0, 1_000_000.0, 1_000_001.0]) | st.floats(-1e9, 1e9),
+        st.none() | st.dates(),
+    ),
+    min_size=1, max_size=40,
+)  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(ROWS, st.sampled_from([("value", "time"), ("value",), ("time",), ()]))
+def test_every_number_of_any_table_equals_its_slow_twin(rows, kept):
+    schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "time": pl.Date}
+    rows = [
+        (*row[:2], row[2] if "value" in kept else None, row[3] if "time" in kept else None) for row in rows
+    ]
+    frame = pl.DataFrame(rows, schema=schema, orient="row").select("record", "item", *kept)
+    check(so.read(frame), naive.entries(rows))
+
+
+def test_values_that_differ_late_are_not_merged():
+    values = [1_234_567.0, 1_234_568.0, 0.1234567, 0.12345678]
+    frame = pl.DataFrame({"user": ["p"] * 4, "item": list("wxyz"), "rating": values})
+    assert so.describe(so.read(frame)).value_shares == {
+        repr(value).removesuffix(".0"): 0.25 for value in sorted(values)
+    }
+
+
+def test_categories_are_told_by_their_names():
+    frame = pl.DataFrame({"user": ["p"] * 4, "item": list("wxyz"), "value": ["good", "bad", "good", None]})
+    told = so.describe(so.read(frame))
+    assert told.value_shares == pytest.approx({"bad": 1 / 3, "good": 2 / 3})
+    assert (told.without_value, told.time_unit, told.zone) == (1, None, None)
+
+
+def test_an_index_is_described_as_the_release_it_was_made_from(tmp_path):
+    release = so.synthesize(records=40, items=120, entries=600, seed=5)
+    so.save(release, tmp_path / "index")
+    assert so.describe(so.open(tmp_path / "index")) == so.describe(release)
