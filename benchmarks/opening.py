@@ -1,6 +1,6 @@
 """Opening an index and reading one record, in a fresh interpreter: seconds after its start-up, memory.
 
-    python -m benchmarks.opening [--entries 10000000] [--rounds 5] [--folder build/bench]
+python -m benchmarks.opening [--entries 10000000] [--rounds 5] [--folder build/bench]
 """
 
 import argparse
@@ -24,7 +24,9 @@ print(seconds, int(pages) / 1000, len(record))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", type=Path, default=Path("build/bench"))

@@ -4,12 +4,12 @@ import json
 import math
 from collections import Counter
 
-import naive
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 import standout as so
 
 QUANTILES = {

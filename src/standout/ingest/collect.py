@@ -59,14 +59,11 @@ class LineMap:
     def add(self, source: int, lines: NDArray[np.int64]) -> None:
         if not len(lines):
             return
-        if lines[-1] - lines[0] == len(lines) - 1:
-            jumps, shift = np.zeros(1, np.int64), lines[:1] - self.rows
-        else:
-            shift = lines - np.arange(self.rows, self.rows + len(lines))
-            jumps = np.flatnonzero(np.diff(shift, prepend=shift[0] - 1))
-        self.first.append(jumps + self.rows)
-        self.shift.append(shift[jumps])
-        self.source.append(np.full(len(jumps), source))
+        first, shift = np.empty(len(lines), np.int64), np.empty(len(lines), np.int64)
+        jumps = _jumps(lines, self.rows, first, shift)
+        self.first.append(first[:jumps].copy())
+        self.shift.append(shift[:jumps].copy())
+        self.source.append(np.full(jumps, source))
         self.rows += len(lines)
 
     def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -222,6 +219,18 @@ def _require(spans: Spans, status: Array, reason: Reason) -> None:
     empty = (spans.starts == spans.ends) & (status == 0)
     if empty.any():
         status[empty] = reason
+
+
+@kernel
+def _jumps(lines: Array, row: Int, first: Array, shift: Array) -> Int:
+    """Where line - row changes, and to what; returns how often, the beginning included."""
+    n = 0
+    for i in range(len(lines)):
+        if i == 0 or lines[i] != lines[i - 1] + 1:
+            first[n] = row + i
+            shift[n] = lines[i] - (row + i)
+            n += 1
+    return n
 
 
 @kernel

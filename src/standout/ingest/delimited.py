@@ -66,8 +66,8 @@ def read_delimited(stream: Stream, layout: Layout, collector: Collector, progres
     window, header = Window(stream), layout.header is not None
     found = Rows.empty(0, width)
     while window.refill():
-        if len(found.line) <= window.lines:  # one more than lines: the row that is not over yet
-            found = Rows.empty(window.lines + window.lines // 4 + 1, width)
+        if len(found.line) <= window.most_rows:  # one more: the row that is not over yet
+            found = Rows.empty(window.most_rows + 1, width)
         count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, found)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
@@ -100,16 +100,20 @@ def _first_lines(stream: Stream) -> list[str]:
 
 
 def _separator(name: str, lines: list[str], quote: str) -> str:
-    """The separator that gives most of the first lines the same number of fields, two or more."""
-    best, best_share = "", 0.0
+    """The separator that gives most of the first lines the same number of fields, and then the most fields.
+
+    A space counts only where nothing else fits.
+    """
+    fits: dict[str, tuple[float, int]] = {}
     for candidate in SEPARATORS:
         counts = [len(row) for row in _split(lines, candidate, quote if len(candidate) == 1 else "")]
-        share = counts.count(counts[0]) / len(counts) if counts and counts[0] > 1 else 0.0
-        if share > best_share:
-            best, best_share = candidate, share
-    if best_share < 0.5:
+        if counts and counts[0] > 1 and 2 * counts.count(counts[0]) >= len(counts):
+            fits[candidate] = counts.count(counts[0]) / len(counts), counts[0]
+    if len(fits) > 1:
+        fits.pop(" ", None)
+    if not fits:
         raise SourceError(f"{name}: no separator is recognised; name it with --separator")
-    return best
+    return max(fits, key=lambda candidate: fits[candidate])
 
 
 def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:

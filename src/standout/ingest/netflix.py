@@ -77,8 +77,10 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
     collector.source(stream.name)
     window, film = Window(stream), NONE
     units = SECONDS["day"] // SECONDS[collector.options.time_unit]
+    lines = Lines.empty(0)
     while window.refill():
-        lines = Lines.empty(window.lines)
+        if len(lines.line) < window.most_rows:
+            lines = Lines.empty(window.most_rows)
         rows, films, used, next_line = _parse(
             window.buffer, window.end, window.line, units, film != NONE, lines
         )
@@ -120,10 +122,9 @@ def _two(buffer: Array, at: Int) -> Int:
 @inline
 def _day(buffer: Array, at: Int) -> Int:
     """The day that YYYY-MM-DD stands for; -TIME_BIAS if it is none."""
-    if buffer[at + 4] != DASH or buffer[at + 7] != DASH:
-        return -TIME_BIAS
     year = _two(buffer, at) * 100 + _two(buffer, at + 2)
-    return civil_day(year, _two(buffer, at + 5), _two(buffer, at + 8))
+    day = civil_day(year, _two(buffer, at + 5), _two(buffer, at + 8))
+    return day if buffer[at + 4] == DASH and buffer[at + 7] == DASH else -TIME_BIAS
 
 
 @kernel

@@ -71,7 +71,7 @@ def _file(path: Path, member: str | None) -> Find:
         return Find("Netflix Prize", (Part(path),), _netflix_titles(path.parent))
     with opened(path, member) as stream:
         head = stream.peek()
-    if netflix.is_netflix(head):
+    if netflix.is_netflix(head) or netflix.FILES.fullmatch(PurePosixPath(member or path.name).name):
         return Find("Netflix Prize", (Part(path, member),), _netflix_titles(path.parent))
     name = PurePosixPath(member or path.name).name
     titles = _existing(path.with_name(TITLES_OF[name])) if member is None and name in TITLES_OF else None

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,18 +118,19 @@ class Rejects:
         )
 
     def _told(self, reason: Reason, count: int, unit: str) -> str:
-        lines = [f"{line}" for _, line, why in self._firsts(reason) if why is reason]
-        more = ", …" if count > len(lines) else ""
-        return f"{count:,} × {reason.words} ({unit} {', '.join(lines)}{more})"
+        several = len({source for source, _, _ in self.places}) > 1
+        found = [f"{source} {line}" if several else f"{line}" for source, line in self._firsts(reason)]
+        more = ", …" if count > len(found) else ""
+        return f"{count:,} × {reason.words} ({unit} {', '.join(found)}{more})"
 
-    def _firsts(self, reason: Reason) -> Iterator[tuple[str, int, Any]]:
-        left = SHOWN
+    def _firsts(self, reason: Reason) -> list[tuple[str, int]]:
+        """The first few places of a reason."""
+        found: list[tuple[str, int]] = []
         for source, lines, status in self.places:
-            for line in lines[status == reason][:left]:
-                left -= 1
-                yield source, int(line), reason
-            if left <= 0:
-                return
+            found += [(source, int(line)) for line in lines[status == reason][: SHOWN - len(found)]]
+            if len(found) == SHOWN:
+                break
+        return found
 
     def _how_to_look(self, unit: str) -> str:
         source, lines, _ = self.places[0]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -50,6 +51,7 @@ class Zone:
     offset: NDArray[np.int64]
 
     @classmethod
+    @cache
     def of(cls, name: str) -> "Zone":
         if name == "UTC":
             return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))

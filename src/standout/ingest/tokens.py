@@ -41,6 +41,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, slots: int) -> "Rows":
+        """Room for so many rows. The spans of an unusable row may be those of an earlier one."""
         spans = np.zeros((slots, rows), np.int64), np.zeros((slots, rows), np.int64)
         return cls(*spans, np.zeros(rows, np.uint8), np.empty(rows, np.int64))
 

@@ -8,7 +8,7 @@ from standout.ingest.sources import Stream
 
 __all__ = ["Window", "text_head"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 19
 LONGEST_ROW = 1 << 26
 NEWLINE = 10
 ASCII = 127
@@ -29,7 +29,7 @@ def text_head(stream: Stream) -> bytes:
 
 
 class Window:
-    """The bytes buffer[:end] of a stream; the first of them is on line `line`, and `lines` lines end in it.
+    """The bytes buffer[:end] of a stream, from line `line` on.
 
         window = Window(stream)
         while window.refill():
@@ -45,10 +45,14 @@ class Window:
         self.buffer: NDArray[np.uint8] = np.empty(CHUNK, np.uint8)
         self.end = 0
         self.line = 1
-        self.lines = 0
         self.last = False
         self.checked = 0
         stream.head = text_head(stream).removeprefix(BOM)
+
+    @property
+    def most_rows(self) -> int:
+        """More rows than this cannot be in the window: a row is a byte and a line end, at least."""
+        return self.end // 2 + 1
 
     def refill(self) -> bool:
         """Reads on; False when there is nothing left."""
@@ -74,7 +78,6 @@ class Window:
 
     def _check(self) -> None:
         """The bytes up to the last line end must be UTF-8 without NUL."""
-        self.lines = int(np.count_nonzero(self.buffer[: self.end] == NEWLINE))
         complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
         fresh, name = self.buffer[self.checked : complete], self.stream.name
         if fresh.min(initial=1) == 0:
