@@ -614,7 +614,7 @@ def test_values_and_times_are_left_out_on_request_and_only_they(put, left_out, h
 
 def test_what_was_recognised_is_told(put):
     told = so.read(put(joined([HEADER, *TABLE], "\t"))).provenance
-    assert told.format == "delimited"
+    assert told.format == "delimited text"
     assert told.files == ("data.csv",)
     assert told.columns == {"record": "user", "item": "item", "value": "rating", "time": "date"}
     assert told.settings.items() >= {

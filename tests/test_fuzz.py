@@ -1,4 +1,4 @@
-"""A bounded number of mutations of every reader, each in a process of its own: a crash or a hang is seen too."""
+"""A bounded number of mutations of every reader, each in its own process: a crash or a hang is seen too."""
 
 import os
 import subprocess

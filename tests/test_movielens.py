@@ -128,4 +128,4 @@ def test_only_a_line_end_ends_a_title(tmp_path, mark):
 def test_a_file_that_is_only_named_like_movielens_is_read_as_what_it_is(put):
     release = so.read(put("user,film,stars\na,x,5\n", "ratings.csv"))
     assert content(release) == {("a", "x"): (5.0, None)}
-    assert release.provenance.format == "delimited"
+    assert release.provenance.format == "delimited text"

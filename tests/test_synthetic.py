@@ -12,8 +12,8 @@ from standout.release import synthetic
 
 TIMEOUT = 120
 SIZES = [
-    (1, 1, 1), (1, 7, 7), (7, 1, 7), (5, 4, 20), (4, 5, 19), (3, 9, 9), (9, 3, 9), (40, 30, 40), (30, 40, 700),
-    (60, 50, 900), (200, 8, 1_000),
+    (1, 1, 1), (1, 7, 7), (7, 1, 7), (5, 4, 20), (4, 5, 19), (3, 9, 9), (9, 3, 9), (40, 30, 40),
+    (30, 40, 700), (60, 50, 900), (200, 8, 1_000),
 ]  # fmt: skip
 
 
@@ -99,7 +99,8 @@ def test_more_records_than_one_portion_and_dense_ones_among_them():
 @pytest.mark.parametrize(
     "sizes",
     [
-        {"records": 0}, {"items": 0}, {"records": -1}, {"items": -5}, {"records": 3, "items": 4, "entries": 3},
+        {"records": 0}, {"items": 0}, {"records": -1}, {"items": -5},
+        {"records": 3, "items": 4, "entries": 3},
         {"records": 3, "items": 4, "entries": 13}, {"records": 3, "items": 4, "entries": 0},
         {"records": 3, "items": 4, "entries": -1}, {"records": 2.5}, {"items": "9"}, {"entries": 1e9},
         {"seed": -1}, {"seed": 2**63}, {"seed": 1.5}, {"seed": "7"}, {"seed": True}, {"seed": None},

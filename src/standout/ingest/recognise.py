@@ -11,7 +11,7 @@ from standout.ingest.sources import PARQUET, ZIP, is_tar, magic, opened, zip_nam
 
 __all__ = ["NETFLIX_TITLES", "Find", "Part", "recognise"]
 
-Kind = Literal["delimited", "MovieLens", "Netflix Prize", "Parquet"]
+Kind = Literal["delimited text", "MovieLens", "Netflix Prize", "Parquet"]
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
 NETFLIX_TITLES = ("movie_titles.txt", "movie_titles.csv")
 MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
@@ -79,7 +79,7 @@ def _file(path: Path, member: str | None) -> Find:
     return (
         Find("MovieLens", (Part(path, member),), titles)
         if known
-        else Find("delimited", (Part(path, member),))
+        else Find("delimited text", (Part(path, member),))
     )
 
 

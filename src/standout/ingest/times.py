@@ -7,9 +7,7 @@ user names another); a time without a zone is taken as it is written. Then it is
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from zoneinfo import ZoneInfo
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +15,18 @@ from numpy.typing import NDArray
 from standout.errors import ParameterError
 from standout.ingest.intern import Interner
 from standout.ingest.rejects import Reason
+from standout.ingest.zones import Zone, offset_at
 from standout.jit import Array, Flag, Int, inline, kernel
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.kernels import TIME_BIAS
 
-__all__ = ["TimeReader", "Zone", "civil_day", "recognised"]
+__all__ = ["TimeReader", "civil_day", "recognised"]
 
 
 EPOCH = datetime(1970, 1, 1)
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
-LAST_LISTED, PERIOD = 16_725_225_600, 400 * 31_556_952  # 2500-01-01; 400 years of the calendar
 MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits 64 bits
 LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ milliseconds in 1973
 UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
@@ -40,51 +38,6 @@ FIRST_OF_MONTH = MONTHS.astype("datetime64[D]").astype(np.int64)
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-
-
-@dataclass(frozen=True, slots=True)
-class Zone:
-    """A zone's offset from UTC: offset[i] seconds from since[i] on."""
-
-    name: str
-    since: NDArray[np.int64]
-    offset: NDArray[np.int64]
-
-    @classmethod
-    @cache
-    def of(cls, name: str) -> "Zone":
-        if name == "UTC":
-            return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))
-        try:
-            info = ZoneInfo(name)
-        except (ValueError, OSError, LookupError) as error:
-            raise ParameterError(f"zone must be a name like Europe/Berlin, got {name!r}") from error
-        return cls(name, *_transitions(info))
-
-
-def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the offset changes between 1840 and 2500: looked for day by day, then to the second.
-
-    Before that it is the town's own time; after that the calendar, and so the rules, repeat every 400 years.
-    """
-
-    def offset(second: int) -> int:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
-        shift = moment.astimezone(info).utcoffset()
-        return 0 if shift is None else round(shift.total_seconds())
-
-    step, first, last = 86_400, -4_102_444_800, LAST_LISTED
-    since, offsets = [first], [offset(first)]
-    for high in range(first + step, last, step):
-        if offset(high) == offsets[-1]:
-            continue
-        low, right = high - step, high
-        while right - low > 1:
-            middle = (low + right) // 2
-            low, right = (middle, right) if offset(middle) == offsets[-1] else (low, middle)
-        since.append(right)
-        offsets.append(offset(right))
-    return np.array(since), np.array(offsets)
 
 
 def recognised(texts: Iterable[str]) -> str | None:
@@ -163,9 +116,7 @@ class TimeReader:
         OUTSIDE where they lie before the year 1 or after 9999.
         """
         if not local:
-            late = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
-            place = np.searchsorted(self.zone.since, seconds - late * PERIOD, side="right") - 1
-            seconds = seconds + self.zone.offset[np.maximum(place, 0)]
+            seconds = seconds + self.zone.offsets_at(seconds)
         inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
 
@@ -230,6 +181,13 @@ def civil_day(year: Int, month: Int, day: Int) -> Int:
 
 
 @inline
+def _units(second: Int, unit: Int) -> Int:
+    """Whole units; OUTSIDE where the second is not in the years 1 to 9999, or the units not in 32 bits."""
+    units = second // unit
+    return units if LOWEST <= second <= HIGHEST and -TIME_BIAS < units < TIME_BIAS else OUTSIDE
+
+
+@inline
 def _digits(buffer: Array, at: Int, count: Int) -> Int:
     """The number that `count` digits spell, or a very small one if they are not digits."""
     number = np.int64(0)
@@ -239,21 +197,6 @@ def _digits(buffer: Array, at: Int, count: Int) -> Int:
             return -TIME_BIAS
         number = number * 10 + digit
     return number
-
-
-@inline
-def _offset(since: Array, offset: Array, second: Int) -> Int:
-    """The zone's offset at a second of UTC."""
-    if second >= LAST_LISTED:
-        second -= ((second - LAST_LISTED) // PERIOD + 1) * PERIOD
-    low, high = 0, len(since)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if since[middle] <= second:
-            low = middle
-        else:
-            high = middle
-    return offset[low]
 
 
 @inline
@@ -310,12 +253,10 @@ def _read_unix(
             status[row] = OTHER_FORMAT
             continue
         second = number // scale
-        second += _offset(since, offset, second)
-        units = second // unit
-        if second < LOWEST or second > HIGHEST or units <= -TIME_BIAS or units >= TIME_BIAS:
-            status[row] = OUT_OF_RANGE
-            continue
-        out[row] = units + TIME_BIAS
+        second += offset_at(since, offset, second)
+        units = _units(second, unit)
+        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
+        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
 
 
 @kernel
@@ -385,10 +326,7 @@ def _read_iso(
             else:
                 continue
             second -= shift
-            second += _offset(since, offset, second)
-        units = second // unit
-        if second < LOWEST or second > HIGHEST or units <= -TIME_BIAS or units >= TIME_BIAS:
-            status[row] = OUT_OF_RANGE
-            continue
-        out[row] = units + TIME_BIAS
-        status[row] = 0
+            second += offset_at(since, offset, second)
+        units = _units(second, unit)
+        status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
+        out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
