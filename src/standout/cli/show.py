@@ -78,9 +78,9 @@ def description(told: "Description", as_json: bool) -> None:
     if as_json:
         _json(told.to_dict())
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for line in _reading(told.read):
-        console.print(line, markup=False)
+        console.print(line)
     parts = [_sizes(told), _spread(told)]
     parts += [_shares(told)] if told.value_shares else []
     parts += [_outside(told)] if told.outside_top else []

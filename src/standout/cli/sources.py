@@ -1,5 +1,6 @@
 """The options that say how to read a source, shared by every command that reads one."""
 
+import csv
 import functools
 import os
 from collections.abc import Callable
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from standout.errors import StandoutError
 
 if TYPE_CHECKING:
     from standout.ingest.rejects import Rejects

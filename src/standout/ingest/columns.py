@@ -154,7 +154,9 @@ class _Names:
 
 
 def _surely_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Two parts are recognised in them, or one, and the row below is all numbers."""
+    """Two parts are recognised in them, or one, and the row below is all numbers; and no row repeats them."""
+    if any(name in row[i : i + 1] for row in sample for i, name in enumerate(names)):
+        return False
     recognised = sum(_recognise(names, role) is not None for role in WORDS)
     return recognised > 1 or (recognised == 1 and bool(sample) and all(map(_is_number, sample[0])))
 

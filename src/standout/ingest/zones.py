@@ -39,7 +39,8 @@ class Zone:
         """The offset at each second of UTC."""
         late = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
         place = np.searchsorted(self.since, seconds - late * PERIOD, side="right") - 1
-        return self.offset[np.maximum(place, 0)]
+        found: NDArray[np.int64] = self.offset[np.maximum(place, 0)]
+        return found
 
 
 def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

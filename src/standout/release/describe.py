@@ -16,6 +16,7 @@ TOPS = (100, 500, 1000)
 AT_LEAST = (1, 5, 10)
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 MOST_SHARES = 20
+MOST_DIGITS = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +105,7 @@ def _value_shares(release: Release) -> dict[str, float]:
 
 
 def _label(level: float | str) -> str:
-    return level if isinstance(level, str) else f"{level:g}"
+    """A level as one would write it: no two levels are written alike."""
+    if isinstance(level, str):
+        return level
+    return f"{level:.0f}" if level.is_integer() and abs(level) < MOST_DIGITS else repr(float(level))

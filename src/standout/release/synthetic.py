@@ -45,6 +45,13 @@ def synthesize(
     (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
     """
     rng.check_seed(seed)
+    for name, size in (
+        ("records", records),
+        ("items", items),
+        ("entries", 1 if entries is None else entries),
+    ):
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise ParameterError(f"{name} must be a whole number, got {size!r}")
     if entries is None:
         entries = min(max(50 * records, items), records * items)
     if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
