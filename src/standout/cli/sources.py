@@ -135,8 +135,13 @@ def _settings(given: dict[str, Any]) -> Settings:
 
 
 def _write_rejects(rejects: "Rejects", path: Path) -> None:
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-    ) as file:
-        file.write("source,line,reason\n")
-        file.writelines(f'"{source}",{line},"{reason.words}"\n' for source, line, reason in rejects)
+    from standout.release.private import private_file
+
+    try:
+        with private_file(path) as made, os.fdopen(os.dup(made), "w", encoding="utf-8", newline="") as file:
+            os.ftruncate(made, 0)
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(("source", "line", "reason"))
+            table.writerows((source, line, reason.words) for source, line, reason in rejects)
+    except OSError as error:
+        raise StandoutError(f"{path} cannot be written: {error.strerror}") from error

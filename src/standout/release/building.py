@@ -23,12 +23,12 @@ from standout.release.columns import columns, fingerprint_of, raw
 from standout.release.exchange import aside, exchange
 from standout.release.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.release.model import Release
+from standout.release.private import private_file
 from standout.release.progress import Progress, quiet
 
 __all__ = ["Building", "building", "is_index"]
 
 PIECE = 1 << 24
-OWNER_ONLY = 0o600
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -60,7 +60,7 @@ class Building:
             done += array.nbytes
         digests = {name: column.sha256 for name, column in told.items()}
         manifest = Manifest.of(release, told, fingerprint_of(digests, release.clock))
-        with _created(self.folder / MANIFEST) as file:
+        with private_file(self.folder / MANIFEST) as file:
             _write_all(file, memoryview(manifest.to_json()))
             os.fsync(file)
         _sync(self.folder)
@@ -70,7 +70,7 @@ class Building:
         """Takes the space before anything is written."""
         try:
             for name, array in named.items():
-                with _created(self.folder / f"{name}.bin") as file:
+                with private_file(self.folder / f"{name}.bin") as file:
                     if array.nbytes and hasattr(os, "posix_fallocate"):
                         os.posix_fallocate(file, 0, array.nbytes)
         except OSError as error:
@@ -175,21 +175,11 @@ def _same_folder(lock: int, folder: Path) -> bool:
         return False
 
 
-@contextmanager
-def _created(path: Path) -> Iterator[int]:
-    """A file of ours, opened for writing, that only its owner can read."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
-    try:
-        yield file
-    finally:
-        os.close(file)
-
-
 def _write_column(
     folder: Path, name: str, array: NDArray[Any], done: int, total: int, progress: Progress
 ) -> Column:
     checksum, content = hashlib.sha256(), raw(array)
-    with _created(folder / f"{name}.bin") as file:
+    with private_file(folder / f"{name}.bin") as file:
         for at in range(0, len(content), PIECE):
             piece = content[at : at + PIECE]
             checksum.update(piece)

@@ -13,6 +13,7 @@ from standout.errors import ParameterError, StandoutError
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Release
+from standout.release.private import private_file
 from standout.release.progress import Progress, quiet
 
 __all__ = ["to_frame", "write_table"]
@@ -43,7 +44,8 @@ def write_table(release: Release, path: Path, progress: Progress = quiet) -> Non
         raise ParameterError(f"{path}: a name that ends in .csv or .parquet is needed")
     building = path.with_name(f".{path.name}.building")
     try:
-        with os.fdopen(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        building.unlink(missing_ok=True)  # of a writer that was killed
+        with private_file(building) as made, os.fdopen(os.dup(made), "wb") as file:
             if path.suffix == ".csv":
                 _write_csv(release, file, progress)
             else:
