@@ -46,7 +46,7 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
         collector = netflix.collector(Options())
         with opened(Path(source)) as stream:
             netflix.read_netflix(stream, collector, quiet)
-        return sum(map(len, collector.blocks))
+        return sum(map(len, collector.blocks.all()))
 
     work(str(netflix_file(Path(folder), TINY)))
     return work

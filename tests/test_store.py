@@ -362,6 +362,23 @@ def test_an_empty_folder_becomes_an_index(release, tmp_path):
     check_holds(tmp_path / "index", release)
 
 
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_what_came_to_the_target_during_a_build_is_left_alone(release, tmp_path, kind):
+    path = tmp_path / "index"
+    with pytest.raises(so.StoreError, match="exists and is not"), building(path) as place:
+        if kind == "file":
+            path.write_text("dear")
+        elif kind == "folder":
+            path.mkdir()
+            (path / "letters.txt").write_text("dear")
+        else:
+            path.symlink_to(tmp_path)
+        before = tree(path)
+        place.write(release)
+    assert tree(path) == before
+    check_alone(path)
+
+
 def test_an_old_index_is_replaced_and_a_reader_keeps_what_it_opened(index, release, other):
     reader = so.open(index)
     so.save(other, index)

@@ -152,9 +152,13 @@ def _shares(told: "Description") -> Table:
 
 def _spread(told: "Description") -> Table:
     table = _titled("Sizes", "", *told.lengths)
-    table.add_row("items of a record", *(f"{value:,.6g}" for value in told.lengths.values()))
-    table.add_row("records of an item", *(f"{value:,.6g}" for value in told.supports.values()))
+    table.add_row("items of a record", *map(_size, told.lengths.values()))
+    table.add_row("records of an item", *map(_size, told.supports.values()))
     return table
+
+
+def _size(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:.1f}"
 
 
 def _outside(told: "Description") -> Table:
@@ -169,7 +173,7 @@ def _outside(told: "Description") -> Table:
 
 def _titled(title: str, first: str, *others: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for name in others:
         table.add_column(name, justify="right")
     return table

@@ -23,6 +23,7 @@ from standout.release.provenance import Provenance
 __all__ = ["Batch", "Collector", "Spans", "joined"]
 
 
+BLOCK = 1 << 22
 BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
 
 
@@ -72,6 +73,28 @@ class LineMap:
         return np.concatenate(self.source)[place], rows + np.concatenate(self.shift)[place]
 
 
+@dataclass(slots=True)
+class Blocks:
+    """Coded entries in a few large arrays: pages of 2 MB, where many small arrays would get 4 KB each."""
+
+    full: list[NDArray[np.uint32]] = field(default_factory=list)
+    open: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 4), np.uint32))
+    used: int = 0
+
+    def room(self, rows: int) -> NDArray[np.uint32]:
+        """Room for so many entries; `take` says how many were put there."""
+        if self.used + rows > len(self.open):
+            self.full = self.all()
+            self.open, self.used = np.empty((max(rows, BLOCK), 4), np.uint32), 0
+        return self.open[self.used : self.used + rows]
+
+    def take(self, rows: int) -> None:
+        self.used += rows
+
+    def all(self) -> list[NDArray[np.uint32]]:
+        return [*self.full, self.open[: self.used]] if self.used else list(self.full)
+
+
 class Collector:
     """Takes batches, codes what can be used, counts what cannot, and builds the release."""
 
@@ -86,7 +109,7 @@ class Collector:
         self.sources: list[str] = []
         self.rejects = Rejects()
         self.lines = LineMap()
-        self.blocks: list[NDArray[np.uint32]] = []
+        self.blocks = Blocks()
 
     def source(self, name: str) -> None:
         """The following batches come from here."""
@@ -121,25 +144,25 @@ class Collector:
         times: NDArray[np.uint32],
     ) -> None:
         """Takes rows that are coded already; those whose status is not 0 are only counted."""
-        block = np.empty((len(status), 4), np.uint32)
-        kept = _pack(records, items, values, times, status, block)
+        kept = _pack(records, items, values, times, status, self.blocks.room(len(status)))
+        self.blocks.take(kept)
         self.rejects.rows += len(status)
         if kept != len(status):
             self.rejects.add(self.sources[-1], line, status)
             line = line[status == 0]
         self.lines.add(len(self.sources) - 1, line)
-        self.blocks.append(block[:kept])
 
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
         """The release of all that was added, or an error that says why there is none."""
         found = None if self.values is None else self._levels(self.values)
         self.rejects.check(self.options.limit, self.unit)
-        if not sum(map(len, self.blocks)):
+        blocks = self.blocks.all()
+        if not blocks:
             raise SourceError(
                 "there is not a single row to use" if self.rejects.rows else "there are no rows"
             )
         coded = Coded(
-            self.blocks,
+            blocks,
             self.records.labels(),
             self.items.labels(),
             None if found is None else found.levels,
@@ -148,9 +171,7 @@ class Collector:
             None if self.times is None else self.times.zone_name,
         )
         if self.options.repeats != "error":
-            self.blocks = []  # build takes them one by one
-        else:
-            coded.blocks = list(self.blocks)
+            self.blocks = Blocks()  # build lets each block go when it is done with it
         rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
         provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
         release = build(coded, self.options.repeats, provenance, progress)
@@ -161,7 +182,7 @@ class Collector:
     def _repeated(self, count: int) -> SourceError:
         """The error that names the rows whose record and item stood in an earlier row."""
         keys = np.concatenate(
-            [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks]
+            [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks.all()]
         )
         order = np.argsort(keys, kind="stable")
         later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
@@ -176,7 +197,7 @@ class Collector:
     def _levels(self, values: Interner) -> LevelMap:
         """The levels of the values in use; rows whose value is none are rejected now."""
         used = np.zeros(len(values) + 1, np.int64)
-        for block in self.blocks:
+        for block in self.blocks.all():
             _tally_values(block, used)
         texts: Labels = values.labels()
         found = self.reader.levels(text if used[i] else "" for i, text in enumerate(texts))
@@ -186,16 +207,18 @@ class Collector:
 
     def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
         status_of = np.append(status_of, np.uint8(0))  # the last is for rows without a value
-        blocks, lines, row = self.blocks, self.lines, 0
-        self.blocks, self.lines = [], LineMap()
+        blocks, lines, row = self.blocks.all(), self.lines, 0
+        self.blocks, self.lines = Blocks(), LineMap()
         for block in blocks:
             status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
             sources, line = lines.locate(row + np.arange(len(block)))
             for source in np.unique(sources):
-                here, good = sources == source, status == 0
+                here = sources == source
                 self.rejects.add(self.sources[source], line[here], status[here])
-                self.lines.add(int(source), line[here & good])
-            self.blocks.append(block[status == 0])
+                self.lines.add(int(source), line[here & (status == 0)])
+            good = block[status == 0]
+            self.blocks.room(len(good))[:] = good
+            self.blocks.take(len(good))
             row += len(block)
 
 

@@ -33,7 +33,8 @@ __all__ = [
 
 Repeats = Literal["last", "first", "max", "error"]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
-STRIDE = 1 << 16
+STRIDE = 1 << 14
+BUNDLES = 512
 NO_CODES: Codes = np.empty(0, np.uint8)
 
 
@@ -67,9 +68,10 @@ def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Prog
     items, item_rank, _ = _ranked(coded.items, per_item)
     clock = _clock(coded, seen)
     start = _starts(per_record[order])
-    rows = _scattered(coded, record_rank, item_rank, start, clock, progress)
-    by_record, dropped = _settled(start, rows, len(items), coded.levels, clock, repeats, progress)
-    del rows
+    shift = max(0, (len(records) // BUNDLES).bit_length())
+    bundles = _bundled(coded, record_rank, item_rank, start, clock, shift, progress)
+    by_record, dropped = _settled(start, bundles, shift, len(items), coded.levels, clock, repeats, progress)
+    del bundles
     by_record, levels, clock = tightened(by_record, coded.levels, clock)
     provenance = replace(
         provenance,
@@ -147,45 +149,54 @@ def _clock(coded: Coded, seen: NDArray[np.int64]) -> Clock | None:
     return Clock(coded.unit, low - kernels.TIME_BIAS, high - low + 1, coded.zone)
 
 
-def _scattered(
+def _bundled(
     coded: Coded,
     record_rank: NDArray[np.uint32],
     item_rank: NDArray[np.uint32],
     start: NDArray[np.int64],
     clock: Clock | None,
+    shift: int,
     progress: Progress,
 ) -> NDArray[np.uint32]:
+    """All entries in their final codes, in bundles of 2**shift records; blocks are let go one by one."""
     n_levels = 0 if coded.levels is None else len(coded.levels)
     level = np.append(NO_CODES if coded.level is None else coded.level, n_levels).astype(np.uint32)
     times = np.array([0, 0] if clock is None else [clock.origin + kernels.TIME_BIAS, clock.span], np.int64)
-    cursor = start[:-1].copy()
-    rows = np.empty((start[-1], 3), np.uint32)
+    cursor = start[:-1][:: 1 << shift].copy()
+    bundles = np.empty((start[-1], 4), np.uint32)
     total, blocks = len(coded.blocks), coded.blocks[::-1]
     coded.blocks.clear()
     while blocks:
         progress("grouping by record", total - len(blocks), total)
-        kernels.scatter(blocks.pop(), record_rank, item_rank, level, times, cursor, rows)
-    return rows
+        kernels.partition(blocks.pop(), record_rank, item_rank, level, times, shift, cursor, bundles)
+    return bundles
 
 
 def _settled(
     start: NDArray[np.int64],
-    rows: NDArray[np.uint32],
+    bundles: NDArray[np.uint32],
+    shift: int,
     n_items: int,
     levels: Levels | None,
     clock: Clock | None,
     repeats: Repeats,
     progress: Progress,
 ) -> tuple[Orientation, int]:
+    """Each record's entries in the order of items, one of each repeat; and how many went."""
     n, dropped = len(start) - 1, 0
     n_levels, span = 0 if levels is None else len(levels), 0 if clock is None else clock.span
-    other = np.empty(len(rows), code_type(n_items))
-    value = NO_CODES if levels is None else np.empty(len(rows), code_type(n_levels + 1))
-    time = NO_CODES if clock is None else np.empty(len(rows), code_type(span + 1))
-    settled = np.zeros(n + 1, np.int64)
+    other = np.empty(len(bundles), code_type(n_items))
+    value = NO_CODES if levels is None else np.empty(len(bundles), code_type(n_levels + 1))
+    time = NO_CODES if clock is None else np.empty(len(bundles), code_type(span + 1))
+    cursor, settled = start[:-1].copy(), np.zeros(n + 1, np.int64)
     keys = np.empty(int(np.diff(start).max()), np.uint64)
     missing = np.array([n_levels, span], np.int64)
-    for low, high in _strides(n, "sorting records", progress):
+    ends = np.append(start[:: 1 << shift], start[-1])
+    rows = np.empty((int(np.diff(ends).max()), 3), np.uint32)
+    for low in range(0, n, 1 << shift):
+        progress("sorting records", low, n)
+        high = min(low + (1 << shift), n)
+        kernels.scatter(bundles[start[low] : start[high]], start[low], cursor, rows)
         dropped += kernels.settle(
             start, rows, low, high, POLICY[repeats], missing, keys, other, value, time, settled
         )
