@@ -83,9 +83,9 @@ class Release:
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> release
-    <Release: 1,000 entries, 100 records × 50 items, 5 values, 1999-12-04 to 2005-12-31>
+    <Release: 1,000 entries, 100 records × 50 items, 5 values, 2001-07-26 to 2005-12-30>
     >>> release.record("17").support[:3]
-    ('2', '4', '6')
+    ('14', '15', '32')
     """
 
     records: Labels

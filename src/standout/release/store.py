@@ -42,7 +42,13 @@ def save(release: Release, path: str | Path, progress: Progress = quiet) -> None
 
 
 def open_index(path: str | Path) -> Release:
-    """The release in an index. Its columns are mapped: only what is touched is loaded."""
+    """The release in an index. Its columns are mapped: only what is touched is loaded.
+
+    >>> import standout as so
+    >>> so.open("nowhere.index")
+    Traceback (most recent call last):
+    standout.errors.StoreError: nowhere.index is not an index: no such file or directory
+    """
     path = Path(path)
     with _folder(path) as folder:
         manifest = _manifest(folder, path)
@@ -51,7 +57,14 @@ def open_index(path: str | Path) -> Release:
 
 
 def verify(path: str | Path, progress: Progress = quiet) -> Iterator[tuple[str, bool]]:
-    """(file, is it whole) for every file of an index, by its checksum."""
+    """(file, is it whole) for every file of an index, by its checksum.
+
+    >>> import standout as so, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     so.save(so.synthesize(records=10, items=10, entries=40, seed=7), f"{folder}/demo")
+    ...     all(whole for file, whole in so.verify(f"{folder}/demo"))
+    True
+    """
     path = Path(path)
     with _folder(path) as folder:
         manifest = _manifest(folder, path)
