@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from tools.cli_reference import reference
 
 import standout as so
 from standout.cli.main import cli
@@ -164,3 +165,7 @@ def test_no_file_names_a_place_on_somebodys_machine():
     for path in project_files(ROOT):
         found = HOMES.search(path.read_bytes().decode("utf-8", "replace"))
         assert found is None, f"{path.relative_to(ROOT)}: {found[0]}…"
+
+
+def test_the_command_line_is_documented_as_it_is():
+    assert (ROOT / "docs" / "cli.md").read_text() == reference(), "run make docs"
