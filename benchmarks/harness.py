@@ -4,6 +4,7 @@ A job is a function that gets ready (imports, compiles on something tiny) and re
 work is timed, in the process itself. Peak memory is of the whole process, as the kernel counts it.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -11,8 +12,9 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Cost", "best_of", "child"]
+__all__ = ["Cost", "best_of", "child", "settings"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,19 @@ class Cost:
     wall: float
     memory: float
     result: object = None
+
+
+def settings(description: str | None, rounds: int) -> argparse.Namespace:
+    """The options that every benchmark has: entries, rounds, and the folder for its files."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--entries", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--folder", type=Path, default=Path("build/bench"))
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    return given
 
 
 def best_of(rounds: int, module: str, jobs: dict[str, list[str]]) -> dict[str, Cost]:

@@ -3,13 +3,12 @@
 python -m benchmarks.opening [--entries 10000000] [--rounds 5] [--folder build/bench]
 """
 
-import argparse
 import subprocess
 import sys
-from pathlib import Path
 
 import standout as so
 from benchmarks.files import release_of
+from benchmarks.harness import settings
 
 CHILD = """
 import sys, time
@@ -24,14 +23,7 @@ print(seconds, int(pages) / 1000, len(record))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--entries", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", type=Path, default=Path("build/bench"))
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    given = settings(__doc__, rounds=5)
     index = given.folder / f"release-{given.entries}.index"
     if not index.exists():
         so.save(release_of(given.entries), index)
@@ -39,10 +31,10 @@ def main() -> None:
     command = [sys.executable, "-c", CHILD, str(index), record]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(given.rounds)]
     told = [tuple(map(float, run.stdout.split())) for run in runs]
+    seconds, memory = [run[0] for run in told], max(run[1] for run in told)
     print(
-        f"open {given.entries:,} entries and read one record of {told[0][2]:.0f}: "
-        f"{min(seconds for seconds, _, _ in told):.3f} s after start-up (worst of {given.rounds}: "
-        f"{max(seconds for seconds, _, _ in told):.3f} s), {max(memory for _, memory, _ in told):.0f} MB resident"
+        f"open {given.entries:,} entries and read one record of {told[0][2]:.0f}: {min(seconds):.3f} s after "
+        f"start-up (worst of {given.rounds}: {max(seconds):.3f} s), {memory:.0f} MB resident"
     )
 
 
