@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 demo: $(READY) ## make a synthetic data set, index it, check the index and describe it
-	@mkdir -p demo
+	@rm -rf demo && mkdir demo
 	$(BIN)/standout synthesize --records 20000 --items 5000 --entries 2000000 --seed 2008 -o demo/ratings.csv
 	$(BIN)/standout index demo/ratings.csv -o demo/ratings.index
 	$(BIN)/standout verify demo/ratings.index

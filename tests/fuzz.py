@@ -26,7 +26,7 @@ from datetime import date
 from pathlib import Path
 
 import polars as pl
-import zstandard
+from standout.ingest.sources import zstd as zstandard
 
 import standout as so
 from standout.ingest import sources, window

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numba
 import numpy as np
 import pytest
-import zstandard
+from standout.ingest.sources import zstd as zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 

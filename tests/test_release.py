@@ -203,6 +203,30 @@ def test_of_repeats_the_one_stays_that_the_policy_names(kind, unit, repeats, dat
         check_what_is_there(release, entries)
 
 
+PORTIONS = ["release.build.STRIDE", "release.build.BUNDLES", "ingest.collect.BLOCK", "ingest.frames.ROWS"]
+REPEATED = st.lists(
+    st.tuples(
+        st.sampled_from("mnopqrs"), st.sampled_from("vwxyz"), st.sampled_from([None, -1.0, 2.0]),
+        st.sampled_from([None, *DAYS]),
+    ),
+    min_size=1, max_size=40,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@settings(max_examples=25)
+@given(rows=REPEATED, repeats=st.sampled_from(["last", "first", "max"]))
+def test_the_size_of_the_portions_changes_nothing(size, rows, repeats):
+    table = Table(rows, "number", "day")
+    whole = table.read(repeats=repeats)
+    with pytest.MonkeyPatch.context() as patch:
+        for place in PORTIONS:
+            patch.setattr(f"standout.{place}", size)
+        parts = table.read(repeats=repeats)
+    assert content(parts) == content(whole)
+    assert parts.provenance == whole.provenance
+
+
 def test_repeats_are_refused_where_the_user_says_so():
     rows = [("p", "x", 1.0, None), ("p", "y", 1.0, None), ("q", "x", 1.0, None)]
     table = Table(rows, "number", None)

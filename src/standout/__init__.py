@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from standout.ingest.read import read
     from standout.release.describe import describe
-    from standout.release.model import Entry, Record, Release
+    from standout.release.model import Entry, Item, Record, Release
     from standout.release.store import open_index as open  # noqa: A004
     from standout.release.store import save, verify
     from standout.release.synthetic import synthesize
@@ -35,6 +35,7 @@ _HOMES = {
     "BuildRunning": "errors",
     "ColumnError": "errors",
     "Entry": "release.model",
+    "Item": "release.model",
     "NotFoundError": "errors",
     "ParameterError": "errors",
     "Record": "release.model",
@@ -55,6 +56,7 @@ __all__ = [
     "BuildRunning",
     "ColumnError",
     "Entry",
+    "Item",
     "NotFoundError",
     "ParameterError",
     "Record",

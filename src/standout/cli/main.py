@@ -111,6 +111,10 @@ def synthesize(output: Path, **sizes: Any) -> None:
     from standout.release.store import save
     from standout.release.synthetic import synthesize as synthesized
 
+    if not output.parent.is_dir():
+        raise StandoutError(f"{output.parent} is not a folder")
+    if output.is_file():
+        raise StandoutError(f"{output} exists: it will not be overwritten")
     with show.progress() as progress:
         release = synthesized(**sizes, progress=progress)
         if output.suffix in (".csv", ".parquet"):

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from standout.errors import StandoutError
+from standout.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
     from standout.ingest.rejects import Rejects
@@ -77,18 +78,24 @@ OPTIONS = [
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user said about the source."""
+    """What the user said about the source; `said` names the options that were given."""
 
     options: dict[str, Any]
+    said: tuple[str, ...]
     titles: str | None
     rejects_to: Path | None
 
     def read(self, sources: list[str], progress: "Progress") -> "Release":
         """The release in the sources; an index is opened without loading what reads raw files."""
-        from standout.release.store import is_index, open_index
+        from standout.release.building import is_index
+        from standout.release.store import open_index
 
         if len(sources) == 1 and is_index(Path(sources[0])):
+            if self.said:
+                raise ParameterError(f"{sources[0]} is an index: --{self.said[0]} is for reading a source")
             return open_index(sources[0])
+        if self.rejects_to is not None and any(_same(self.rejects_to, source) for source in sources):
+            raise ParameterError(f"{self.rejects_to} is the source: name another file for --rejects")
         from standout.ingest.options import Options
         from standout.ingest.read import Ingest
 
@@ -96,7 +103,7 @@ class Settings:
         try:
             return ingest.read(sources, self.titles)
         finally:
-            if self.rejects_to is not None:
+            if self.rejects_to is not None and len(ingest.rejects):
                 _write_rejects(ingest.rejects, self.rejects_to)
 
 
@@ -105,25 +112,30 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        names = {option for decorator in OPTIONS for option in _names(decorator)}
-        chosen = {name: given.pop(name) for name in names}
-        command(settings=_settings(chosen), **given)
+        context = click.get_current_context()
+        chosen = {name: given.pop(name) for name in list(given) if name in NAMES}
+        said = [name for name in chosen if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+        command(settings=_settings(chosen, tuple(name.replace("_", "-") for name in said)), **given)
 
     for option in reversed(OPTIONS):
         run = option(run)
     return run
 
 
-def _names(decorator: Callable[..., Any]) -> list[str]:
-    """The parameter that a click.option decorator adds."""
+def _names() -> set[str]:
+    """The parameters that the options add to a command."""
 
     def probe() -> None: ...
 
-    decorator(probe)
-    return [parameter.name for parameter in probe.__click_params__]  # type: ignore[attr-defined]
+    for option in OPTIONS:
+        option(probe)
+    return {parameter.name for parameter in probe.__click_params__}  # type: ignore[attr-defined]
 
 
-def _settings(given: dict[str, Any]) -> Settings:
+NAMES = _names()
+
+
+def _settings(given: dict[str, Any], said: tuple[str, ...]) -> Settings:
     titles, rejects_to = given.pop("titles"), given.pop("rejects_to")
     for role in ("value", "time"):
         if given.pop(f"no_{role}"):
@@ -131,17 +143,28 @@ def _settings(given: dict[str, Any]) -> Settings:
     given["item"] = given["item"] or None
     if given["separator"] is not None:
         given["separator"] = given["separator"].replace("\\t", "\t")
-    return Settings(given, titles, rejects_to)
+    return Settings(given, said, titles, rejects_to)
+
+
+def _same(path: Path, source: str) -> bool:
+    return path.exists() and Path(source).exists() and path.samefile(source)
 
 
 def _write_rejects(rejects: "Rejects", path: Path) -> None:
+    """Writes the list beside its place first, then puts it there: it is whole or not there."""
     from standout.release.private import private_file
 
+    building = path.with_name(f".{path.name}.building")
     try:
-        with private_file(path) as made, os.fdopen(os.dup(made), "w", encoding="utf-8", newline="") as file:
+        with (
+            private_file(building) as made,
+            os.fdopen(os.dup(made), "w", encoding="utf-8", newline="") as file,
+        ):
             os.ftruncate(made, 0)
             table = csv.writer(file, lineterminator="\n")
             table.writerow(("source", "line", "reason"))
             table.writerows((source, line, reason.words) for source, line, reason in rejects)
+        building.replace(path)
     except OSError as error:
+        building.unlink(missing_ok=True)
         raise StandoutError(f"{path} cannot be written: {error.strerror}") from error

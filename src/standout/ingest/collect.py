@@ -15,7 +15,6 @@ from standout.ingest.values import LevelMap
 from standout.jit import Array, Flag, Int, kernel
 from standout.release.build import Coded, build
 from standout.release.kernels import NONE
-from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.release.progress import Progress
 from standout.release.provenance import Provenance
@@ -98,7 +97,9 @@ class Blocks:
 class Collector:
     """Takes batches, codes what can be used, counts what cannot, and builds the release."""
 
-    def __init__(self, options: Options, has_value: bool, has_time: bool, unit: str = "line") -> None:
+    def __init__(
+        self, options: Options, rejects: Rejects, has_value: bool, has_time: bool, unit: str = "line"
+    ) -> None:
         self.options = options
         self.records = Interner()
         self.items = Interner()
@@ -107,7 +108,7 @@ class Collector:
         self.reader = options.value_reader()
         self.unit = unit
         self.sources: list[str] = []
-        self.rejects = Rejects()
+        self.rejects = rejects
         self.lines = LineMap()
         self.blocks = Blocks()
 
@@ -156,13 +157,8 @@ class Collector:
         """The release of all that was added, or an error that says why there is none."""
         found = None if self.values is None else self._levels(self.values)
         self.rejects.check(self.options.limit, self.unit)
-        blocks = self.blocks.all()
-        if not blocks:
-            raise SourceError(
-                "there is not a single row to use" if self.rejects.rows else "there are no rows"
-            )
         coded = Coded(
-            blocks,
+            self.blocks.all(),
             self.records.labels(),
             self.items.labels(),
             None if found is None else found.levels,
@@ -195,12 +191,8 @@ class Collector:
         )
 
     def _levels(self, values: Interner) -> LevelMap:
-        """The levels of the values in use; rows whose value is none are rejected now."""
-        used = np.zeros(len(values) + 1, np.int64)
-        for block in self.blocks.all():
-            _tally_values(block, used)
-        texts: Labels = values.labels()
-        found = self.reader.levels(text if used[i] else "" for i, text in enumerate(texts))
+        """The levels of the values; rows whose value is none are rejected now."""
+        found = self.reader.levels(values.labels())
         if found.status.any():
             self._reject_values(found.status)
         return found
@@ -287,11 +279,3 @@ def _append_part(part: Spans, bar: Flag, out: Array, cursor: Array) -> None:
             out[at] = byte
             at += 1
         cursor[row] = at
-
-
-@kernel
-def _tally_values(block: Array, used: Array) -> None:
-    last = len(used) - 1
-    for i in range(len(block)):
-        value = np.int64(block[i, 2])
-        used[value if value < last else last] += 1

@@ -60,8 +60,8 @@ def unnamed(count: int) -> tuple[str, ...]:
 def is_header(first: Sequence[str], second: Sequence[str] | None, options: Options) -> bool:
     """Whether the first line names the columns.
 
-    It does if the user named a column that stands in it, or if a record and an item are recognised in
-    it, or if it has only words and the second line has a number.
+    It does if the user named a column that stands in it, or if it surely has names. If it may have names,
+    words above numbers or words alone, the user must say: to guess could cost somebody's entry.
     """
     if options.header is not None:
         return options.header
@@ -70,8 +70,17 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
         return True
     if _recognise(first, "record") is not None and _recognise(first, "item") is not None:
         return True
-    words = all(cell.strip() and not _is_number(cell) for cell in first) and len(set(first)) == len(first)
-    return words and second is not None and any(map(_is_number, second))
+    if any(not cell.strip() or _is_number(cell) for cell in first) or len(set(first)) < len(first):
+        return False
+    if second is not None and _surely_names(first, [second]):
+        return True
+    if second is None or any(map(_is_number, second)):
+        raise ColumnError(
+            "the first line may name the columns or be a row: say --header or --no-header"
+            if second is not None
+            else "there is a single line, a header or a row: say --header or --no-header"
+        )
+    return False
 
 
 def resolve(

@@ -13,7 +13,7 @@ from standout.errors import ColumnError, SourceError
 from standout.ingest.collect import Batch, Collector, Spans
 from standout.ingest.columns import Roles, resolve
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason
+from standout.ingest.rejects import Reason, Rejects
 from standout.ingest.times import TimeReader
 from standout.release.kernels import TIME_BIAS
 from standout.release.progress import Progress
@@ -67,16 +67,16 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
 
 
 def read_frame(
-    frame: Any, name: str, options: Options, progress: Progress
+    frame: Any, name: str, options: Options, rejects: Rejects, progress: Progress
 ) -> tuple[Collector, dict[str, str]]:
     """Feeds every row of a Polars or pandas frame to a collector; also says what was recognised."""
     with _readable(name):
         made = frame() if callable(frame) else frame
         names, some = from_polars(made.lazy()) if hasattr(made, "lazy") else from_pandas(made)
         roles = resolve(names, options, header=True, declared=True)
-        wanted = some(list(dict.fromkeys(roles.wanted)))
+        wanted = some(roles.wanted)
         total, row = int(wanted.select(pl.len()).collect().item()), 0
-        collector = Collector(options, roles.value is not None, roles.time is not None, unit="row")
+        collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")
         collector.source(name)
         for batch in _batches(wanted):
             collector.add(_coded(batch, roles, row, collector.times))
@@ -98,6 +98,8 @@ def _readable(name: str) -> Iterator[None]:
         raise SourceError(f"{name} cannot be read: it holds text that is not Unicode") from error
     except pl.exceptions.PanicException as error:  # a damaged file can make Polars give up
         raise SourceError(f"{name} cannot be read: it is damaged") from error
+    except FileNotFoundError as error:
+        raise SourceError(f"{name} cannot be read: no such file") from error
     except OSError as error:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 

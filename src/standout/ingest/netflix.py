@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import SourceError
+from standout.errors import ParameterError, SourceError
 from standout.ingest.collect import Collector
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason
+from standout.ingest.rejects import Reason, Rejects
 from standout.ingest.sources import Stream
 from standout.ingest.times import civil_day
 from standout.ingest.window import Window
@@ -31,6 +31,17 @@ OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
+UNUSABLE = {
+    "record",
+    "item",
+    "separator",
+    "header",
+    "quote",
+    "encoding",
+    "time_format",
+    "value_type",
+    "value_bin",
+}
 
 
 class Lines(NamedTuple):
@@ -64,9 +75,13 @@ def is_netflix(head: bytes) -> bool:
     return BEGINNING.match(head) is not None
 
 
-def collector(options: Options) -> Collector:
+def collector(options: Options, rejects: Rejects) -> Collector:
     """A collector that knows the ratings 1 to 5 before the first is read."""
-    made = Collector(options, has_value=options.value is not False, has_time=options.time is not False)
+    if unusable := sorted(options.changed() & UNUSABLE):
+        raise ParameterError(
+            f"the Netflix Prize files have a form of their own: {unusable[0]} cannot be given"
+        )
+    made = Collector(options, rejects, options.value is not False, options.time is not False)
     if made.values is not None:
         made.values.codes_of(["1", "2", "3", "4", "5"])
     return made
@@ -81,11 +96,11 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
     while window.refill():
         if len(lines.line) < window.most_rows:
             lines = Lines.empty(window.most_rows)
-        rows, films, used, next_line = _parse(
+        rows, films, known, used, next_line = _parse(
             window.buffer, window.end, window.line, units, film != NONE, lines
         )
         films_here = _codes(collector, window, lines, rows, films, film)
-        film = films_here[-1]
+        film = films_here[-1] if known else NONE
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
     if window.end:
@@ -130,13 +145,16 @@ def _day(buffer: Array, at: Int) -> Int:
 @kernel
 def _parse(
     buffer: Array, end: Int, line: Int, units: Int, has_film: Flag, lines: Lines
-) -> tuple[Int, Int, Int, Int]:
-    """Reads the lines that end before `end`; returns (rows, films' lines, bytes used, next line)."""
+) -> tuple[Int, Int, Flag, Int, Int]:
+    """Reads the lines that end before `end`; returns (rows, films, is the last known, bytes used, next line).
+
+    After a damaged line that may have been a film's, the film is not known until the next one.
+    """
     row_line, status, starts, ends = lines.line, lines.status, lines.start, lines.end
     ratings, times, film, film_start, film_end = (
         lines.rating, lines.time, lines.film, lines.film_start, lines.film_end,
     )  # fmt: skip
-    rows, films, at = 0, 0, 0
+    rows, films, at, known = 0, 0, 0, has_film
     while at < end:
         stop = at
         while stop < end and ZERO <= buffer[stop] <= NINE:
@@ -163,7 +181,10 @@ def _parse(
             if digits > 0 and length == digits + 1 and buffer[comma] == COLON and digits <= MOST_DIGITS:
                 film_start[films], film_end[films] = at, comma
                 films += 1
+                known = True
                 length = 0
+            elif length > 0 and buffer[at + length - 1] == COLON:
+                known = False
             if length == 0:  # a film's line, or an empty one: no row
                 line += 1
                 at = stop + 1
@@ -172,11 +193,11 @@ def _parse(
         if formed and abs(day * units) >= TIME_BIAS:
             status[rows], ratings[rows], times[rows] = OUT_OF_RANGE, 0, 0
         elif formed:
-            status[rows] = 0 if has_film or films > 0 else NO_FILM
+            status[rows] = 0 if known else NO_FILM
             ratings[rows], times[rows] = rating - 1, day * units + TIME_BIAS
         else:
             status[rows], ratings[rows], times[rows] = BAD_LINE, 0, 0
         rows += 1
         line += 1
         at = stop + 1
-    return rows, films, at, line
+    return rows, films, known, at, line

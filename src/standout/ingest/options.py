@@ -1,7 +1,7 @@
 """What a user may say about a source, checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from standout.errors import ParameterError
 from standout.ingest.rejects import Limit
@@ -50,6 +50,11 @@ class Options:
             raise ParameterError("value and time take a column's name or place, or False for none")
         self.value_reader()
         self.time_reader()
+
+    def changed(self) -> set[str]:
+        """The options that are not as they are if nothing is said."""
+        usual = {each.name: each.default for each in fields(self) if each.init}
+        return {name for name, value in usual.items() if getattr(self, name) != value}
 
     @property
     def items(self) -> tuple[Column, ...]:

@@ -1,5 +1,6 @@
 """`standout.read`: recognises what it is given, reads it, and says how it understood it."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from standout.ingest.delimited import read_delimited, sniff
 from standout.ingest.options import Column, Options
 from standout.ingest.recognise import NETFLIX_TITLES, Find, Part, recognise
 from standout.ingest.rejects import Rejects
-from standout.ingest.sources import expanded, is_tar, opened, tar_members
+from standout.ingest.sources import expanded, opened, tar_members
 from standout.ingest.titles import read_titles, titled, titles_in
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from standout.ingest.values import ValueType
 
 __all__ = ["Ingest", "read"]
+
+RECORDED = {"encoding", "max_rejects", "member", "quote", "value_bin", "value_type"}
 
 
 def read(
@@ -94,15 +97,21 @@ class Ingest:
             raise ParameterError("a path, or a list of paths, is needed")
         paths = expanded(sources)
         if len(paths) == 1 and is_index(paths[0]):
-            return open_index(paths[0])
+            return self._with_titles(self._index(paths[0]), titles)
         find = recognise(paths, self.options.member)
         release = self._found(find)
         if titles is None and find.titles is not None:
-            release = replace(release, titles=titled(release.items, _titles_of(find.titles)))
+            found = read_titles(find.titles.path, find.titles.member)
+            release = replace(release, titles=titled(release.items, found))
         return self._with_titles(release, titles)
 
+    def _index(self, path: Path) -> Release:
+        if changed := sorted(self.options.changed()):
+            raise ParameterError(f"{path} is an index: {changed[0]} is for reading its source, not for it")
+        return open_index(path)
+
     def _found(self, find: Find) -> Release:
-        files = tuple(dict.fromkeys(part.path.name for part in find.parts))
+        files = _some(tuple(dict.fromkeys(_printable(part.path.name) for part in find.parts)))
         if find.kind == "Parquet":
             return self._parquet([part.path for part in find.parts], files)
         if find.kind == "Netflix Prize":
@@ -117,7 +126,7 @@ class Ingest:
                 if layout is None or collector is None:
                     layout = this
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
-                    collector = Collector(self.options, has_value, has_time)
+                    collector = Collector(self.options, self.rejects, has_value, has_time)
                 elif this != layout:
                     raise SourceError(
                         f"{part.path} is not laid out like {find.parts[0].path}: read them one by one"
@@ -127,9 +136,9 @@ class Ingest:
         return self._finished(collector, Provenance(find.kind, files, layout.roles.told(), layout.told()))
 
     def _netflix(self, parts: tuple[Part, ...], files: tuple[str, ...]) -> Release:
-        collector, titles = netflix.collector(self.options), None
+        collector, titles = netflix.collector(self.options, self.rejects), None
         for part in parts:
-            if part.member is None and is_tar(part.path):
+            if part.tar:
                 for base, stream in tar_members(part.path):
                     if netflix.FILES.fullmatch(base):
                         netflix.read_netflix(stream, collector, self.progress)
@@ -143,14 +152,16 @@ class Ingest:
         told = {"record": "customer", "item": "film"}
         told |= {} if collector.values is None else {"value": "rating"}
         told |= {} if collector.times is None else {"time": "date"}
-        release = self._finished(collector, Provenance("Netflix Prize", _some(files), told))
+        release = self._finished(collector, Provenance("Netflix Prize", files, told))
         return release if titles is None else replace(release, titles=titled(release.items, titles))
 
     def _parquet(self, paths: list[Path], files: tuple[str, ...]) -> Release:
         from standout.ingest.frames import read_frame, scan_parquet
 
         name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-        collector, told = read_frame(lambda: scan_parquet(paths), name, self.options, self.progress)
+        collector, told = read_frame(
+            lambda: scan_parquet(paths), name, self.options, self.rejects, self.progress
+        )
         return self._finished(collector, Provenance("Parquet", files, told))
 
     def _frame(self, frame: Any) -> Release:
@@ -158,22 +169,21 @@ class Ingest:
 
         from standout.ingest.frames import read_frame
 
-        is_pandas = type(frame).__module__.startswith("pandas") and hasattr(frame, "iloc")
+        is_pandas = type(frame).__module__.startswith("pandas") and type(frame).__name__ == "DataFrame"
         if not is_pandas and not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             raise ParameterError(
                 f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}"
             )
-        collector, told = read_frame(frame, "the frame", self.options, self.progress)
+        collector, told = read_frame(frame, "the frame", self.options, self.rejects, self.progress)
         return self._finished(collector, Provenance("frame", (), told))
 
     def _finished(self, collector: Collector, provenance: Provenance) -> Release:
-        self.rejects = collector.rejects
         settings = dict(provenance.settings)
         if collector.times is not None:
             settings |= collector.times.told()
-        if collector.values is not None and self.options.value_bin is not None:
-            settings["value bin"] = f"{self.options.value_bin:g}"
         settings["repeats"] = self.options.repeats
+        for name in sorted(self.options.changed() & RECORDED):
+            settings[name.replace("_", " ")] = str(getattr(self.options, name))
         return collector.finish(replace(provenance, settings=settings), self.progress)
 
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
@@ -182,8 +192,9 @@ class Ingest:
         return replace(release, titles=titled(release.items, read_titles(Path(titles))))
 
 
-def _titles_of(part: Part) -> dict[str, str]:
-    return read_titles(part.path, part.member)
+def _printable(name: str) -> str:
+    """A file's name as text, whatever its bytes are."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _some(files: tuple[str, ...]) -> tuple[str, ...]:

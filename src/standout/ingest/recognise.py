@@ -19,10 +19,11 @@ MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file, or a file inside a zip."""
+    """A file, a file inside a zip, or a tar of files."""
 
     path: Path
     member: str | None = None
+    tar: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def _folder(folder: Path) -> Find:
             return Find("Netflix Prize", tuple(map(Part, films)), _netflix_titles(folder))
     for name in ("training_set.tar", "training_set.tar.gz"):
         if (folder / name).is_file():
-            return Find("Netflix Prize", (Part(folder / name),), _netflix_titles(folder))
+            return Find("Netflix Prize", (Part(folder / name, tar=True),), _netflix_titles(folder))
     for name, titles in TITLES_OF.items():
         if (folder / name).is_file():
             return Find("MovieLens", (Part(folder / name),), _existing(folder / titles))
@@ -68,7 +69,7 @@ def _file(path: Path, member: str | None) -> Find:
     if first.startswith(ZIP) and member is None and (find := _zip(path)):
         return find
     if is_tar(path):
-        return Find("Netflix Prize", (Part(path),), _netflix_titles(path.parent))
+        return Find("Netflix Prize", (Part(path, tar=True),), _netflix_titles(path.parent))
     with opened(path, member) as stream:
         head = stream.peek()
     if netflix.is_netflix(head) or netflix.FILES.fullmatch(PurePosixPath(member or path.name).name):

@@ -1,13 +1,15 @@
 """Rows that cannot be used: counted by reason, with the numbers of their lines, never with their content."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, RejectedRows
+from standout.errors import ParameterError, RejectedRows, SourceError
 
 __all__ = ["SHOWN", "Limit", "Reason", "Rejects"]
 
@@ -30,6 +32,7 @@ class Reason(IntEnum):
     TIME_OUT_OF_RANGE = 10
     NOT_A_RATING_LINE = 11
     NO_FILM_YET = 12
+    TOO_MANY_DIGITS = 13
 
     @property
     def words(self) -> str:
@@ -43,12 +46,13 @@ WORDS = {
     Reason.TOO_MANY_FIELDS: "too many fields",
     Reason.STRAY_QUOTE: "text after a closing quote",
     Reason.NOT_A_NUMBER: "value is not a number while others are (if they are categories: --value-type text)",
+    Reason.TOO_MANY_DIGITS: "value has more digits than a number keeps (as categories: --value-type text)",
     Reason.NOT_FINITE: "value is NaN or infinite",
     Reason.UNREADABLE_TIME: "time cannot be read (declare it with --time-format)",
     Reason.OTHER_TIME_FORMAT: "time in another format than the first one",
-    Reason.TIME_OUT_OF_RANGE: "time out of range",
+    Reason.TIME_OUT_OF_RANGE: "time out of range (micro- or nanoseconds: --time-format us or ns)",
     Reason.NOT_A_RATING_LINE: "not of the form customer,rating,YYYY-MM-DD",
-    Reason.NO_FILM_YET: "a rating before the first film's line",
+    Reason.NO_FILM_YET: "a rating of no film: the film's line is missing or damaged",
 }
 
 
@@ -64,9 +68,7 @@ class Limit:
     share: float = 0.0
 
     @classmethod
-    def of(cls, given: "int | str | Limit") -> "Limit":
-        if isinstance(given, Limit):
-            return given
+    def of(cls, given: int | str) -> "Limit":
         text = str(given).strip()
         try:
             limit = cls(share=float(text[:-1]) / 100) if text.endswith("%") else cls(count=int(text))
@@ -108,13 +110,15 @@ class Rejects:
             yield from ((source, int(line), Reason(code)) for line, code in zip(lines, status, strict=True))
 
     def check(self, limit: Limit, unit: str) -> None:
-        """Raises `RejectedRows` if there are more than the limit allows."""
-        if limit.allows(len(self), self.rows):
+        """Raises `RejectedRows` if there are more than the limit allows, or if no row is left."""
+        if limit.allows(len(self), self.rows) and len(self) < self.rows:
             return
+        if not self.rows:
+            raise SourceError("there are no rows")
         told = "; ".join(self._told(reason, count, unit) for reason, count in self.counts().items())
+        allow = f", or allow them with --max-rejects {len(self)}" if len(self) < self.rows else ""
         raise RejectedRows(
-            f"{len(self):,} of {self.rows:,} rows cannot be used: {told}. {self._how_to_look(unit)}, or "
-            f"allow them with --max-rejects {len(self)}"
+            f"{len(self):,} of {self.rows:,} rows cannot be used: {told}. {self._how_to_look(unit)}{allow}"
         )
 
     def _told(self, reason: Reason, count: int, unit: str) -> str:
@@ -134,8 +138,7 @@ class Rejects:
 
     def _how_to_look(self, unit: str) -> str:
         source, lines, _ = self.places[0]
-        if unit != "line":
+        if unit != "line" or source.endswith((".gz", ".zst", ".zip", ".tar")) or not Path(source).is_file():
             return "List them all with --rejects FILE"
-        if source.endswith((".gz", ".zst", ".zip", ".tar")):
-            return "List them all with --rejects FILE"
-        return f"Look at one with `sed -n {int(lines[0])}p {source}`, list them all with --rejects FILE"
+        command = f"sed -n {int(lines[0])}p {shlex.quote(source)}"
+        return f"Look at one with `{command}`, list them all with --rejects FILE"

@@ -3,6 +3,7 @@
 import glob
 import gzip
 import io
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-import zstandard
-
 from standout.errors import ParameterError, SourceError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 __all__ = [
     "PARQUET",
@@ -79,7 +83,7 @@ def expanded(sources: list[str | Path]) -> list[Path]:
         path = Path(source)
         if path.exists():
             found.append(path)
-        elif matches := sorted(glob.glob(str(source))):  # noqa: PTH207  (may be absolute)
+        elif matches := sorted(glob.glob(str(source), recursive=True)):  # noqa: PTH207  (may be absolute)
             found += map(Path, matches)
         else:
             raise SourceError(f"{source}: no such file")
@@ -94,7 +98,7 @@ def opened(path: Path, member: str | None = None, encoding: str = "utf-8") -> It
         with _plain(raw, path, member) as body:
             if not _is_utf8(encoding):
                 body = io.BufferedReader(_Recoded(body, encoding))
-            yield Stream(str(path), raw, body, total)
+            yield Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
 
 
 @contextmanager
@@ -112,12 +116,12 @@ def readable(name: str) -> Iterator[None]:
         raise SourceError(f"{name} is truncated: it ends before its content is complete") from error
     except UnicodeError as error:
         raise SourceError(f"{name} is not text in the declared encoding: name it with --encoding") from error
-    except (zlib.error, zstandard.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
-        raise SourceError(f"{name} is damaged: {_in_one_line(error)}") from error
+    except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
+        raise SourceError(f"{name} is damaged: its compressed or packed data cannot be read") from error
     except (NotImplementedError, RuntimeError) as error:
-        raise SourceError(f"{name} cannot be read: {_in_one_line(error)}") from error
+        raise SourceError(f"{name} cannot be read: it is encrypted, or packed in an unknown way") from error
     except OSError as error:
-        raise SourceError(f"{name} cannot be read: {error.strerror or _in_one_line(error)}") from error
+        raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
 def magic(path: Path) -> bytes:
@@ -144,6 +148,8 @@ def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
     """(base name, stream) of each file in a tar, compressed or not; a tar inside the tar is walked too."""
     with readable(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
         yield from _walk_tar(body, raw, path)
+        while body.read(HEAD):  # to the end, where a packed file has its checksum
+            pass
 
 
 def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str, Stream]]:
@@ -173,7 +179,8 @@ def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]
         with gzip.open(raw, "rb") as body:
             yield body  # type: ignore[misc]
     elif magic == ZSTD:
-        yield io.BufferedReader(_Zstd(raw))
+        with zstd.open(raw, "rb") as body:
+            yield body  # type: ignore[misc]
     elif magic == ZIP:
         with zipfile.ZipFile(raw) as archive, archive.open(_member(archive, path, member)) as body:
             yield body
@@ -195,10 +202,6 @@ def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def _in_one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
 class _Tail:
     """A stream that remembers its last block."""
 
@@ -212,48 +215,13 @@ class _Tail:
         return content
 
 
-class _Zstd(io.RawIOBase):
-    """Decompresses zstd frames one after another, and notices when the last one is cut off."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        self.raw = raw
-        self.frame: Any = None
-        self.rest = b""
-        self.ready = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        while not self.ready and self._advance():
-            pass
-        n = min(len(room), len(self.ready))
-        room[:n] = self.ready[:n]
-        self.ready = self.ready[n:]
-        return n
-
-    def _advance(self) -> bool:
-        data = self.rest or self.raw.read(1 << 16)
-        self.rest = b""
-        if not data:
-            if self.frame is not None:
-                raise EOFError
-            return False
-        if self.frame is None:
-            self.frame = zstandard.ZstdDecompressor().decompressobj()
-        self.ready = self.frame.decompress(data)
-        if self.frame.eof:
-            self.rest, self.frame = self.frame.unused_data, None
-        return True
-
-
 class _Recoded(io.RawIOBase):
     """Text in another encoding, as UTF-8."""
 
     def __init__(self, body: IO[bytes], encoding: str) -> None:
         try:
             self.reader = io.TextIOWrapper(body, encoding=encoding, errors="strict", newline="")
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
             raise ParameterError(
                 f"encoding must be one that Python knows, like latin-1, got {encoding!r}"
             ) from error

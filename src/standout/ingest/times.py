@@ -79,7 +79,18 @@ class TimeReader:
             raise ParameterError(
                 f"time format must be s, ms, us, ns, iso or a pattern like %d.%m.%Y, got {self.format!r}"
             )
+        self._check_pattern()
         self.zone = Zone.of(self.zone_name)
+
+    def _check_pattern(self) -> None:
+        """strptime says of a bad pattern what it says of a bad text: it is told apart here, once."""
+        if self.format is None or "%" not in self.format:
+            return
+        try:
+            datetime.strptime("", self.format)
+        except (ValueError, IndexError, re.error) as error:
+            if "does not match" not in str(error) and "unconverted" not in str(error):
+                raise ParameterError(f"time format is no pattern of strptime, got {self.format!r}") from error
 
     def read(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
         """Each span's time + TIME_BIAS, 0 where it is empty; the status of an unreadable one is set."""

@@ -19,6 +19,8 @@ __all__ = ["MOST_LEVELS", "LevelMap", "ValueReader", "ValueType"]
 ValueType = Literal["auto", "number", "text"]
 MOST_LEVELS = 65_536
 MOST_TEXTS = 16 * MOST_LEVELS
+MOST_EXACT = 2.0**53
+WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
@@ -60,18 +62,25 @@ class ValueReader:
             raise _too_many(distinct)
 
     def levels(self, texts: Iterable[str]) -> LevelMap:
-        """The levels of a column from its distinct texts; a blank one stands for no value."""
-        cells = [text.strip() for text in texts]
-        numbers = np.array([_number(cell) for cell in cells], np.float64)
-        filled = np.array([bool(cell) for cell in cells], bool)
-        if self.kind == "text" or (self.kind == "auto" and filled.any() and np.isnan(numbers[filled]).all()):
-            return _categories(cells)
-        return self._numbers(numbers, filled)
+        """The levels of a column from its distinct texts.
 
-    def _numbers(self, numbers: NDArray[np.float64], filled: NDArray[np.bool_]) -> LevelMap:
+        Among numbers a blank stands for no value, and spaces around a number do not count.
+        """
+        cells = list(texts)
+        numbers = np.array([_number(cell.strip()) for cell in cells], np.float64)
+        filled = np.array([bool(cell.strip()) for cell in cells], bool)
+        no_numbers = filled.any() and np.isnan(numbers[filled]).all()
+        if self.kind == "text" or (self.kind == "auto" and self.bin_width is None and no_numbers):
+            return _categories(cells)
+        return self._numbers(cells, numbers, filled)
+
+    def _numbers(self, cells: list[str], numbers: NDArray[np.float64], filled: NDArray[np.bool_]) -> LevelMap:
         status = np.zeros(len(numbers), np.uint8)
         status[filled & np.isnan(numbers)] = Reason.NOT_A_NUMBER
         status[np.isinf(numbers)] = Reason.NOT_FINITE
+        for i in np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) > MOST_EXACT)):
+            if WHOLE.fullmatch(cells[i].strip()) and int(cells[i]) != int(numbers[i]):
+                status[i] = Reason.TOO_MANY_DIGITS
         good = filled & (status == 0)
         if self.bin_width is not None:
             numbers[good] = [_binned(number, self.bin_width) for number in numbers[good].tolist()]
@@ -79,7 +88,7 @@ class ValueReader:
             good &= status == 0
         levels, place = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
         if len(levels) > MOST_LEVELS:
-            raise _too_many(len(levels))
+            raise _too_many(len(levels), self.bin_width)
         level = np.full(len(numbers), len(levels), np.uint32)
         level[good] = place
         return LevelMap(levels, level, status)
@@ -110,8 +119,9 @@ def _categories(cells: list[str]) -> LevelMap:
     return LevelMap(tuple(levels), level, np.zeros(len(cells), np.uint8))
 
 
-def _too_many(distinct: int) -> SourceError:
+def _too_many(distinct: int, bin_width: float | None = None) -> SourceError:
+    bins = "bin numbers with --value-bin WIDTH" if bin_width is None else f"widen the bins of {bin_width:g}"
     return SourceError(
         f"the value column has {distinct:,} distinct values, and a release holds up to {MOST_LEVELS:,}: "
-        "bin numbers with --value-bin WIDTH, or leave the column out with --no-value"
+        f"{bins}, or leave the column out with --no-value"
     )

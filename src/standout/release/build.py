@@ -61,14 +61,14 @@ def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Prog
         raise ParameterError(f"repeats must be last, first, max or error, got {repeats!r}")
     per_record = np.zeros(len(coded.records), np.int64)
     per_item = np.zeros(len(coded.items), np.int64)
-    seen = np.array([np.iinfo(np.int64).max, -1, 0, 0], np.int64)
+    seen = np.array([np.iinfo(np.int64).max, -1], np.int64)
     for block in coded.blocks:
         kernels.count(block, per_record, per_item, seen)
     records, record_rank, order = _ranked(coded.records, per_record)
     items, item_rank, _ = _ranked(coded.items, per_item)
     clock = _clock(coded, seen)
     start = _starts(per_record[order])
-    shift = max(0, (len(records) // BUNDLES).bit_length())
+    shift = (len(records) // BUNDLES).bit_length()
     bundles = _bundled(coded, record_rank, item_rank, start, clock, shift, progress)
     by_record, dropped = _settled(start, bundles, shift, len(items), coded.levels, clock, repeats, progress)
     del bundles
@@ -112,13 +112,9 @@ def shortlex_order(labels: Labels) -> NDArray[np.int64]:
     bounds = np.searchsorted(lengths[order], np.arange(lengths.max(initial=0) + 2))
     for length in np.unique(lengths):
         group = order[bounds[length] : bounds[length + 1]]
-        cells = labels.offsets[group][:, None] + np.arange(length)
-        texts = (
-            np.ascontiguousarray(labels.data[cells]).view(f"S{max(length, 1)}").reshape(-1)
-            if length
-            else group
-        )
-        group[:] = group[np.argsort(texts, kind="stable")]
+        if length:
+            texts = _taken(labels, group).data.view(f"S{length}")
+            group[:] = group[np.argsort(texts, kind="stable")]
     return order
 
 
@@ -136,8 +132,9 @@ def _ranked(
 def _taken(labels: Labels, order: NDArray[np.int64]) -> Labels:
     lengths = np.diff(labels.offsets)[order]
     offsets = _starts(lengths)
-    source = np.repeat(labels.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Labels(frozen(offsets), frozen(labels.data[source]))
+    data = np.empty(offsets[-1], np.uint8)
+    kernels.copy_texts(labels.offsets, labels.data, order, data)
+    return Labels(frozen(offsets), frozen(data))
 
 
 def _clock(coded: Coded, seen: NDArray[np.int64]) -> Clock | None:
@@ -189,7 +186,6 @@ def _settled(
     value = NO_CODES if levels is None else np.empty(len(bundles), code_type(n_levels + 1))
     time = NO_CODES if clock is None else np.empty(len(bundles), code_type(span + 1))
     cursor, settled = start[:-1].copy(), np.zeros(n + 1, np.int64)
-    keys = np.empty(int(np.diff(start).max()), np.uint64)
     missing = np.array([n_levels, span], np.int64)
     ends = np.append(start[:: 1 << shift], start[-1])
     rows = np.empty((int(np.diff(ends).max()), 3), np.uint32)
@@ -198,7 +194,7 @@ def _settled(
         high = min(low + (1 << shift), n)
         kernels.scatter(bundles[start[low] : start[high]], start[low], cursor, rows)
         dropped += kernels.settle(
-            start, rows, low, high, POLICY[repeats], missing, keys, other, value, time, settled
+            start, rows, low, high, POLICY[repeats], missing, other, value, time, settled
         )
     kept = [
         column if len(column) == settled[n] else column[: settled[n]].copy()

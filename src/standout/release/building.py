@@ -81,6 +81,7 @@ class Building:
 
         The old one is locked first: from then on it stands where the next build would begin.
         """
+        _check_target(self.target)  # once more: it may have come meanwhile
         if not self.target.exists():
             self.folder.rename(self.target)
             fcntl.flock(self.lock, fcntl.LOCK_UN)
@@ -99,7 +100,7 @@ class Building:
 @contextmanager
 def building(path: str | Path) -> Iterator[Building]:
     """A place to build an index in; checked and locked before the long work starts, cleared if it fails."""
-    target = Path(path).absolute()
+    target = _named(path)
     folder = target.with_name(f".{target.name}.building")
     try:
         _recover(target)
@@ -115,6 +116,13 @@ def building(path: str | Path) -> Iterator[Building]:
         if _same_folder(lock, folder):
             shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def _named(path: str | Path) -> Path:
+    target = Path(path).absolute()
+    if not target.name or "\0" in str(target):
+        raise StoreError(f"{target!s:.100} cannot be the name of an index")
+    return target
 
 
 def _recover(target: Path) -> None:

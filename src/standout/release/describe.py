@@ -17,6 +17,7 @@ AT_LEAST = (1, 5, 10)
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 MOST_SHARES = 20
 MOST_DIGITS = 1e15
+LEAST_ENTRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,16 @@ def _quantiles(numbers: NDArray[np.int64]) -> dict[str, float]:
 
 
 def _value_shares(release: Release) -> dict[str, float]:
-    """The shares of the most frequent values among the entries that have one, in the order of the levels."""
+    """The shares of the most frequent values among the entries that have one, in the order of the levels.
+
+    A text that only a few entries have may be what one person wrote: it is not shown.
+    """
     if release.levels is None or release.by_record.value is None:
         return {}
     counts = tally(release.by_record.value, len(release.levels) + 1)[:-1]
     most = np.sort(np.argsort(-counts, kind="stable")[:MOST_SHARES])
+    if isinstance(release.levels, tuple):
+        most = most[counts[most] >= LEAST_ENTRIES]
     return {_label(release.levels[i]): float(counts[i] / counts.sum()) for i in most}
 
 

@@ -24,23 +24,19 @@ __all__ = [
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
 FIRST, MAX = 1, 2
-LOW32 = np.uint64(0xFFFFFFFF)
-S32 = np.uint64(32)
 
 
 @kernel
 def count(block: Array, per_record: Array, per_item: Array, seen: Array) -> None:
     """Counts a block's entries by record and by item.
 
-    seen = [lowest time, highest time, entries without a value, entries without a time], updated.
+    seen = [lowest time, highest time], updated.
     """
     for i in range(len(block)):
         per_record[block[i, 0]] += 1
         per_item[block[i, 1]] += 1
-        seen[2] += block[i, 2] == NONE
         time = np.int64(block[i, 3])
         if time == 0:
-            seen[3] += 1
             continue
         if time < seen[0]:
             seen[0] = time
@@ -85,7 +81,7 @@ def scatter(bundle: Array, base: Int, cursor: Array, rows: Array) -> None:
 
 @kernel
 def settle(
-    start: Array, rows: Array, low: Int, high: Int, policy: Int, missing: Array, keys: Array,
+    start: Array, rows: Array, low: Int, high: Int, policy: Int, missing: Array,
     other: Array, value: Array, time: Array, settled: Array,
 ) -> Int:  # fmt: skip
     """Sorts records low … high - 1 by item and keeps one entry of each repeat; returns how many went.
@@ -96,6 +92,7 @@ def settle(
     """
     repeats = 0
     w = settled[low]
+    order = np.empty(0, np.int64)
     for record in range(low, high):
         settled[record] = w
         begin, n = start[record] - start[low], start[record + 1] - start[record]
@@ -104,17 +101,14 @@ def settle(
             if rows[i, 0] <= rows[i - 1, 0]:
                 ascending = False
                 break
-        if not ascending:
-            # equal items stay in row order: the position is part of the key
-            for i in range(n):
-                keys[i] = (np.uint64(rows[begin + i, 0]) << S32) | np.uint64(i)
-            keys[:n].sort()
+        if not ascending:  # a merge sort keeps equal items in row order, and has no bad cases
+            order = np.argsort(rows[begin : begin + n, 0], kind="mergesort")
         i = 0
         while i < n:
-            best = begin + i if ascending else begin + np.int64(keys[i] & LOW32)
+            best = begin + i if ascending else begin + order[i]
             i += 1
-            while not ascending and i < n and (keys[i] >> S32) == np.uint64(rows[best, 0]):
-                rival = begin + np.int64(keys[i] & LOW32)
+            while not ascending and i < n and rows[begin + order[i], 0] == rows[best, 0]:
+                rival = begin + order[i]
                 repeats += 1
                 i += 1
                 if _supersedes(rows, rival, best, policy, missing):
@@ -197,3 +191,13 @@ def bounds(codes: Array, missing: Int) -> tuple[Int, Int]:
         if code > high:
             high = code
     return (low, high) if high >= 0 else (0, -1)
+
+
+@kernel
+def copy_texts(offsets: Array, data: Array, order: Array, out: Array) -> None:
+    """Writes the texts one after another in this order."""
+    at = 0
+    for i in range(len(order)):
+        for k in range(offsets[order[i]], offsets[order[i] + 1]):
+            out[at] = data[k]
+            at += 1

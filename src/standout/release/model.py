@@ -16,7 +16,7 @@ from standout.release.provenance import Provenance
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codes", "Entry", "Levels", "Orientation", "Record", "Release", "code_type", "frozen"]
+__all__ = ["Codes", "Entry", "Item", "Levels", "Orientation", "Record", "Release", "code_type", "frozen"]
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
@@ -76,6 +76,20 @@ class Record:
         return tuple(entry.item for entry in self.entries)
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item: its id and title, its popularity rank, and the records that have it."""
+
+    id: str
+    index: int
+    title: str
+    rank: int
+    support: tuple[str, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.support)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """An immutable data set of histories; see `standout.read`, `standout.open`, `standout.synthesize`.
@@ -86,6 +100,8 @@ class Release:
     <Release: 1,000 entries, 100 records × 50 items, 5 values, 2001-07-26 to 2005-12-30>
     >>> release.record("17").support[:3]
     ('14', '15', '32')
+    >>> len(release.item("14")), release.item("14").rank
+    (0, 0)
     """
 
     records: Labels
@@ -165,6 +181,16 @@ class Release:
         entries = tuple(map(Entry, items, values, times))
         return Record(self.records[index], index, entries)
 
+    def item(self, item_id: str) -> Item:
+        """The item with this id, and the records that have it."""
+        index = self.items.find(item_id) if isinstance(item_id, str) else None
+        if index is None:
+            raise NotFoundError("the release has no item of that id; ids are text, so 007 is not 7")
+        here = slice(*self.by_item.start[index : index + 2])
+        title = "" if self.titles is None else self.titles[index]
+        records = self._labels(self.records, self.by_item.other[here])
+        return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
+
     def check(self) -> "Release":
         """The release itself, or an error if a code points nowhere: a mapped index may be damaged.
 
@@ -200,9 +226,7 @@ class Release:
 
     def _labels(self, labels: Labels, codes: Codes) -> list[str]:
         if len(codes) and int(codes.max()) >= len(labels):
-            raise StoreError(
-                "the index is damaged: an entry names an item that is not there; run standout verify"
-            )
+            raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
         return [labels[code] for code in codes]
 
     def _values(self, column: Codes | None, here: slice) -> list[float | str | None]:

@@ -69,12 +69,12 @@ def verify(path: str | Path, progress: Progress = quiet) -> Iterator[tuple[str, 
     with _folder(path) as folder:
         manifest = _manifest(folder, path)
         total = sum(column.bytes for column in manifest.columns.values())
-        done, digests = 0, {}
-        for name, column in manifest.columns.items():
+        done = 0
+        for column in manifest.columns.values():
             progress("checking", done, total)
-            digests[name] = _digest_file(folder, column.file)
+            yield column.file, _digest_file(folder, column.file) == column.sha256
             done += column.bytes
-            yield column.file, digests[name] == column.sha256
+        digests = {name: column.sha256 for name, column in manifest.columns.items()}
         yield MANIFEST, fingerprint_of(digests, manifest.clock) == manifest.fingerprint
 
 
@@ -84,7 +84,7 @@ def _folder(path: Path) -> Iterator[int]:
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        reason = os.strerror(getattr(error, "errno", None) or 0).lower()
+        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "no such name"
         raise StoreError(f"{path} is not an index: {reason}") from error
     try:
         yield folder

@@ -148,7 +148,7 @@ def _records(
         else:
             _draw_sparse(own, n_items, by_rank, stamp, record + 1, item[at:end])
         item[begin:end].sort()
-        _rate(own, n_items, appeal, item[begin:end], value[begin:end])
+        _rate(own, appeal, item[begin:end], value[begin:end])
         _date(own, span, time[begin:end])
 
 
@@ -183,7 +183,7 @@ def _draw_dense(own: np.uint64, n_items: Int, by_rank: Array, stamp: Array, mark
 
 
 @kernel
-def _rate(own: np.uint64, n_items: Int, appeal: Array, item: Array, value: Array) -> None:
+def _rate(own: np.uint64, appeal: Array, item: Array, value: Array) -> None:
     """Ratings 1 to 5 (codes 0 to 4): the person's mood, the item's appeal, and noise."""
     key = rng.mix(own, np.uint64(1 << 40))
     mood = _bell(key, 0)
