@@ -26,12 +26,12 @@ from datetime import date
 from pathlib import Path
 
 import polars as pl
-from standout.ingest.sources import zstd as zstandard
 
 import standout as so
 from standout.ingest import sources, window
 from standout.ingest.options import Options
 from standout.ingest.read import Ingest
+from standout.ingest.sources import zstd as zstandard
 from standout.release.building import building
 
 __all__ = ["READERS", "survey"]
@@ -362,7 +362,8 @@ def parquet():
 
 
 # the format is said, since it is recognised in the first window, and that is narrow here
-LENIENT = {"max_rejects": "100%", "time_format": "s"}
+FORGIVING = {"max_rejects": "100%"}
+LENIENT = {**FORGIVING, "time_format": "s"}
 ISO = {**LENIENT, "time_format": "iso"}
 CATEGORIES = {**LENIENT, "value_type": "text", "repeats": "max"}
 BERLIN = {**ISO, "zone": "Europe/Berlin", "time_unit": "minute"}
@@ -384,10 +385,10 @@ READERS = {
     "movielens zip": Reader({"a.zip": CSV}, "a.zip", zipped("ml/ratings.csv", 0), (LENIENT,)),
     "titles": Reader({"a.csv": CSV, "t.csv": MOVIES}, "a.csv", options=(LENIENT,), titles="t.csv"),
     "u.item": Reader({"a.dat": COLONS, "u.item": U_ITEM}, "a.dat", options=(LENIENT,), titles="u.item"),
-    "netflix": Reader({"combined_data_1.txt": NETFLIX, "movie_titles.txt": FILMS}, "", options=({}, LENIENT)),
-    "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, LENIENT)),
-    "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, LENIENT)),
-    "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, LENIENT)),
+    "netflix": Reader({"combined_data_1.txt": NETFLIX, "movie_titles.txt": FILMS}, "", options=({}, FORGIVING)),
+    "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, FORGIVING)),
+    "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, FORGIVING)),
+    "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, FORGIVING)),
     "parquet": Reader({"a.parquet": parquet()}, "a.parquet", options=(LENIENT,)),
     "options": OddOptions(),
     "index": Index(),

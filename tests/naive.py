@@ -128,7 +128,8 @@ def _wall(moment, zone):
 def netflix(text):
     """The rows of a Netflix Prize text, and {line: complaint} for its bad lines.
 
-    A complaint is "film" for a rating before the first film's line, "form" for anything else.
+    A complaint is "film" for a rating of no known film, "form" for anything else. A bad line without a comma
+    may have been a film's: what follows it belongs to no known film.
     """
     rows, bad, film = [], {}, None
     for line, content in enumerate(text.split("\n"), 1):
@@ -143,6 +144,7 @@ def netflix(text):
                 rows.append((rating[1], film, float(rating[2]), day(rating[3])))
         elif content:
             bad[line] = "form"
+            film = film if "," in content else None
     return rows, bad
 
 

@@ -46,7 +46,17 @@ KEPT = {("u", "i"): (4.0, 1)}
     ],
 )
 def test_columns_are_named_or_given_by_their_place(put, named):
-    assert content(so.read(put(ODD), **named)) == KEPT
+    assert content(so.read(put(ODD), header=True, **named)) == KEPT
+
+
+@pytest.mark.parametrize(
+    "text", ["alice,85123A\nbob,22423\n", "who,what\nu,5\n", "uid,iid\n", "alice,milk\n"]
+)
+def test_a_first_line_that_may_be_a_row_is_neither_lost_nor_shown(put, text):
+    with pytest.raises(so.ColumnError, match="say --header or --no-header") as error:
+        so.read(put(text), record=1, item=2)
+    assert "alice" not in str(error.value)
+    assert so.read(put(text), record=1, item=2, header=False).n_entries == text.count("\n")
 
 
 def test_a_name_that_is_a_number_is_a_name_first(put):
@@ -128,7 +138,8 @@ def test_the_user_has_the_last_word_on_the_header(put):
 @pytest.mark.parametrize(
     ("text", "named", "words"),
     [
-        (ODD, {}, ["record", "--record"]),
+        (ODD, {"header": True}, ["record", "--record"]),
+        (ODD, {}, ["--header"]),
         ("user,what,how\n1,2,3\n", {}, ["item", "--item", "user, what, how"]),
         ("user,item\n1,2\n", {"record": "usr"}, ["'usr' not found", "user, item", "--record"]),
         ("user,item\n1,2\n", {"value": "stars"}, ["'stars' not found", "--value"]),
@@ -141,7 +152,11 @@ def test_the_user_has_the_last_word_on_the_header(put):
         ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no header", "--header"]),
         ("1,2,3\n1,2,3\n", {"value": 1}, ["cannot play two parts"]),
         ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["cannot play two parts"]),
-        ("a,b\n1,2\n", {"record": 1, "item": 7}, ["item must be a column from 1 to 2, got 7"]),
+        (
+            "a,b\n1,2\n",
+            {"record": 1, "item": 7, "header": True},
+            ["item must be a column from 1 to 2, got 7"],
+        ),
     ],
 )
 def test_a_column_that_is_not_there_is_named_with_the_next_step(put, text, named, words):

@@ -107,10 +107,11 @@ def test_values_that_differ_late_are_not_merged():
     }
 
 
-def test_categories_are_told_by_their_names():
-    frame = pl.DataFrame({"user": ["p"] * 4, "item": list("wxyz"), "value": ["good", "bad", "good", None]})
+def test_categories_are_told_by_their_names_unless_only_a_few_have_them():
+    values = ["good"] * 20 + ["bad"] * 10 + ["my own words"] * 9 + [None]
+    frame = pl.DataFrame({"user": ["p"] * 40, "item": [str(i) for i in range(40)], "value": values})
     told = so.describe(so.read(frame))
-    assert told.value_shares == pytest.approx({"bad": 1 / 3, "good": 2 / 3})
+    assert told.value_shares == pytest.approx({"bad": 10 / 39, "good": 20 / 39})
     assert (told.without_value, told.time_unit, told.zone) == (1, None, None)
 
 

@@ -94,6 +94,10 @@ class Settings:
             if self.said:
                 raise ParameterError(f"{sources[0]} is an index: --{self.said[0]} is for reading a source")
             return open_index(sources[0])
+        if self.rejects_to is not None and (self.rejects_to.is_dir() or not self.rejects_to.parent.is_dir()):
+            raise ParameterError(
+                f"{self.rejects_to} cannot be written: name a file in a folder that is there"
+            )
         if self.rejects_to is not None and any(_same(self.rejects_to, source) for source in sources):
             raise ParameterError(f"{self.rejects_to} is the source: name another file for --rejects")
         from standout.ingest.options import Options
@@ -103,7 +107,7 @@ class Settings:
         try:
             return ingest.read(sources, self.titles)
         finally:
-            if self.rejects_to is not None and len(ingest.rejects):
+            if self.rejects_to is not None and ingest.rejects.rows:
                 _write_rejects(ingest.rejects, self.rejects_to)
 
 

@@ -31,17 +31,9 @@ OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
-UNUSABLE = {
-    "record",
-    "item",
-    "separator",
-    "header",
-    "quote",
-    "encoding",
-    "time_format",
-    "value_type",
-    "value_bin",
-}
+OF_NO_USE = {
+    "record", "item", "separator", "header", "quote", "encoding", "time_format", "value_type", "value_bin",
+}  # fmt: skip
 
 
 class Lines(NamedTuple):
@@ -77,10 +69,8 @@ def is_netflix(head: bytes) -> bool:
 
 def collector(options: Options, rejects: Rejects) -> Collector:
     """A collector that knows the ratings 1 to 5 before the first is read."""
-    if unusable := sorted(options.changed() & UNUSABLE):
-        raise ParameterError(
-            f"the Netflix Prize files have a form of their own: {unusable[0]} cannot be given"
-        )
+    if useless := sorted(options.changed() & OF_NO_USE):
+        raise ParameterError(f"the form of the Netflix Prize files is known: {useless[0]} is of no use here")
     made = Collector(options, rejects, options.value is not False, options.time is not False)
     if made.values is not None:
         made.values.codes_of(["1", "2", "3", "4", "5"])
@@ -148,7 +138,7 @@ def _parse(
 ) -> tuple[Int, Int, Flag, Int, Int]:
     """Reads the lines that end before `end`; returns (rows, films, is the last known, bytes used, next line).
 
-    After a damaged line that may have been a film's, the film is not known until the next one.
+    After a bad line without a comma, which may have been a film's, the film is not known until the next one.
     """
     row_line, status, starts, ends = lines.line, lines.status, lines.start, lines.end
     ratings, times, film, film_start, film_end = (
@@ -172,8 +162,9 @@ def _parse(
                 buffer[stop] == NEWLINE and day != -TIME_BIAS and 1 <= rating <= 5 and digits <= MOST_DIGITS
             )
         if not formed:
-            stop = comma
+            stop, commas = comma, 0
             while stop < end and buffer[stop] != NEWLINE:
+                commas += buffer[stop] == COMMA
                 stop += 1
             if stop >= end:
                 break
@@ -183,7 +174,7 @@ def _parse(
                 films += 1
                 known = True
                 length = 0
-            elif length > 0 and buffer[at + length - 1] == COLON:
+            elif length > 0 and commas == 0:
                 known = False
             if length == 0:  # a film's line, or an empty one: no row
                 line += 1

@@ -26,9 +26,7 @@ def text_head(stream: Stream) -> bytes:
             f"{stream.name} is not text in UTF-8: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
         )
     if b"\r" in head and b"\n" not in head:
-        raise SourceError(
-            f"{stream.name} ends its lines with CR alone: convert it to LF, like `tr '\\r' '\\n'`"
-        )
+        raise SourceError(f"{stream.name} ends its lines with CR alone: convert them to LF first")
     return head
 
 

@@ -101,7 +101,7 @@ class Release:
     >>> release.record("17").support[:3]
     ('14', '15', '32')
     >>> len(release.item("14")), release.item("14").rank
-    (0, 0)
+    (84, 1)
     """
 
     records: Labels
