@@ -362,8 +362,8 @@ def parquet():
 
 
 # the format is said, since it is recognised in the first window, and that is narrow here
-FORGIVING = {"max_rejects": "100%"}
-LENIENT = {**FORGIVING, "time_format": "s"}
+KIND = {"max_rejects": "100%"}
+LENIENT = {**KIND, "time_format": "s"}
 ISO = {**LENIENT, "time_format": "iso"}
 CATEGORIES = {**LENIENT, "value_type": "text", "repeats": "max"}
 BERLIN = {**ISO, "zone": "Europe/Berlin", "time_unit": "minute"}
@@ -385,10 +385,10 @@ READERS = {
     "movielens zip": Reader({"a.zip": CSV}, "a.zip", zipped("ml/ratings.csv", 0), (LENIENT,)),
     "titles": Reader({"a.csv": CSV, "t.csv": MOVIES}, "a.csv", options=(LENIENT,), titles="t.csv"),
     "u.item": Reader({"a.dat": COLONS, "u.item": U_ITEM}, "a.dat", options=(LENIENT,), titles="u.item"),
-    "netflix": Reader({"combined_data_1.txt": NETFLIX, "movie_titles.txt": FILMS}, "", options=({}, FORGIVING)),
-    "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, FORGIVING)),
-    "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, FORGIVING)),
-    "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, FORGIVING)),
+    "netflix": Reader({"combined_data_1.txt": NETFLIX, "movie_titles.txt": FILMS}, "", options=({}, KIND)),
+    "netflix gzip": Reader({"mv_0000001.txt.gz": NETFLIX}, "mv_0000001.txt.gz", gzipped, ({}, KIND)),
+    "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, KIND)),
+    "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, KIND)),
     "parquet": Reader({"a.parquet": parquet()}, "a.parquet", options=(LENIENT,)),
     "options": OddOptions(),
     "index": Index(),
