@@ -38,11 +38,12 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     """Text to columns of codes, as far as Polars goes when it reads: no orientation is built yet."""
     from standout.ingest import netflix
     from standout.ingest.options import Options
+    from standout.ingest.rejects import Rejects
     from standout.ingest.sources import opened
     from standout.release.progress import quiet
 
     def work(source: str = path) -> object:
-        collector = netflix.collector(Options())
+        collector = netflix.collector(Options(), Rejects())
         with opened(Path(source)) as stream:
             netflix.read_netflix(stream, collector, quiet)
         return sum(map(len, collector.blocks.all()))
