@@ -13,7 +13,7 @@ from standout.ingest.rejects import SHOWN, Reason, Rejects
 from standout.ingest.times import TimeReader
 from standout.ingest.values import LevelMap
 from standout.jit import Array, Flag, Int, kernel
-from standout.release.build import Coded, build, streamed
+from standout.release.build import Coded, build
 from standout.release.kernels import NONE
 from standout.release.model import Release
 from standout.release.progress import Progress
@@ -84,7 +84,7 @@ class Blocks:
         """Room for so many entries; `take` says how many were put there."""
         if self.used + rows > len(self.open):
             self.full = self.all()
-            self.open, self.used = streamed(max(rows, BLOCK), 4), 0
+            self.open, self.used = np.empty((max(rows, BLOCK), 4), np.uint32), 0
         return self.open[self.used : self.used + rows]
 
     def take(self, rows: int) -> None:

@@ -4,7 +4,6 @@ Ids stand in shortlex order, entries in the order of their codes, codes in the n
 them. The same entries in any row order therefore give the same arrays, byte for byte.
 """
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -28,7 +27,6 @@ __all__ = [
     "frozen_levels",
     "oriented",
     "shortlex_order",
-    "streamed",
     "tally",
     "tightened",
 ]
@@ -162,7 +160,7 @@ def _bundled(
     level = np.append(NO_CODES if coded.level is None else coded.level, n_levels).astype(np.uint32)
     times = np.array([0, 0] if clock is None else [clock.origin + kernels.TIME_BIAS, clock.span], np.int64)
     cursor = start[:-1][:: 1 << shift].copy()
-    bundles = streamed(int(start[-1]), 4)
+    bundles = np.empty((start[-1], 4), np.uint32)
     total, blocks = len(coded.blocks), coded.blocks[::-1]
     coded.blocks.clear()
     while blocks:
@@ -239,16 +237,6 @@ def _used_times(time: Codes, clock: Clock) -> tuple[Codes, Clock]:
     moved = np.where(unknown, time.dtype.type(span), time - time.dtype.type(low))
     origin = clock.origin + low if span else 0
     return moved.astype(code_type(span + 1)), replace(clock, origin=origin, span=span)
-
-
-def streamed(rows: int, columns: int) -> NDArray[np.uint32]:
-    """An array that is written once, from front to back, and given back to the system when it goes.
-
-    NumPy asks for pages of 2 MB for large arrays. Each is filled with zeros on its first touch, out of the
-    cache, before it is written: at 100 million entries that cost 3 s more than pages of 4 KB.
-    """
-    pages = mmap.mmap(-1, max(4 * rows * columns, 1))
-    return np.frombuffer(pages, np.uint32, rows * columns).reshape(rows, columns)
 
 
 def tally(codes: Codes, count: int) -> NDArray[np.int64]:
