@@ -357,3 +357,19 @@ def test_a_raw_file_is_read_and_forgotten(source, tmp_path):
     told = started("describe", "ratings.csv", "--json", env=environment, cwd=places[2])
     assert told.code == 0 and json.loads(told.out)["entries"] == 3
     assert [names(place) for place in places] == [[], [], ["ratings.csv"]]
+
+
+def test_the_list_of_unusable_rows_never_takes_the_place_of_the_source(run, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(ROWS)
+    told = run("describe", path, "--rejects", path)
+    assert told.code == 1 and "is the source" in told.err
+    assert path.read_text() == ROWS and names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    "said", [("--record", "x"), ("--value-bin", "3"), ("--no-time",), ("--titles", "t.csv")]
+)
+def test_what_is_said_about_a_source_is_refused_for_an_index(run, index, said):
+    told = run("describe", index, *said)
+    assert told.code == 1 and f"{said[0]} is for reading a source" in told.err

@@ -269,3 +269,13 @@ def test_repeated_ratings_are_counted(put):
     assert content(so.read(path)) == {("5", "1"): (4.0, naive.day("2005-09-07"))}
     assert so.read(path).provenance.repeats == 2
     assert content(so.read(path, repeats="first"))["5", "1"][0] == 1.0
+
+
+@pytest.mark.parametrize("option", [{"record": 1}, {"time_format": "iso"}, {"encoding": "latin-1"}])
+def test_what_the_files_or_an_index_cannot_heed_is_refused(put, tmp_path, option):
+    path = put(ALL, "combined_data_1.txt")
+    with pytest.raises(so.ParameterError, match=f"{next(iter(option))} is of no use"):
+        so.read(path, **option)
+    so.save(so.read(path), tmp_path / "index")
+    with pytest.raises(so.ParameterError, match="is an index"):
+        so.read(tmp_path / "index", **option)

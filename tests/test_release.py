@@ -356,3 +356,15 @@ def test_a_written_table_reads_as_the_same_release(table, suffix):
         assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert told(again) == told(release)
     assert content(again) == content(release)
+
+
+def test_an_item_knows_the_records_that_have_it():
+    rows = [("7", "x", None, None), ("007", "x", None, None), ("7", "y", None, None)]
+    release = Table(rows, None, None).read()
+    assert [(item.id, item.support, item.rank) for item in map(release.item, ("x", "y"))] == [
+        ("x", ("7", "007"), 1),
+        ("y", ("7",), 2),
+    ]
+    for nothing in ("z", 7):
+        with pytest.raises(so.NotFoundError):
+            release.item(nothing)

@@ -645,3 +645,9 @@ def test_a_terminated_build_leaves_nothing_behind(tmp_path, release, number, old
             child.kill()
     assert child.returncode not in (0, None) and "Traceback" not in errors
     assert tree(path.parent) == before
+
+
+def test_verify_names_the_damaged_file_and_no_other(index):
+    file = index / "by-record-value.bin"
+    file.write_bytes(bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:])
+    assert damaged(index) == [file.name]

@@ -156,3 +156,13 @@ def test_a_column_of_far_too_many_values_is_given_up_early(put, monkeypatch):
     with pytest.raises(so.SourceError, match="--value-bin"):
         so.read(put(column(1, 2, 3, 4)))
     assert levels(so.read(put(column(1, 2, 3, 4)), value_bin=10)) == [0]
+
+
+def test_whole_numbers_that_would_merge_are_rejected():
+    found = ValueReader().levels(["9007199254740993", "9007199254740992", "1"])
+    assert found.status.tolist() == [Reason.TOO_MANY_DIGITS, 0, 0]
+    assert ValueReader("text").levels(["9007199254740993", "9007199254740992"]).status.tolist() == [0, 0]
+
+
+def test_categories_keep_their_spaces():
+    assert ValueReader().levels(["a", " a", ""]).levels == (" a", "a")

@@ -13,14 +13,15 @@ WIDTH = 100
 def reference() -> str:
     """Every command's help, as Markdown."""
     parts = ["# The command line\n", "Written by `make docs` from the commands; do not edit.\n"]
-    parts.append(_help(cli, "standout"))
-    parts += [_help(command, f"standout {name}") for name, command in sorted(cli.commands.items())]
-    return "\n".join(parts)
+    root = click.Context(cli, info_name="standout", **cli.context_settings, terminal_width=WIDTH)
+    contexts = [
+        click.Context(command, info_name=name, parent=root) for name, command in sorted(cli.commands.items())
+    ]
+    return "\n".join([*parts, *map(_help, [root, *contexts])])
 
 
-def _help(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
-    return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+def _help(context: click.Context) -> str:
+    return f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class ValueReader:
         status = np.zeros(len(numbers), np.uint8)
         status[filled & np.isnan(numbers)] = Reason.NOT_A_NUMBER
         status[np.isinf(numbers)] = Reason.NOT_FINITE
-        for i in np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) > MOST_EXACT)):
+        for i in np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= MOST_EXACT)):
             if WHOLE.fullmatch(cells[i].strip()) and int(cells[i]) != int(numbers[i]):
                 status[i] = Reason.TOO_MANY_DIGITS
         good = filled & (status == 0)

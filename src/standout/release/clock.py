@@ -39,10 +39,3 @@ class Clock:
             return None
         moment = EPOCH + timedelta(seconds=(self.origin + int(code)) * SECONDS[self.unit])
         return moment.date() if self.unit == "day" else moment
-
-    def encode(self, moment: date) -> int:
-        """The code of a date or datetime on the wall clock; it may lie outside 0 … span - 1."""
-        if not isinstance(moment, datetime):
-            moment = datetime(moment.year, moment.month, moment.day)
-        seconds = (moment.replace(tzinfo=None) - EPOCH) // timedelta(seconds=1)
-        return seconds // SECONDS[self.unit] - self.origin
