@@ -119,7 +119,7 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
         context = click.get_current_context()
         chosen = {name: given.pop(name) for name in list(given) if name in NAMES}
         said = [name for name in chosen if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
-        command(settings=_settings(chosen, tuple(name.replace("_", "-") for name in said)), **given)
+        command(settings=_settings({name: chosen[name] for name in said}), **given)
 
     for option in reversed(OPTIONS):
         run = option(run)
@@ -139,13 +139,14 @@ def _names() -> set[str]:
 NAMES = _names()
 
 
-def _settings(given: dict[str, Any], said: tuple[str, ...]) -> Settings:
-    titles, rejects_to = given.pop("titles"), given.pop("rejects_to")
+def _settings(given: dict[str, Any]) -> Settings:
+    """The options that were given, as `standout.read` takes them."""
+    said = tuple(name.replace("_", "-") for name in given)
+    titles, rejects_to = given.pop("titles", None), given.pop("rejects_to", None)
     for role in ("value", "time"):
-        if given.pop(f"no_{role}"):
+        if given.pop(f"no_{role}", False):
             given[role] = False
-    given["item"] = given["item"] or None
-    if given["separator"] is not None:
+    if "separator" in given:
         given["separator"] = given["separator"].replace("\\t", "\t")
     return Settings(given, said, titles, rejects_to)
 
