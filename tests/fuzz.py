@@ -31,7 +31,7 @@ import standout as so
 from standout.ingest import sources, window
 from standout.ingest.options import Options
 from standout.ingest.read import Ingest
-from standout.ingest.sources import zstd as zstandard
+from standout.ingest.sources import zstd
 from standout.release.building import building
 
 __all__ = ["READERS", "survey"]
@@ -323,9 +323,9 @@ def gzipped(data):
     return gzip.compress(data, mtime=0)
 
 
-def zstandard_frames(data):
+def zstd_frames(data):
     half = len(data) // 2
-    return b"".join(zstandard.compress(part) for part in (data[:half], data[half:]))
+    return b"".join(zstd.compress(part) for part in (data[:half], data[half:]))
 
 
 def zipped(name, kind=zipfile.ZIP_DEFLATED):
@@ -377,7 +377,7 @@ READERS = {
     "joined": Reader({"a.csv": CSV}, "a.csv", options=(JOINED,)),
     "colons": Reader({"a.dat": COLONS}, "a.dat", options=({}, LENIENT)),
     "gzip": Reader({"a.csv.gz": CSV}, "a.csv.gz", gzipped, ({}, LENIENT)),
-    "zstd": Reader({"a.csv.zst": CSV}, "a.csv.zst", zstandard_frames, ({}, LENIENT)),
+    "zstd": Reader({"a.csv.zst": CSV}, "a.csv.zst", zstd_frames, ({}, LENIENT)),
     "zip": Reader({"a.zip": CSV}, "a.zip", zipped("a.csv"), ({}, LENIENT, {"member": "a.csv"})),
     "recoded": Reader({"a.csv": DATES}, "a.csv", options=RECODED),
     "movielens": Reader({"ratings.csv": CSV, "movies.csv": MOVIES}, "", options=(LENIENT,)),

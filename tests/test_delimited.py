@@ -3,13 +3,15 @@
 import gzip
 import io
 import random
+import re
 import zipfile
 from contextlib import suppress
 
 import numba
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
@@ -19,7 +21,7 @@ from standout.ingest import intern
 from standout.ingest.options import Options
 from standout.ingest.read import Ingest
 from standout.ingest.rejects import Reason
-from standout.ingest.sources import zstd as zstandard
+from standout.ingest.sources import zstd
 
 TABLE = [("7", "a", "4", "2005-03-01"), ("007", "a", "0.5", "2005-03-02"), ("7", "b", "", "")]
 KEPT = {
@@ -318,9 +320,9 @@ def compressed(kind, data):
     if kind == "multi gz":
         return gzip.compress(data[:half]) + gzip.compress(b"") + gzip.compress(data[half:])
     if kind == "zst":
-        return zstandard.compress(data)
+        return zstd.compress(data)
     if kind == "multi zst":
-        return zstandard.compress(data[:half]) + zstandard.compress(data[half:])
+        return zstd.compress(data[:half]) + zstd.compress(data[half:])
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         made.mkdir("folder")
@@ -428,7 +430,7 @@ def test_nul_bytes_are_refused(put, text):
         so.read(put(text))
 
 
-@pytest.mark.parametrize("text", ["", "\n", " \r\n\n", "\ufeff", gzip.compress(b""), zstandard.compress(b"")])
+@pytest.mark.parametrize("text", ["", "\n", " \r\n\n", "\ufeff", gzip.compress(b""), zstd.compress(b"")])
 def test_an_empty_file_says_so(put, text):
     with pytest.raises(so.SourceError, match="is empty"):
         so.read(put(text))
@@ -622,3 +624,16 @@ def test_what_was_recognised_is_told(put):
         ("repeats", "last"),
     }  # fmt: skip
     assert "UTC" in told.settings["zone"]
+
+
+parts = st.text("a|\\", max_size=4)
+
+
+@given(st.sets(st.tuples(parts, parts).filter(any), min_size=1, max_size=12))
+@example({("a\\", "b|c"), ("a|b\\", "c")})
+def test_items_of_several_columns_never_merge_and_are_spelled_in_one_way(pairs):
+    rows = sorted(pairs)
+    frame = pl.DataFrame([("p", *row) for row in rows], schema=["user", "one", "two"], orient="row")
+    release = so.read(frame, item=["one", "two"])
+    escaped = ["|".join(re.sub(r"([|\\])", r"\\\1", part) for part in row) for row in rows]
+    assert set(release.items) == set(escaped) and release.n_entries == len(rows)
