@@ -98,20 +98,18 @@ def resolve(
     known = _Names(names, header, declared or options.header is True or _surely_names(names, sample))
     value = known.given(options.value, "value")
     time = known.given(options.time, "time")
-    if header:
-        record = known.needed(options.record, "record")
-        items = tuple(known.needed(column, "item") for column in options.items or (None,))
-        taken = {record, *items, value, time}
-        value = known.recognised("value", taken) if options.value is None else value
-        time = known.recognised("time", {*taken, value}) if options.time is None else time
-    elif options.record is None and not options.items:
-        record, items = 0, (1,)
+    if not header and options.record is None and not options.items:
+        record = 0
+        items: tuple[int, ...] = (1,)
         by_order = _by_order(len(names), sample)
         value = by_order[0] if options.value is None and by_order[0] != time else value
         time = by_order[1] if options.time is None and by_order[1] != value else time
     else:
         record = known.needed(options.record, "record")
         items = tuple(known.needed(column, "item") for column in options.items or (None,))
+        taken = {record, *items, value, time}
+        value = known.recognised("value", taken) if options.value is None else value
+        time = known.recognised("time", {*taken, value}) if options.time is None else time
     roles = Roles(record, items, value, time, tuple(names))
     for one, other in pairwise(sorted(roles.wanted)):
         if one == other:
