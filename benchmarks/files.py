@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 import standout as so
+from standout.release.postings import unpacked
 
 __all__ = ["csv_file", "netflix_file", "release_of"]
 
@@ -54,16 +55,14 @@ def netflix_file(folder: Path, entries: int) -> Path:
     if path.exists():
         return path
     release = release_of(entries)
-    side, clock = release.by_item, release.clock
-    assert side.value is not None and side.time is not None and clock is not None
+    clock = release.clock
+    assert clock is not None
     with path.open("wb") as file:
         for film in range(release.n_items):
-            here = slice(int(side.start[film]), int(side.start[film + 1]))
-            order = np.random.default_rng(film).permutation(here.stop - here.start)
-            days = pl.Series(side.time[here][order].astype(np.int32) + clock.origin).cast(pl.Date)
-            rows = pl.DataFrame(
-                {"customer": side.other[here][order] + 1, "rating": side.value[here][order] + 1, "date": days}
-            )
+            customer, rating, day = unpacked(release.by_item, film, release.n_levels, release.span)
+            order = np.random.default_rng(film).permutation(len(customer))
+            days = pl.Series(day[order].astype(np.int32) + clock.origin).cast(pl.Date)
+            rows = pl.DataFrame({"customer": customer[order] + 1, "rating": rating[order] + 1, "date": days})
             file.write(f"{film + 1}:\n".encode())
             rows.write_csv(file, include_header=False)
     return path

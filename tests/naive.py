@@ -6,6 +6,7 @@ clock (see `units`), or anything that can be compared, or None.
 
 import csv
 import io
+import math
 import re
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
@@ -59,6 +60,37 @@ def ranks(entries):
     counts = support(entries)
     popular = sorted(shortlex(counts), key=lambda item: -counts[item])
     return {item: place for place, item in enumerate(popular, 1)}
+
+
+def postings(entries, n_items, n_levels, span, block_bits=13):
+    """Entries by item as an index holds them: its columns as lists, and the bits of a word's fields.
+
+    entries = {(record, item): (value, time)} in whole numbers from 0 on, below n_levels and span.
+    """
+    gaps = span > 0 and any(time is None for _, time in entries.values())
+    kinds = 2 * (n_levels + 1) if gaps else n_levels + 1
+    value_bits, time_bits = digits(kinds - 1), digits(max(span - 1, 0))
+    made = {"start": [0], "run": [0], "block": [], "end": [], "word": []}
+    for item in range(n_items):
+        own = sorted((record, *cells) for (record, other), cells in entries.items() if other == item)
+        ends = {}
+        for count, (record, value, time) in enumerate(own, 1):
+            kind = n_levels if value is None else value
+            if time is None and gaps:
+                kind += n_levels + 1
+            ends[record // 2**block_bits] = count
+            place = record % 2**block_bits
+            made["word"].append((place * 2**value_bits + kind) * 2**time_bits + (time or 0))
+        made["block"] += ends.keys()
+        made["end"] += ends.values()
+        made["start"].append(len(made["word"]))
+        made["run"].append(len(made["block"]))
+    return made | {"value_bits": value_bits, "time_bits": time_bits}
+
+
+def digits(number):
+    """How many binary digits a number has, none for 0."""
+    return len(f"{number:b}") if number else 0
 
 
 def outside_top(entries, tops=(100, 500, 1000), leasts=(1, 5, 10)):
@@ -154,3 +186,177 @@ def _is_date(text):
     except ValueError:
         return False
     return True
+
+
+# The attack. Facts are {item: (value, time)}, what is not known None; times are in days, so that a difference
+# of two is what Sim judges. Entries are as above. Scores are {record: score}, candidates only.
+
+EQUAL = 1e-12
+"""Scores that are no further apart are the same: sums of floats depend on their order."""
+
+
+def weight(count):
+    """wt(i) = 1 / ln |supp(i)|; an item that one person has is as rare as one that two have."""
+    return 1 / math.log(max(count, 2))
+
+
+def within(known, entry, value=1, time=14):
+    """Sim: 1 if all that is compared lies within its threshold, else 0; None: not compared."""
+    values = None if value is None else lambda one, other: float(abs(other - one) <= value)
+    times = None if time is None else lambda days: float(abs(days) <= time)
+    return math.prod(terms(known, entry, values, times))
+
+
+def decay(known, entry, value_scale=1.5, time_scale=30):
+    """Sim in the Netflix form: e^(-|difference of values| / rho0) + e^(-|days| / d0)."""
+    return math.fsum(decay_terms(known, entry, value_scale, time_scale))
+
+
+def mean_decay(known, entry, value_scale=1.5, time_scale=30):
+    """The same between 0 and 1."""
+    found = decay_terms(known, entry, value_scale, time_scale)
+    return math.fsum(found) / len(found)
+
+
+def decay_terms(known, entry, value_scale, time_scale):
+    values = None if value_scale is None else lambda one, other: math.exp(-abs(other - one) / value_scale)
+    times = None if time_scale is None else lambda days: math.exp(-abs(days) / time_scale)
+    return terms(known, entry, values, times)
+
+
+def present(known, entry):
+    """Sim: having the item is enough."""
+    return 1.0
+
+
+def equal(known, entry):
+    """Sim: 1 if the values are the same; the time does not count."""
+    return math.prod(terms(known, entry, lambda one, other: float(one == other), None))
+
+
+def terms(known, entry, values, times):
+    """How alike the values are and the times are, as far as the fact tells them and they are compared.
+
+    An entry that lacks what is told has nothing in common with it there. If nothing is compared, having the
+    item counts 1.
+    """
+    found = []
+    if known[0] is not None and values is not None:
+        found.append(0.0 if entry[0] is None else values(known[0], entry[0]))
+    if known[1] is not None and times is not None:
+        found.append(0.0 if entry[1] is None else times(entry[1] - known[1]))
+    return found or [1.0]
+
+
+def sums(entries, facts, similarity=decay, weigh=weight):
+    """{record: the sum of wt(i) * Sim(aux_i, r'_i) over the known items that it has}  [Algorithm 1B]."""
+    counts = support(entries)
+    return {
+        record: math.fsum(
+            weigh(counts[item]) * similarity(known, entries[record, item])
+            for item, known in facts.items()
+            if (record, item) in entries
+        )
+        for record in lengths(entries)
+    }
+
+
+def minima(entries, facts, similarity=within):
+    """{record: min Sim(aux_i, r'_i) over the known items, 0 for one that it does not have}  [Algorithm 1A]."""
+    return {
+        record: min(
+            [similarity(known, entries[record, item]) if (record, item) in entries else 0.0
+             for item, known in facts.items()],
+            default=0.0,
+        )
+        for record in lengths(entries)
+    }  # fmt: skip
+
+
+def without(entries, record):
+    """The entries of everybody else."""
+    return {pair: cells for pair, cells in entries.items() if pair[0] != record}
+
+
+def candidates(entries, length=None, joined=None):
+    """The records with a length and a first time within (lowest, highest); one without a time has none too early
+    or too late."""
+    found = []
+    for record, count in lengths(entries).items():
+        times = [time for (owner, _), (_, time) in entries.items() if owner == record and time is not None]
+        fits = length is None or length[0] <= count <= length[1]
+        if fits and (joined is None or not times or joined[0] <= min(times) <= joined[1]):
+            found.append(record)
+    return found
+
+
+def mean(scores):
+    return math.fsum(scores.values()) / len(scores) if scores else 0.0
+
+
+def sigma(scores):
+    """The standard deviation of all scores, zeros included; none if they are all the same."""
+    if not scores or max(scores.values()) - min(scores.values()) <= EQUAL:
+        return 0.0
+    middle = mean(scores)
+    return math.sqrt(math.fsum((score - middle) ** 2 for score in scores.values()) / len(scores))
+
+
+def highest(scores):
+    return max(scores.values(), default=0.0)
+
+
+def second(scores):
+    """max2: the second of all scores, in descending order; the only one stands alone."""
+    return sorted(scores.values())[-2] if len(scores) > 1 else highest(scores)
+
+
+def tied(scores):
+    """The records with the highest score, in the order of a release."""
+    return [record for record in shortlex(scores) if scores[record] >= highest(scores) - EQUAL]
+
+
+def eccentricity(scores):
+    """(max - max2) / sigma; nothing stands out of a tie, or where there is no spread."""
+    spread = sigma(scores)
+    return 0.0 if spread == 0 or len(tied(scores)) > 1 else (highest(scores) - second(scores)) / spread
+
+
+def match(scores, phi):
+    """The best record if its eccentricity is at least phi; none for a tie, no spread or a single record."""
+    stands_out = len(tied(scores)) == 1 and sigma(scores) > 0 and eccentricity(scores) >= phi
+    return tied(scores)[0] if stands_out else None
+
+
+def probabilities(scores):
+    """{record: Pi}, Pi proportional to e^(score / sigma); all alike where nothing is told apart  [Algorithm 1B]."""
+    spread, most = sigma(scores) or math.inf, highest(scores)
+    masses = {record: math.exp((score - most) / spread) for record, score in scores.items()}
+    total = math.fsum(masses.values())
+    return {record: mass / total for record, mass in masses.items()}
+
+
+def uniform(scores, alpha):
+    """{record: Pi}, the same for every record with a score of at least alpha, 0 for others  [Algorithm 1A]."""
+    matching = [record for record, score in scores.items() if score >= alpha - EQUAL]
+    return {record: 1 / len(matching) if record in matching else 0.0 for record in scores}
+
+
+def entropy(chances, record):
+    """-log2 Pi(r): the bits still missing; log2 N if nothing points to the record."""
+    return -math.log2(chances[record]) if chances.get(record) else math.log2(max(len(chances), 1))
+
+
+def rank(scores, score):
+    """1 + how many have a higher score than this one."""
+    return 1 + sum(other > score + EQUAL for other in scores.values())
+
+
+def order(scores):
+    """The records with a score above 0, the highest first, equals in the order of a release."""
+    left, found = [record for record in shortlex(scores) if scores[record] > EQUAL], []
+    while left:
+        most = max(scores[record] for record in left)
+        found += [record for record in left if scores[record] >= most - EQUAL]
+        left = [record for record in left if record not in found]
+    return found

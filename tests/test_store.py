@@ -20,6 +20,7 @@ from standout.release.building import building
 from standout.release.columns import columns
 from standout.release.labels import Labels
 from standout.release.model import code_type
+from standout.release.postings import bits, word_type
 
 TIMEOUT = 120
 
@@ -117,11 +118,10 @@ def test_an_index_is_readable_by_its_owner_only(release, tmp_path, left_over):
     assert {file.stat().st_mode & 0o777 for file in (tmp_path / "index").iterdir()} == {0o600}
 
 
-def test_an_entry_takes_at_most_8_bytes_an_orientation_at_the_size_of_netflix():
-    records, items, levels, days = 480_189, 17_770, 5, 2_243
-    value, time = code_type(levels + 1).itemsize, code_type(days + 1).itemsize
-    assert code_type(items).itemsize + value + time <= 8
-    assert code_type(records).itemsize + value + time <= 8
+def test_an_entry_takes_5_bytes_by_record_and_4_by_item_at_the_size_of_netflix():
+    items, levels, days = 17_770, 5, 2_243
+    assert sum(code_type(count).itemsize for count in (items, levels + 1, days + 1)) == 5
+    assert word_type(*bits(levels, days, gaps=True)).itemsize == 4
 
 
 def test_a_column_file_is_its_array_and_nothing_else(index, release):
@@ -164,10 +164,13 @@ def test_a_column_of_another_size_is_named_and_refused(index, name, change):
         (b"", "damaged: its manifest.json cannot be read"),
         (b"\xff\xfe", "damaged: its manifest.json cannot be read"),
         (b"[" * 100_000, "damaged: its manifest.json cannot be read"),
-        (b'{"format": "standout index", "version": 1}', "damaged: its manifest.json"),
-        (b'{"format": "standout index", "version": "1"}', "damaged: its manifest.json"),
+        (b'{"format": "standout index", "version": 2}', "damaged: its manifest.json"),
+        (b'{"format": "standout index", "version": "2"}', "damaged: its manifest.json"),
+        (b'{"format": "standout index", "version": true}', "damaged: its manifest.json"),
+        (b'{"format": "standout index", "version": 0}', "damaged: its manifest.json"),
         (b'{"format": "standout index"}', "damaged: its manifest.json"),
-        (b'{"format": "standout index", "version": 2}', "newer Standout"),
+        (b'{"format": "standout index", "version": 3}', "newer Standout"),
+        (b'{"format": "standout index", "version": 1}', "older Standout"),
         (b'{"manifest_version": 3, "name": "an extension"}', "not an index of Standout"),
         (b"[1, 2]", "not an index of Standout"),
         (b"null", "not an index of Standout"),
@@ -201,22 +204,62 @@ def test_a_newer_index_is_told_as_such_whatever_else_is_in_it(index):
         so.open(index)
 
 
+def test_an_older_index_is_told_as_such_and_can_be_written_anew(index, release):
+    edited(index, lambda manifest: manifest.update(version=1, columns="elsewhere"))
+    for use in (so.open, damaged):
+        with pytest.raises(so.StoreError) as caught:
+            use(index)
+        assert str(caught.value) == (
+            f"{index} was written by an older Standout (format 1, this one reads 2): index the source again"
+        )
+    so.save(release, index)
+    check_holds(index, release)
+
+
 MENDED = {
     "no columns": lambda manifest: manifest.pop("columns"),
     "columns are a list": lambda manifest: manifest.update(columns=[1]),
-    "a column less": lambda manifest: manifest["columns"].pop("by-item-record"),
-    "a column's entry is a text": lambda manifest: manifest["columns"].update({"by-item-record": "x"}),
-    "file elsewhere": lambda manifest: manifest["columns"]["by-item-record"].update(
-        file="../index/by-item-record.bin"
+    "a column more": lambda manifest: manifest["columns"].update(
+        {"by-item-record": manifest["columns"]["by-item-block"]}
     ),
-    "absolute file": lambda manifest: manifest["columns"]["by-item-record"].update(file=os.devnull),
-    "file is a number": lambda manifest: manifest["columns"]["by-item-record"].update(file=0),
-    "object type": lambda manifest: manifest["columns"]["by-item-record"].update(type="object"),
-    "unknown type": lambda manifest: manifest["columns"]["by-item-record"].update(type="no such"),
-    "signed type": lambda manifest: manifest["columns"]["by-item-record"].update(type="int8"),
+    "a column's entry is a text": lambda manifest: manifest["columns"].update({"by-item-word": "x"}),
+    "file elsewhere": lambda manifest: manifest["columns"]["by-item-word"].update(
+        file="../index/by-item-word.bin"
+    ),
+    "absolute file": lambda manifest: manifest["columns"]["by-item-word"].update(file=os.devnull),
+    "file is a number": lambda manifest: manifest["columns"]["by-item-word"].update(file=0),
+    "object type": lambda manifest: manifest["columns"]["by-item-word"].update(type="object"),
+    "unknown type": lambda manifest: manifest["columns"]["by-item-word"].update(type="no such"),
+    "signed type": lambda manifest: manifest["columns"]["by-item-word"].update(type="int32"),
+    "signed blocks": lambda manifest: manifest["columns"]["by-item-block"].update(type="int8"),
+    "runs in half the bytes": lambda manifest: manifest["columns"]["by-item-run"].update(
+        type="int32", length=2 * manifest["columns"]["by-item-run"]["length"]
+    ),
+    "ends in half the bytes": lambda manifest: manifest["columns"]["by-item-end"].update(
+        type="uint16", length=2 * manifest["columns"]["by-item-end"]["length"]
+    ),
+    "words twice as wide": lambda manifest: manifest["columns"]["by-item-word"].update(
+        type="uint64", length=manifest["columns"]["by-item-word"]["length"] // 2
+    ),
+    "no words": lambda manifest: manifest.pop("words"),
+    "words are a list": lambda manifest: manifest.update(words=[3, 13]),
+    "words with a third part": lambda manifest: manifest["words"].update(record_bits=13),
+    "more bits for values": lambda manifest: manifest["words"].update(value_bits=5),
+    "fewer bits for values": lambda manifest: manifest["words"].update(value_bits=2),
+    "bits in text": lambda manifest: manifest["words"].update(value_bits="3"),
+    "bits with a point": lambda manifest: manifest["words"].update(value_bits=3.0),
+    "more bits for times": lambda manifest: manifest["words"].update(time_bits=14),
+    "no bits for times": lambda manifest: manifest["words"].update(time_bits=0),
+    "negative span": lambda manifest: manifest["clock"].update(span=-1),
+    "span with a point": lambda manifest: manifest["clock"].update(span=float(manifest["clock"]["span"])),
+    "levels without values": lambda manifest: manifest["columns"].pop("by-record-value"),
+    "values without levels": lambda manifest: manifest["columns"].pop("levels"),
+    "offsets of levels without texts": lambda manifest: manifest["columns"].update(
+        {"level-offsets": manifest["columns"].pop("levels") | {"file": "level-offsets.bin", "type": "int64"}}
+    ),
     "fractional codes": lambda manifest: manifest["columns"]["by-record-start"].update(type="float64"),
     "wider type": lambda manifest: manifest["columns"]["by-record-item"].update(type="uint64"),
-    "size is a text": lambda manifest: manifest["columns"]["by-item-record"].update(bytes="many"),
+    "size is a text": lambda manifest: manifest["columns"]["by-item-word"].update(bytes="many"),
     "fewer entries": lambda manifest: manifest.update(entries=299),
     "records are a text": lambda manifest: manifest.update(records="40"),
     "more items": lambda manifest: manifest.update(items=31),
@@ -229,7 +272,7 @@ MENDED = {
     "no story": lambda manifest: manifest.update(read=None),
     "another story": lambda manifest: manifest["read"].update(hearsay=1),
     "fingerprint is a number": lambda manifest: manifest.update(fingerprint=1),
-    "no checksum of a column": lambda manifest: manifest["columns"]["by-item-record"].pop("sha256"),
+    "no checksum of a column": lambda manifest: manifest["columns"]["by-item-word"].pop("sha256"),
 }
 
 
@@ -241,8 +284,16 @@ def test_a_manifest_that_makes_no_sense_is_refused_though_its_checksum_fits(inde
     assert str(index) in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name.startswith("by-")])
+def test_a_manifest_without_a_column_is_refused(index, name):
+    edited(index, lambda manifest: manifest["columns"].pop(name))
+    with pytest.raises(so.StoreError, match="damaged: ") as caught:
+        so.open(index)
+    assert str(index) in str(caught.value)
+
+
 @pytest.mark.parametrize(
-    "start", ["by-record-start", "by-item-start", "record-id-offsets", "item-id-offsets"]
+    "start", ["by-record-start", "by-item-start", "by-item-run", "record-id-offsets", "item-id-offsets"]
 )
 def test_offsets_that_do_not_fit_are_named_and_refused(index, release, start):
     array = columns(release)[start].copy()
@@ -250,6 +301,103 @@ def test_offsets_that_do_not_fit_are_named_and_refused(index, release, start):
     (index / f"{start}.bin").write_bytes(array.tobytes())
     with pytest.raises(so.StoreError, match=rf"damaged: {start}\.bin"):
         so.open(index)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """A release of two blocks of records, the second with 8 of them; some entries have no time."""
+    people = list(map(str, range(8_200)))
+    day = pl.Series([None if i % 3 else i % 20 for i in range(8_200)], dtype=pl.Int32).cast(pl.Date)
+    item, value = [str(i % 2) for i in range(8_200)], [i % 5 for i in range(8_200)]
+    return so.read(pl.DataFrame({"user": people, "item": item, "value": value, "time": day}))
+
+
+def put(path, name, array):
+    (path / f"{name}.bin").write_bytes(array.tobytes())
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "change"),
+    [
+        ("by-item-start", 1, 1),
+        ("by-item-run", 1, 1),
+        ("by-item-run", 1, -1),
+        ("by-item-block", 0, 1),
+        ("by-item-block", 1, 1),
+        ("by-item-block", 1, -1),
+        ("by-item-block", 3, 200),
+        ("by-item-end", 0, 4),
+        ("by-item-end", 0, 2**31),
+        ("by-item-end", 1, 1),
+        ("by-item-end", 3, -1),
+    ],
+)
+def test_runs_that_do_not_fit_are_named_and_refused(wide, tmp_path, name, place, change):
+    """Named is the file that is wrong, or one that does not fit it: which one it is, only verify can know."""
+    so.save(wide, tmp_path / "index")
+    array = columns(wide)[name].copy()
+    array[place] = int(array[place]) + change
+    put(tmp_path / "index", name, array)
+    with pytest.raises(
+        so.StoreError,
+        match=r"damaged: by-item-(run|block|end)\.bin does not fit its other files; run standout verify",
+    ) as caught:
+        so.open(tmp_path / "index")
+    assert name in str(caught.value) or name in ("by-item-start", "by-item-run")
+    assert damaged(tmp_path / "index") == [f"{name}.bin"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("by-record-value", "columns are of different lengths"),
+        ("by-item-word", "columns are of different lengths"),
+        ("by-item-run", r"by-item-run\.bin does not fit"),
+        ("by-item-block", r"by-item-run\.bin does not fit"),
+        ("by-item-end", r"by-item-end\.bin does not fit"),
+    ],
+)
+def test_a_shorter_column_is_refused_though_the_manifest_knows_its_length(index, release, name, message):
+    array = columns(release)[name][:-1]
+    put(index, name, array)
+    edited(index, lambda manifest: manifest["columns"][name].update(length=len(array), bytes=array.nbytes))
+    with pytest.raises(so.StoreError, match=message):
+        so.open(index)
+
+
+def first_of(release, block):
+    """The position of the first word of item 0 in a block."""
+    return 0 if block == 0 else int(release.by_item.end[block - 1])
+
+
+WORDS = {
+    "a record beyond the last": (1, lambda word, low: word % low + 8 * low),
+    "a bit above the place": (0, lambda word, low: word + 8_192 * low),
+    "the highest bit": (0, lambda word, low: word | 1 << 31),
+    "a kind of neither bank": (0, lambda word, low: 12 << 5),
+    "a time beyond the last": (0, lambda word, low: 20),
+    "a time where there is none": (0, lambda word, low: (6 << 5) + 1),
+}
+
+
+@pytest.mark.parametrize("change", WORDS)
+def test_a_word_that_points_nowhere_is_found_by_what_walks_all_entries(wide, tmp_path, change):
+    by_item, (block, changed) = wide.by_item, WORDS[change]
+    assert (by_item.value_bits, by_item.time_bits, len(wide.levels), wide.clock.span) == (4, 5, 5, 20)
+    so.save(wide, tmp_path / "index")
+    so.open(tmp_path / "index").check()
+    word, at = by_item.word.copy(), first_of(wide, block)
+    word[at] = changed(int(word[at]), 1 << (by_item.value_bits + by_item.time_bits))
+    put(tmp_path / "index", "by-item-word", word)
+    release = so.open(tmp_path / "index")
+    for use in (release.check, release.to_frame, lambda: so.describe(release)):
+        with pytest.raises(so.StoreError, match="an entry points nowhere; run standout verify"):
+            use()
+    assert damaged(tmp_path / "index") == ["by-item-word.bin"]
+    assert release.item("1") == wide.item("1")
+    if block == 1 or "highest" in change:
+        with pytest.raises(so.StoreError, match="an entry points nowhere"):
+            release.item("0")
 
 
 USES = """
@@ -260,6 +408,8 @@ release = so.open(sys.argv[1])
 people = range(release.n_records)
 uses = {
     "record": lambda: [release.record_at(i) for i in people],
+    "item": lambda: [release.item(name) for name in release.items],
+    "check": release.check,
     "frame": release.to_frame,
     "describe": lambda: so.describe(release),
 }
@@ -273,7 +423,7 @@ for name, use in uses.items():
 """
 
 
-@pytest.mark.parametrize("name", ["by-record-item", "by-record-value", "by-record-time", "by-item-record"])
+@pytest.mark.parametrize("name", ["by-record-item", "by-record-value", "by-record-time", "by-item-word"])
 def test_codes_that_point_nowhere_are_an_error_or_a_gap_but_never_a_crash(index, release, name):
     (index / f"{name}.bin").write_bytes(b"\xff" * columns(release)[name].nbytes)
     assert f"{name}.bin" in damaged(index)
@@ -421,7 +571,7 @@ def test_a_second_process_is_told_that_a_build_is_running(index, release):
     ("moment", "nth"),
     [
         ("write", 1),
-        ("fsync", 16),
+        ("fsync", 17),
         ("_at_once", 1),
         ("rmtree", 1),
         ("rename", 1),
@@ -563,8 +713,8 @@ setattr(owner, name, deadly(getattr(owner, name)))
 so.save(release, path)
 """
 KILLS = [
-    ("posix_fallocate", 9), ("write", 1), ("write", 8), ("write", 14), ("fsync", 1), ("fsync", 14),
-    ("fsync", 15), ("fsync", 16), ("_at_once", 1), ("unlink", 1), ("unlink", 5), ("rmdir", 1),
+    ("posix_fallocate", 9), ("write", 1), ("write", 8), ("write", 15), ("fsync", 1), ("fsync", 15),
+    ("fsync", 16), ("fsync", 17), ("_at_once", 1), ("unlink", 1), ("unlink", 5), ("rmdir", 1),
 ]  # fmt: skip
 
 
@@ -586,7 +736,7 @@ def test_a_build_killed_at_any_moment_leaves_the_old_index_or_the_new_one(
     check_holds(path, release)
 
 
-@pytest.mark.parametrize(("name", "nth"), [("write", 3), ("fsync", 14), ("rename", 1)])
+@pytest.mark.parametrize(("name", "nth"), [("write", 3), ("fsync", 15), ("rename", 1)])
 def test_a_first_build_killed_at_any_moment_leaves_nothing_in_its_place(tmp_path, release, name, nth):
     path = tmp_path / "index"
     assert run_python(CHILD, path, name, nth).returncode == -signal.SIGKILL

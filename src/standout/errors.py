@@ -6,7 +6,7 @@
     │   ├── ColumnError   a column is missing, or cannot be told from the others
     │   └── RejectedRows  more rows cannot be used than the user allows
     ├── NotFoundError     no such record or item
-    └── StoreError        an index on disk: damaged, foreign, newer, or the disk is full
+    └── StoreError        an index on disk: damaged, foreign, older, newer, or the disk is full
         └── BuildRunning  somebody else is building the same index
 
 A message says what is allowed, what came and the next step, in one line. It never shows the content

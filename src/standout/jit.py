@@ -4,6 +4,9 @@ cache          compiled once per machine, then loaded in milliseconds
 nogil          kernels run beside each other on a thread pool
 error_model    "numpy": Python's division checks for zero in every step and stops vectorisation
 forceinline    on the small helpers: a call per byte would cost more than the byte
+fastmath       on sums over arrays only: their order may change, so that they vectorise; NaN stays NaN
+
+An index is np.uint64 wherever speed matters: a signed one is tested for being negative, at every access.
 
 With NUMBA_DISABLE_JIT=1 the kernels run as plain Python, so that coverage sees into them. NumPy's
 scalars then warn where 64-bit hashes wrap around on purpose; the decorator silences just that.
@@ -15,34 +18,69 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import config
+from llvmlite import ir
+from numba.core import config, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Flag", "Int", "inline", "kernel"]
+__all__ = ["Array", "Flag", "Int", "Real", "float_of_bits", "inline", "kernel", "part", "summing"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Array = NDArray[Any]
 Int = Any
 """A whole number inside a kernel: Python's when the compiler is off, 64 bits when it is on."""
+Real = Any
+"""A number inside a kernel."""
 Flag = Any
 """A truth value inside a kernel."""
 
 
+SUMS = {"reassoc", "contract", "nsz", "arcp"}
+INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def kernel(function: F) -> F:
     """The function, compiled: arrays in, arrays out."""
-    return _compiled(function, inlined=False)
+    return _compiled(function)
 
 
 def inline(function: F) -> F:
     """The function, compiled into each kernel that calls it."""
-    return _compiled(function, inlined=True)
+    return _compiled(function, forceinline=True)
 
 
-def _compiled(function: F, inlined: bool) -> F:
+def part(function: F) -> F:
+    """The function, compiled for kernels to call: without a way in from Python it compiles faster."""
+    return _compiled(function, **INSIDE)
+
+
+def summing(function: F) -> F:
+    """The same, so that its sums vectorise."""
+    return _compiled(function, fastmath=SUMS, **INSIDE)
+
+
+def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return function if inlined else _interpreted(function)
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inlined)(function))
+        return function if forceinline else _interpreted(function)
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline, **options)
+    return cast(F, compiled(function))
+
+
+@intrinsic
+def _bits(typing: Any, bits: Any) -> Any:
+    def bitcast(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.bitcast(given[0], ir.FloatType())
+
+    return types.float32(types.int32), bitcast
+
+
+def _bits_interpreted(bits: Any) -> Any:
+    return np.int32(bits).view(np.float32)
+
+
+float_of_bits: Any = _bits_interpreted if config.DISABLE_JIT else _bits  # type: ignore[attr-defined]
+"""The float32 that has these 32 bits."""
 
 
 def _interpreted(function: F) -> F:

@@ -1,4 +1,4 @@
-"""Coded entries → Release: both orientations by counting and scattering, in one canonical form.
+"""Coded entries → Release: by record and by item, by counting and scattering, in one canonical form.
 
 Ids stand in shortlex order, entries in the order of their codes, codes in the narrowest type that holds
 them. The same entries in any row order therefore give the same arrays, byte for byte.
@@ -16,6 +16,7 @@ from standout.release import kernels
 from standout.release.clock import Clock, TimeUnit
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Orientation, Release, code_type, frozen
+from standout.release.postings import Postings, bits, blocks, word_type
 from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
 
@@ -25,15 +26,15 @@ __all__ = [
     "build",
     "frozen_groups",
     "frozen_levels",
-    "oriented",
+    "packed",
     "shortlex_order",
     "tally",
     "tightened",
 ]
 
 Repeats = Literal["last", "first", "max", "error"]
+Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
-STRIDE = 1 << 14
 BUNDLES = 512
 NO_CODES: Codes = np.empty(0, np.uint8)
 
@@ -79,30 +80,63 @@ def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Prog
         without_value=0 if levels is None else _missing(by_record.value, len(levels)),
         without_time=0 if clock is None else _missing(by_record.time, clock.span),
     )
-    by_item = oriented(by_record, len(items), progress)
+    by_item = packed(by_record, len(items), levels, clock, progress)
     return Release(
         records, items, None, frozen_levels(levels), clock, frozen_groups(by_record), by_item, provenance
     )
 
 
-def oriented(groups: Orientation, n_others: int, progress: Progress = quiet) -> Orientation:
-    """The other orientation of the same entries."""
-    n = len(groups.start) - 1
-    start = _starts(tally(groups.other, n_others))
-    cursor = start[:-1].copy()
-    other = np.empty(len(groups.other), code_type(n))
-    value = np.empty_like(_column(groups.value))
-    time = np.empty_like(_column(groups.time))
-    for low, high in _strides(n, "grouping by item", progress):
-        kernels.transpose(
-            groups.start, groups.other, _column(groups.value), _column(groups.time), low, high,
-            cursor, other, value, time,
+def packed(
+    by_record: Orientation,
+    n_items: int,
+    levels: Levels | None,
+    clock: Clock | None,
+    progress: Progress = quiet,
+) -> Postings:
+    """The same entries by item. Levels and clock are those in use, as `tightened` gives them."""
+    n_levels, span = 0 if levels is None else len(levels), 0 if clock is None else clock.span
+    gaps = span > 0 and int(_column(by_record.time).max()) == span  # `missing` is the highest code
+    value_bits, time_bits = bits(n_levels, span, gaps)
+    layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
+    start = _starts(tally(by_record.other, n_items))
+    word = np.empty(len(by_record.other), word_type(value_bits, time_bits))
+    runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
+    run, block, end = (frozen(column) for column in _by_item(runs, n_items))
+    return Postings(frozen(start), run, block, end, frozen(word), value_bits, time_bits)
+
+
+def _packed_blocks(
+    by_record: Orientation,
+    layout: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    word: Codes,
+    progress: Progress,
+) -> Iterator[Runs]:
+    """Fills `word` block by block; yields the items and the ends of each block's runs."""
+    n, n_items = len(by_record.start) - 1, len(start) - 1
+    value, time = _column(by_record.value), _column(by_record.time)
+    cursor = np.repeat(start[:-1, None], 2, axis=1)
+    touched, end = np.empty(n_items, np.uint32), np.empty(n_items, np.uint32)
+    for low in blocks(n):
+        progress("grouping by item", low, n)
+        count = kernels.pack(
+            by_record.start, by_record.other, value, time, low, min(low + blocks(n).step, n), layout,
+            start, cursor, word, touched, end,
         )  # fmt: skip
-    return frozen_groups(
-        Orientation(
-            start, other, None if groups.value is None else value, None if groups.time is None else time
-        )
-    )
+        yield touched[:count].copy(), end[:count].copy()
+
+
+def _by_item(runs: list[Runs], n_items: int) -> tuple[NDArray[np.int64], Codes, NDArray[np.uint32]]:
+    """(run, block, end) of the postings, from the runs of each block."""
+    counts = np.zeros(n_items, np.int64)
+    for items, _ in runs:
+        kernels.tally(items, counts)
+    run = _starts(counts)
+    block, end = np.empty(run[-1], code_type(len(runs))), np.empty(run[-1], np.uint32)
+    cursor = run[:-1].copy()
+    for number, (items, ends) in enumerate(runs):
+        kernels.place_runs(items, ends, number, cursor, block, end)
+    return run, block, end
 
 
 def shortlex_order(labels: Labels) -> NDArray[np.int64]:
@@ -244,12 +278,6 @@ def tally(codes: Codes, count: int) -> NDArray[np.int64]:
     counts = np.zeros(count, np.int64)
     kernels.tally(codes, counts)
     return counts
-
-
-def _strides(n: int, stage: str, progress: Progress) -> Iterator[tuple[int, int]]:
-    for low in range(0, n, STRIDE):
-        progress(stage, low, n)
-        yield low, min(low + STRIDE, n)
 
 
 def _starts(counts: NDArray[Any]) -> NDArray[np.int64]:

@@ -33,9 +33,20 @@ class Clock:
         if self.unit not in SECONDS:
             raise ParameterError(f"time unit must be day, hour or minute, got {self.unit!r}")
 
+    def encode(self, moment: date) -> int:
+        """The code of a date or datetime on the wall clock: before 0 or from `span` on if it lies outside.
+
+        >>> Clock("hour", origin=0, span=10).encode(datetime(1970, 1, 2, 3, 45))
+        27
+        """
+        wall = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+        return int((wall - EPOCH) // timedelta(seconds=SECONDS[self.unit])) - self.origin
+
     def decode(self, code: int) -> date | None:
         """The date (for hours and minutes: the datetime) of a code; None where the time is missing."""
-        if code >= self.span:
-            return None
+        return None if code >= self.span else self.moment(code)
+
+    def moment(self, code: int) -> date:
+        """The date or datetime of any code, also outside the release's own range."""
         moment = EPOCH + timedelta(seconds=(self.origin + int(code)) * SECONDS[self.unit])
         return moment.date() if self.unit == "day" else moment

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Levels, Orientation, Release
+from standout.release.postings import Postings
 
 __all__ = ["CONTENT", "columns", "digest", "fingerprint", "fingerprint_of", "from_columns", "raw"]
 
@@ -30,16 +31,23 @@ def columns(release: Release) -> Columns:
         "item-ids": release.items.data,
         "item-id-offsets": release.items.offsets,
         **_level_columns(release.levels),
-        **_sides("by-record", "item", release.by_record),
-        **_sides("by-item", "record", release.by_item),
+        "by-record-start": release.by_record.start,
+        "by-record-item": release.by_record.other,
+        "by-record-value": release.by_record.value,
+        "by-record-time": release.by_record.time,
+        "by-item-start": release.by_item.start,
+        "by-item-run": release.by_item.run,
+        "by-item-block": release.by_item.block,
+        "by-item-end": release.by_item.end,
+        "by-item-word": release.by_item.word,
     }
     if release.titles is not None:
         named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
     return {name: _little(array) for name, array in named.items() if array is not None}
 
 
-def from_columns(stored: Columns) -> dict[str, Any]:
-    """The arrays' part of a release's fields."""
+def from_columns(stored: Columns, value_bits: int, time_bits: int) -> dict[str, Any]:
+    """The arrays' part of a release's fields; the bits are those of the words by item."""
     levels: Levels | None = stored.get("levels")
     if "level-texts" in stored:
         levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
@@ -49,8 +57,21 @@ def from_columns(stored: Columns) -> dict[str, Any]:
         "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
         "titles": titles,
         "levels": levels,
-        "by_record": _side("by-record", "item", stored),
-        "by_item": _side("by-item", "record", stored),
+        "by_record": Orientation(
+            stored["by-record-start"],
+            stored["by-record-item"],
+            stored.get("by-record-value"),
+            stored.get("by-record-time"),
+        ),
+        "by_item": Postings(
+            stored["by-item-start"],
+            stored["by-item-run"],
+            stored["by-item-block"],
+            stored["by-item-end"],
+            stored["by-item-word"],
+            value_bits,
+            time_bits,
+        ),
     }
 
 
@@ -84,20 +105,6 @@ def _level_columns(levels: Levels | None) -> dict[str, NDArray[Any] | None]:
         texts = Labels.of(levels)
         return {"level-texts": texts.data, "level-offsets": texts.offsets}
     return {"levels": levels}
-
-
-def _sides(prefix: str, other: str, side: Orientation) -> dict[str, NDArray[Any] | None]:
-    named = zip(("start", other, "value", "time"), side, strict=True)
-    return {f"{prefix}-{name}": column for name, column in named}
-
-
-def _side(prefix: str, other: str, stored: Columns) -> Orientation:
-    return Orientation(
-        stored[f"{prefix}-start"],
-        stored[f"{prefix}-{other}"],
-        stored.get(f"{prefix}-value"),
-        stored.get(f"{prefix}-time"),
-    )
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:

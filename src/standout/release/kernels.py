@@ -14,11 +14,12 @@ __all__ = [
     "bounds",
     "count",
     "count_outside",
+    "pack",
     "partition",
+    "place_runs",
     "scatter",
     "settle",
     "tally",
-    "transpose",
 ]
 
 NONE = np.uint32(0xFFFFFFFF)
@@ -146,20 +147,50 @@ def _supersedes(rows: Array, rival: Int, best: Int, policy: Int, missing: Array)
 
 
 @kernel
-def transpose(
-    start: Array, other: Array, value: Array, time: Array, low: Int, high: Int,
-    cursor: Array, out_other: Array, out_value: Array, out_time: Array,
-) -> None:  # fmt: skip
-    """Scatters groups low … high - 1 into the other orientation; groups arrive in ascending order."""
-    for group in range(low, high):
-        for i in range(start[group], start[group + 1]):
-            p = cursor[other[i]]
-            cursor[other[i]] = p + 1
-            out_other[p] = group
-            if len(value):
-                out_value[p] = value[i]
-            if len(time):
-                out_time[p] = time[i]
+def pack(
+    start: Array, items: Array, value: Array, time: Array, low: Int, high: Int, layout: Array,
+    first: Array, cursor: Array, word: Array, touched: Array, end: Array,
+) -> Int:  # fmt: skip
+    """Scatters the block of records low … high - 1 into the items' words; returns how many items it has.
+
+    touched[k], end[k] = the k-th of them, and where its words now end, counted from first[touched[k]].
+    cursor[i] = [where the next word of item i goes, where its last run ended]: equal until the block's first.
+    layout = [time bits, time and value bits, span, what an entry without a time adds to its kind].
+    """
+    time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
+    n = 0
+    for record in range(low, high):
+        place = np.uint64(record - low) << low_bits
+        for i in range(start[record], start[record + 1]):
+            item = items[i]
+            p = cursor[item, 0]
+            if p == cursor[item, 1]:
+                touched[n] = item
+                n += 1
+            cursor[item, 0] = p + 1
+            kind = np.uint64(value[i]) if len(value) else np.uint64(0)
+            moment = np.uint64(time[i]) if len(time) else span
+            if moment == span:
+                kind += bank
+                moment = np.uint64(0)
+            word[p] = place | kind << time_bits | moment
+    for k in range(n):
+        item = touched[k]
+        cursor[item, 1] = cursor[item, 0]
+        end[k] = cursor[item, 0] - first[item]
+    return n
+
+
+@kernel
+def place_runs(
+    items: Array, end: Array, number: Int, cursor: Array, out_block: Array, out_end: Array
+) -> None:
+    """Puts a block's runs behind those that their items have; blocks arrive in ascending order."""
+    for k in range(len(items)):
+        p = cursor[items[k]]
+        cursor[items[k]] = p + 1
+        out_block[p] = number
+        out_end[p] = end[k]
 
 
 @kernel

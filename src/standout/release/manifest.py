@@ -12,17 +12,19 @@ from standout._version import __version__
 from standout.errors import StandoutError, StoreError
 from standout.release.clock import Clock
 from standout.release.model import Release, code_type
+from standout.release.postings import bits, blocks, word_type
 from standout.release.provenance import Provenance
 
-__all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest"]
+__all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Words"]
 
 FORMAT = "standout index"
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
 FIXED = {
     "record-ids": "uint8", "record-id-offsets": "int64", "item-ids": "uint8", "item-id-offsets": "int64",
     "titles": "uint8", "title-offsets": "int64", "levels": "float64", "level-texts": "uint8",
-    "level-offsets": "int64", "by-record-start": "int64", "by-item-start": "int64",
+    "level-offsets": "int64", "by-record-start": "int64", "by-item-start": "int64", "by-item-run": "int64",
+    "by-item-end": "uint32",
 }  # fmt: skip
 
 
@@ -38,6 +40,14 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """How many bits of a word by item hold the kind, and how many the time."""
+
+    value_bits: int
+    time_bits: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What an index holds."""
 
@@ -46,13 +56,15 @@ class Manifest:
     items: int
     entries: int
     clock: Clock | None
+    words: Words
     read: Provenance
     columns: dict[str, Column]
 
     @classmethod
     def of(cls, release: Release, columns: dict[str, Column], fingerprint: str) -> "Manifest":
         sizes = release.n_records, release.n_items, release.n_entries
-        return cls(fingerprint, *sizes, release.clock, release.provenance, columns)
+        words = Words(release.by_item.value_bits, release.by_item.time_bits)
+        return cls(fingerprint, *sizes, release.clock, words, release.provenance, columns)
 
     def to_json(self) -> bytes:
         told = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}", **asdict(self)}
@@ -69,9 +81,14 @@ class Manifest:
         if not isinstance(told, dict) or told.get("format") != FORMAT:
             raise StoreError(f"{path} is not an index of Standout")
         version = told.get("version")
-        if isinstance(version, int) and version > VERSION:
+        if type(version) is int and version > VERSION:
             raise StoreError(
                 f"{path} was written by a newer Standout (format {version}, this one reads {VERSION})"
+            )
+        if type(version) is int and 0 < version < VERSION:
+            raise StoreError(
+                f"{path} was written by an older Standout (format {version}, this one reads {VERSION}): "
+                "index the source again"
             )
         if version != VERSION or told.get("checksum") != _checksum(told):
             raise StoreError(f"{path} is damaged: its {MANIFEST} does not match its checksum")
@@ -88,6 +105,7 @@ class Manifest:
             told["items"],
             told["entries"],
             None if told["clock"] is None else Clock(**told["clock"]),
+            Words(**told["words"]),
             Provenance.from_dict(told["read"]),
             {name: Column(**column) for name, column in told["columns"].items()},
         )
@@ -99,6 +117,8 @@ class Manifest:
         sizes = self.records, self.items, self.entries
         if not isinstance(self.fingerprint, str) or not all(type(size) is int and size > 0 for size in sizes):
             raise ValueError("sizes")
+        if self.clock is not None and (type(self.clock.span) is not int or self.clock.span < 0):
+            raise ValueError("span")
         if self.clock is not None and self.clock.span:
             self.clock.decode(0), self.clock.decode(self.clock.span - 1)
         types = FIXED | self._code_types()
@@ -109,19 +129,31 @@ class Manifest:
                 raise ValueError(name)
 
     def _code_types(self) -> dict[str, str]:
-        types = {
-            "by-record-item": code_type(self.items).name,
-            "by-item-record": code_type(self.records).name,
-        }
-        if "by-record-value" in self.columns:
-            texts = "level-offsets" in self.columns
-            levels = self.columns["level-offsets"].length - 1 if texts else self.columns["levels"].length
-            types |= dict.fromkeys(("by-record-value", "by-item-value"), code_type(levels + 1).name)
-        if self.clock is not None:
-            types |= dict.fromkeys(("by-record-time", "by-item-time"), code_type(self.clock.span + 1).name)
+        n_levels, span = self._n_levels(), 0 if self.clock is None else self.clock.span
         if (self.clock is not None) != ("by-record-time" in self.columns):
             raise ValueError("clock")
-        return types
+        return {
+            "by-record-item": code_type(self.items).name,
+            "by-record-value": code_type(n_levels + 1).name,
+            "by-record-time": code_type(span + 1).name,
+            "by-item-block": code_type(len(blocks(self.records))).name,
+            "by-item-word": self._word_type(n_levels, span),
+        }
+
+    def _n_levels(self) -> int:
+        numbers, texts = "levels" in self.columns, "level-offsets" in self.columns
+        if texts != ("level-texts" in self.columns) or numbers + texts != ("by-record-value" in self.columns):
+            raise ValueError("levels")
+        if texts:
+            return self.columns["level-offsets"].length - 1
+        return self.columns["levels"].length if numbers else 0
+
+    def _word_type(self, n_levels: int, span: int) -> str:
+        words = self.words.value_bits, self.words.time_bits
+        legal = {bits(n_levels, span, gaps) for gaps in (False, span > 0)}
+        if n_levels < 0 or words not in legal or not all(type(part) is int for part in words):
+            raise ValueError("words")
+        return word_type(*words).name
 
 
 def _checksum(told: dict[str, Any]) -> str:

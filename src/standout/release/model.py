@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from standout.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels
+from standout.release.postings import Postings, sound, unpacked
 from standout.release.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ class Entry(NamedTuple):
 
 
 class Orientation(NamedTuple):
-    """Entries grouped by record (other = item codes) or by item (other = record codes).
+    """Entries grouped by record.
 
-    Group g owns the positions start[g] to start[g + 1], in ascending order of `other`. A value code
-    indexes the release's levels, a time code its clock; one past the last means missing. A release
-    without values or times has None there.
+    Record r owns the positions start[r] to start[r + 1], in ascending order of item codes, which are `other`.
+    A value code indexes the release's levels, a time code its clock; one past the last means missing.
+    A release without values or times has None there.
     """
 
     start: NDArray[np.int64]
@@ -110,7 +111,7 @@ class Release:
     levels: Levels | None
     clock: Clock | None
     by_record: Orientation
-    by_item: Orientation
+    by_item: Postings
     provenance: Provenance
     known_fingerprint: str | None = None
 
@@ -127,6 +128,16 @@ class Release:
     @property
     def n_entries(self) -> int:
         return len(self.by_record.other)
+
+    @property
+    def n_levels(self) -> int:
+        """How many value levels; the value code of an entry without a value."""
+        return 0 if self.levels is None else len(self.levels)
+
+    @property
+    def span(self) -> int:
+        """How many units of time the release covers; the time code of an entry without a time."""
+        return 0 if self.clock is None else self.clock.span
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -186,9 +197,9 @@ class Release:
         index = self.items.find(item_id) if isinstance(item_id, str) else None
         if index is None:
             raise NotFoundError("the release has no item of that id; ids are text, so 007 is not 7")
-        here = slice(*self.by_item.start[index : index + 2])
         title = "" if self.titles is None else self.titles[index]
-        records = self._labels(self.records, self.by_item.other[here])
+        codes, _, _ = unpacked(self.by_item, index, self.n_levels, self.span)
+        records = self._labels(self.records, codes)
         return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
 
     def check(self) -> "Release":
@@ -202,14 +213,12 @@ class Release:
 
     @cached_property
     def _sound(self) -> bool:
-        n_levels = 0 if self.levels is None else len(self.levels)
-        span = 0 if self.clock is None else self.clock.span
-        sides = (self.by_record, self.n_items), (self.by_item, self.n_records)
-        return self.known_fingerprint is None or all(
-            column is None or int(column.max(initial=0)) < end
-            for side, others in sides
-            for column, end in zip(side[1:], (others, n_levels + 1, span + 1), strict=True)
-        )
+        if self.known_fingerprint is None:
+            return True
+        columns = zip(self.by_record[1:], (self.n_items - 1, self.n_levels, self.span), strict=True)
+        return all(
+            column is None or int(column.max(initial=0)) <= high for column, high in columns
+        ) and sound(self.by_item, self.n_records, self.n_levels, self.span)
 
     def to_frame(self) -> "pl.DataFrame":
         """Every entry as a Polars frame: record, item and, where the release has them, value and time."""
@@ -224,7 +233,7 @@ class Release:
         parts.append("no times" if ends is None else f"{ends[0]} to {ends[1]}")
         return f"<Release: {', '.join(parts)}>"
 
-    def _labels(self, labels: Labels, codes: Codes) -> list[str]:
+    def _labels(self, labels: Labels, codes: NDArray[np.integer[Any]]) -> list[str]:
         if len(codes) and int(codes.max()) >= len(labels):
             raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
         return [labels[code] for code in codes]

@@ -22,6 +22,7 @@ from standout.release.building import building, is_index
 from standout.release.columns import fingerprint_of, from_columns
 from standout.release.manifest import MANIFEST, Column, Manifest
 from standout.release.model import Release, frozen
+from standout.release.postings import blocks, misfit
 from standout.release.progress import Progress, quiet
 
 __all__ = ["is_index", "open_index", "save", "verify"]
@@ -126,18 +127,19 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
 def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) -> Release:
     """The release of the columns, after a check that they fit together."""
     try:
-        fields = from_columns(stored)
+        fields = from_columns(stored, manifest.words.value_bits, manifest.words.time_bits)
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged: a column is missing or does not fit") from error
     for name, (count, last) in _ends(manifest, stored).items():
         start = stored[name]
         if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
-            raise StoreError(
-                f"{path} is damaged: {name}.bin does not fit its other files; run standout verify"
-            )
-    for side in (fields["by_record"], fields["by_item"]):
-        if any(column is not None and len(column) != manifest.entries for column in side[1:]):
-            raise StoreError(f"{path} is damaged: its columns are of different lengths")
+            raise _misfit(path, name)
+    by_record, by_item = fields["by_record"], fields["by_item"]
+    entries = (*by_record[1:], by_item.word)
+    if any(column is not None and len(column) != manifest.entries for column in entries):
+        raise StoreError(f"{path} is damaged: its columns are of different lengths")
+    if odd := misfit(by_item, len(blocks(manifest.records))):
+        raise _misfit(path, f"by-item-{odd}")
     return Release(
         **fields,
         clock=manifest.clock,
@@ -146,11 +148,16 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
     )
 
 
+def _misfit(path: Path, name: str) -> StoreError:
+    return StoreError(f"{path} is damaged: {name}.bin does not fit its other files; run standout verify")
+
+
 def _ends(manifest: Manifest, stored: dict[str, NDArray[Any]]) -> dict[str, tuple[int, int]]:
     """How many groups each array of offsets has, and where the last one ends."""
     ends = {
         "by-record-start": (manifest.records, manifest.entries),
         "by-item-start": (manifest.items, manifest.entries),
+        "by-item-run": (manifest.items, len(stored["by-item-block"])),
         "record-id-offsets": (manifest.records, len(stored["record-ids"])),
         "item-id-offsets": (manifest.items, len(stored["item-ids"])),
     }

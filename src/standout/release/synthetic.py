@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from standout import rng
 from standout.errors import ParameterError
 from standout.jit import Array, Int, kernel
-from standout.release.build import frozen_groups, frozen_levels, oriented, tightened
+from standout.release.build import frozen_groups, frozen_levels, packed, tightened
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Orientation, Release, code_type, frozen
@@ -78,7 +78,7 @@ def synthesize(
         None if levels is None else frozen_levels(levels),
         clock_used,
         frozen_groups(by_record),
-        oriented(by_record, items, progress),
+        packed(by_record, items, levels, clock_used, progress),
         Provenance("synthetic", settings={"seed": str(seed)}, rows=entries),
     )
 

@@ -1,0 +1,326 @@
+"""The adversary: how much is known of a person, how imprecisely, and how much of it is wrong  [Aux(r)]."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import NotFoundError, ParameterError
+from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known
+from standout.release.clock import SECONDS
+from standout.release.model import Release
+from standout.rng import generator
+
+__all__ = ["Adversary", "Choice", "outside_top"]
+
+Ints = NDArray[np.int64]
+Draw = np.random.Generator
+WrongFacts = Literal["values", "items"]
+CHOICES = ("any", "rarest", "popular", "recent", "burst")
+
+
+class Choice(NamedTuple):
+    """Which items are known: a name, and a number where it needs one."""
+
+    name: str
+    top: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.top})" if self.top else self.name
+
+
+def outside_top(k: int) -> Choice:
+    """Items that are not among the k most popular.
+
+    >>> str(outside_top(500))
+    'outside_top(500)'
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ParameterError(f"outside_top takes a whole number ≥ 1, got {k!r}")
+    return Choice("outside_top", k)
+
+
+class Entries(NamedTuple):
+    """A record as the adversary's draws see it: codes of its items, values and times."""
+
+    item: Ints
+    value: Ints
+    time: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """Somebody who knows `knows` things about a person, `wrong` of them wrongly.
+
+    wrong_facts    "values": the item is right, its value and date are not (the paper's "6 of 8"); "items":
+                   the item is not in the person's record at all (drawn by popularity)
+    value_error    the value is one of the levels within this of the right one; 0 exact, None not known
+    time_error     the date is off by up to so many days either way; 0 exact, None not known
+    items          "any"; outside_top(k); "rarest", the rarest first; "popular", drawn by popularity (what one
+                   hears at the water cooler); "recent", the latest first; "burst", close in time
+    length_error   the length of the record is known to within this share; None not known
+    joined_error   the date of its first entry is known to within so many days; None not known
+
+    Every draw depends on (seed, adversary, record) only: neither on who else is observed nor in what order.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> acquaintance = Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+    >>> aux = acquaintance.observe(release, "42", seed=2008)
+    >>> len(aux), aux == acquaintance.observe(release, "42", seed=2008)
+    (8, True)
+    """
+
+    knows: int = 8
+    wrong: int = 0
+    wrong_facts: WrongFacts = "values"
+    value_error: float | None = 0
+    time_error: float | None = 0
+    items: Choice | str = "any"
+    length_error: float | None = None
+    joined_error: float | None = None
+
+    def __post_init__(self) -> None:
+        _whole("knows", self.knows, 1)
+        _whole("wrong", self.wrong, 0)
+        if self.wrong > self.knows:
+            raise ParameterError(f"wrong must be at most knows, got {self.wrong} of {self.knows}")
+        if self.wrong_facts not in ("values", "items"):
+            raise ParameterError(f"wrong_facts must be values or items, got {self.wrong_facts!r}")
+        for name in ("value_error", "time_error", "length_error", "joined_error"):
+            _error(name, getattr(self, name))
+        if isinstance(self.items, str):
+            if self.items not in CHOICES:
+                names = ", ".join(CHOICES)
+                raise ParameterError(f"items must be {names} or outside_top(k), got {self.items!r}")
+            object.__setattr__(self, "items", Choice(self.items))
+        elif not isinstance(self.items, Choice):
+            raise ParameterError(f"items must be a name or outside_top(k), got {type(self.items).__name__}")
+
+    def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
+        """What the adversary knows of one person."""
+        place = release.records.find(record) if isinstance(record, str) else None
+        if place is None:
+            raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
+        return self.observe_all(release, [place], seed).aux(release, 0)
+
+    def observe_all(self, release: Release, records: Sequence[int] | Ints, seed: int = 0) -> Known:
+        """What the adversary knows of many, given by their places in the release.
+
+        A record with too few eligible items is an error: see `eligible`.
+        """
+        return _Observer(self, release, seed).observe(np.asarray(records, np.int64))
+
+    def eligible(self, release: Release, records: Sequence[int] | Ints) -> NDArray[np.bool_]:
+        """Which of these records have as many items to know as the adversary knows of them."""
+        observer = _Observer(self, release, 0)
+        need = observer.needs
+        return np.array([len(observer.choices(int(record))) >= need for record in records], np.bool_)
+
+    def key(self) -> str:
+        """The adversary's name in the key of its draws."""
+        return ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+
+
+class _Observer:
+    """One adversary before one release, drawing."""
+
+    def __init__(self, adversary: Adversary, release: Release, seed: int) -> None:
+        self.adversary, self.release, self.seed = adversary, release, seed
+        self.key = adversary.key()
+        self.by_items = adversary.wrong if adversary.wrong_facts == "items" else 0
+        self.by_values = adversary.wrong if adversary.wrong_facts == "values" else 0
+        self.needs = adversary.knows - self.by_items
+        assert isinstance(adversary.items, Choice)
+        self.choice = adversary.items
+        unit = SECONDS[release.clock.unit] if release.clock else SECONDS["day"]
+        self.units = SECONDS["day"] // unit
+        self._check()
+
+    def _check(self) -> None:
+        release, adversary = self.release, self.adversary
+        if self.choice.name in ("recent", "burst") and release.span == 0:
+            raise ParameterError(f"items={str(self.choice)!r} needs times, and the release has none")
+        if isinstance(release.levels, tuple) and adversary.value_error:
+            raise ParameterError("values that are categories have no distance: value_error must be 0 or None")
+        knows_values = adversary.value_error is not None and release.levels is not None
+        knows_times = adversary.time_error is not None and release.span > 0
+        if self.by_values and not (knows_values or knows_times):
+            raise ParameterError("wrong values need values or dates that are known: use wrong_facts='items'")
+        if self.by_items > 0 and release.n_items <= self.by_items:
+            raise ParameterError("wrong items need items that the record does not have")
+
+    def observe(self, records: Ints) -> Known:
+        seen = [self._facts(int(record)) for record in records]
+        first = np.concatenate([[0], np.cumsum([len(facts.item) for facts in seen])]).astype(np.int64)
+        item, value, time = (
+            np.concatenate([np.empty(0, np.int64), *(facts[column] for facts in seen)]) for column in range(3)
+        )
+        levels = () if self.release.levels is None else tuple(
+            self.release.levels if isinstance(self.release.levels, tuple) else self.release.levels.tolist()
+        )  # fmt: skip
+        timed = time != NEVER
+        filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
+        return Known(
+            first, item, value, levels, np.where(timed, time, 0), timed,
+            self._lengths(records), self._joined(records), filtered,
+        )  # fmt: skip
+
+    def choices(self, record: int) -> Ints:
+        """Which of the record's entries can be known, by their place in it."""
+        entries = self._entries(record)
+        if self.choice.name == "outside_top":
+            return np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
+        if self.choice.name in ("recent", "burst"):
+            return np.flatnonzero(entries.time < self.release.span)
+        return np.arange(len(entries.item))
+
+    def _entries(self, record: int) -> Entries:
+        side, release = self.release.by_record, self.release
+        here = slice(int(side.start[record]), int(side.start[record + 1]))
+        missing = np.zeros(here.stop - here.start, np.int64)
+        return Entries(
+            side.other[here].astype(np.int64),
+            missing + release.n_levels if side.value is None else side.value[here].astype(np.int64),
+            missing + release.span if side.time is None else side.time[here].astype(np.int64),
+        )
+
+    def _facts(self, record: int) -> Entries:
+        """Codes of what is known: value -1 and time NEVER where it is not."""
+        draw = generator(self.seed, "observe", self.key, self.release.records[record])
+        entries, choices = self._entries(record), self.choices(record)
+        if len(choices) < self.needs:
+            raise ParameterError(
+                f"a record has {len(choices)} of the {self.needs} items to be known: ask `eligible` first"
+            )
+        chosen = choices[self._chosen(draw, Entries(*(column[choices] for column in entries)))]
+        known = Entries(*(column[chosen] for column in entries))
+        wrong = np.zeros(len(chosen), np.bool_)
+        wrong[draw.permutation(len(chosen))[: self.by_values]] = True
+        value, time = self._values(draw, known.value, wrong), self._times(draw, known.time, wrong)
+        facts = Entries(known.item, value, time)
+        return self._with_wrong_items(draw, facts, entries.item) if self.by_items else facts
+
+    def _chosen(self, draw: Draw, entries: Entries) -> Ints:
+        """Places of the known entries, in the order in which they become known."""
+        n, count = len(entries.item), self.needs
+        shuffled = draw.permutation(n)  # equals go by chance
+        if self.choice.name == "rarest":
+            return shuffled[np.argsort(self.release.support[entries.item][shuffled], kind="stable")][:count]
+        if self.choice.name == "popular":
+            return _by_weight(draw, self.release.support[entries.item], count)
+        if self.choice.name == "recent":
+            return shuffled[np.argsort(-entries.time[shuffled], kind="stable")][:count]
+        if self.choice.name == "burst" and n:
+            anchor = entries.time[shuffled[0]]
+            return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
+        return shuffled[:count]
+
+    def _values(self, draw: Draw, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
+        error, release = self.adversary.value_error, self.release
+        if error is None or release.levels is None:
+            return np.full(len(code), -1)
+        return np.array(
+            [self._value(draw, int(c), bool(w), error) for c, w in zip(code, wrong, strict=True)], np.int64
+        )
+
+    def _value(self, draw: Draw, code: int, wrong: bool, error: float) -> int:
+        """A level within the error of the right one, or outside it; -1 where the entry has no value.
+
+        If every level lies within the error none can be wrong, and any is drawn.
+        """
+        release = self.release
+        if code == release.n_levels:
+            return -1
+        if isinstance(release.levels, np.ndarray):
+            near = np.abs(release.levels - release.levels[code]) <= error + ROUNDING
+        else:
+            near = np.arange(release.n_levels) == code
+        allowed = np.flatnonzero(~near if wrong else near)
+        return int(draw.choice(allowed)) if len(allowed) else int(draw.integers(release.n_levels))
+
+    def _times(self, draw: Draw, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
+        error, span = self.adversary.time_error, self.release.span
+        if error is None or span == 0:
+            return np.full(len(code), NEVER)
+        reach = math.floor(error * self.units)
+        return np.array(
+            [self._time(draw, int(c), bool(w), reach) for c, w in zip(code, wrong, strict=True)], np.int64
+        )
+
+    def _time(self, draw: Draw, code: int, wrong: bool, reach: int) -> int:
+        """A time within reach of the right one, or any other of the release's; NEVER where there is none."""
+        span = self.release.span
+        if code == span:
+            return NEVER
+        if not wrong:
+            return code + int(draw.integers(-reach, reach + 1))
+        before, after = max(code - reach, 0), max(span - 1 - code - reach, 0)
+        if before + after == 0:
+            return int(draw.integers(span))
+        place = int(draw.integers(before + after))
+        return place if place < before else code + reach + 1 + place - before
+
+    def _with_wrong_items(self, draw: Draw, facts: Entries, own: Ints) -> Entries:
+        """Facts about items that the record does not have, drawn by popularity, in among the right ones."""
+        release, count = self.release, self.by_items
+        weight = release.support.copy()
+        weight[own] = 0
+        if np.count_nonzero(weight) < count:
+            raise ParameterError("wrong items need items that the record does not have")
+        item = _by_weight(draw, weight, count)
+        knows_values = self.adversary.value_error is not None and release.levels is not None
+        knows_times = self.adversary.time_error is not None and release.span > 0
+        value = draw.integers(release.n_levels, size=count) if knows_values else np.full(count, -1)
+        time = draw.integers(release.span, size=count) if knows_times else np.full(count, NEVER)
+        order = draw.permutation(len(facts.item) + count)
+        return Entries(
+            *(np.concatenate(pair)[order] for pair in zip(facts, (item, value, time), strict=True))
+        )
+
+    def _lengths(self, records: Ints) -> Ints:
+        error = self.adversary.length_error
+        if error is None:
+            return np.tile(np.array(ANY_LENGTH, np.int64), (len(records), 1))
+        length = self.release.lengths[records]
+        low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
+        return np.stack([np.maximum(low, 0), high], axis=1).astype(np.int64)
+
+    def _joined(self, records: Ints) -> Ints:
+        error = self.adversary.joined_error
+        found = np.tile(np.array(ANY_TIME, np.int64), (len(records), 1))
+        if error is None or self.release.span == 0:
+            return found
+        reach = math.floor(error * self.units)
+        for at, record in enumerate(records):
+            time = self._entries(int(record)).time
+            first = int(time.min(initial=self.release.span))
+            if first < self.release.span:
+                found[at] = first - reach, first + reach
+        return found
+
+
+NEVER = np.iinfo(np.int64).min
+ROUNDING = 1e-9
+"""Levels like 0.1 and 0.3 are to be 0.2 apart."""
+
+
+def _by_weight(draw: Draw, weight: Ints, count: int) -> Ints:
+    """`count` places without repeats, each drawn in proportion to its weight among those left."""
+    with np.errstate(divide="ignore"):
+        late = draw.exponential(size=len(weight)) / weight  # the first arrivals of so many Poisson processes
+    return np.argsort(late, kind="stable")[:count]
+
+
+def _whole(name: str, number: Any, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
+
+
+def _error(name: str, error: Any) -> None:
+    number = isinstance(error, (int, float)) and not isinstance(error, bool)
+    if error is not None and not (number and math.isfinite(error) and error >= 0):
+        raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")

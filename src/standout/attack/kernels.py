@@ -1,0 +1,405 @@
+"""The scores of all records for a slice of queries, and what is made of them: compiled.
+
+    score(r′) = Σ over the known items that r′ has of weight · Sim     [Algorithm 1B]
+
+Only the postings of known items are walked, in blocks of 2**13 records, so that the scores under work stay
+in the cache; the zeros of all others count in mean and σ without being looked at. Sim comes from tables
+(see `similarity.tables`). Scores are float32 here and their sums float64; whoever may be among the best is
+reported, to be scored anew in float64. A block that few postings touch is kept as a short list.
+
+With NUMBA_DISABLE_JIT=1 this is plain Python on NumPy's scalars, which is why constants are NumPy's too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.jit import Array, Flag, Int, Real, float_of_bits, kernel, part, summing
+from standout.release.postings import BLOCK_BITS, Postings
+from standout.similarity.tables import Single
+
+__all__ = [
+    "BLOCK", "LEAST", "OUT", "ZERO", "Candidates", "Facts", "Found", "U", "Work", "bound", "exp_sum",
+    "scale_of", "score", "thin",
+]  # fmt: skip
+
+BLOCK = 1 << BLOCK_BITS
+SUB = 128
+"""Records whose highest score is kept while a block is summed: only the best of these are looked into."""
+SUBS = BLOCK // SUB
+FEW = BLOCK // 8
+"""A block that fewer postings touch is kept as a list."""
+PIECE = 1024
+U = np.uint64
+ZERO, HALF = np.float32(0), np.float32(0.5)
+OUT = np.float32(-1e30)
+"""The score of a record that is no candidate."""
+LEAST = np.float32(1e-30)
+ROUNDING = 2.0**-22
+"""More than the relative error that a float32 score gathers per fact."""
+
+
+class Facts(NamedTuple):
+    """The facts of queries that name items of the release: query q owns first[q] … first[q + 1]."""
+
+    first: NDArray[np.int64]
+    item: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    shape: NDArray[np.int64]
+    time: NDArray[np.int64]
+
+
+class Candidates(NamedTuple):
+    """Who may be found: `exclude` is a record per query or -1; `length` and `joined` are the lowest and
+    highest allowed per query, held against `lengths` and `begins` of every record if `filtered` is set.
+    A record that has no time (begins = -1) cannot be ruled out by when it begins."""
+
+    exclude: NDArray[np.int64]
+    length: NDArray[np.int64]
+    joined: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    begins: NDArray[np.int32]
+    filtered: bool
+
+
+class Work(NamedTuple):
+    """A thread's own arrays: the scores of all records (a list of them where a block has few), who is no
+    candidate, and notes by block, by 128 records and by fact."""
+
+    scores: NDArray[np.float32]
+    place: NDArray[np.uint16]
+    out: NDArray[np.bool_]
+    left_out: NDArray[np.int64]
+    listed: NDArray[np.int64]
+    highest: NDArray[np.float32]
+    sums: NDArray[np.float64]
+    block: NDArray[np.float32]
+    cursor: NDArray[np.int64]
+    at: NDArray[np.int64]
+    best: NDArray[np.float32]
+    bits: NDArray[np.int32]
+    peaks: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n_records: int, most_facts: int, top: int) -> "Work":
+        n = -(-n_records // BLOCK)
+        scores, highest = np.zeros(n * BLOCK, np.float32), np.zeros(n * SUBS, np.float32)
+        return cls(
+            scores, np.zeros(n * BLOCK, np.uint16), np.zeros(n * BLOCK, np.bool_), np.zeros(n, np.int64),
+            np.zeros(n, np.int64), highest, np.zeros(2), np.zeros(BLOCK, np.float32),
+            np.zeros(most_facts, np.int64), np.zeros(most_facts, np.int64), np.zeros(top, np.float32),
+            scores.view(np.int32), highest.view(np.int32),
+        )  # fmt: skip
+
+
+class Found(NamedTuple):
+    """What came out, a row per query: how many candidates, the sum of their scores and of the squares, the
+    highest score, Z = Σ e^((score − highest)/σ), and the records that may be among the best. `more` says
+    that there were more of those than places."""
+
+    candidates: NDArray[np.int64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    z: NDArray[np.float64]
+    n: NDArray[np.int64]
+    record: NDArray[np.int64]
+    score: NDArray[np.float32]
+    more: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, queries: int, places: int) -> "Found":
+        return cls(
+            np.zeros(queries, np.int64), np.zeros(queries), np.zeros(queries), np.zeros(queries),
+            np.zeros(queries), np.zeros(queries, np.int64), np.zeros((queries, places), np.int64),
+            np.zeros((queries, places), np.float32), np.zeros(queries, np.bool_),
+        )  # fmt: skip
+
+
+@kernel
+def score(
+    postings: Postings, facts: Facts, tables: Single, candidates: Candidates, n_records: Int, top: Int,
+    with_z: Flag, work: Work, found: Found, low: Int, high: Int,
+) -> None:  # fmt: skip
+    """Queries low … high - 1, into `found`."""
+    start, run, block, end, word, value_bits, time_bits = postings
+    first_fact, item, weight, shape, time = facts
+    a, b, off, c = tables
+    scores, place, out, left_out, listed, highest, sums, small, cursor, at, best, bits, peaks = work
+    for q in range(low, high):
+        f, k = first_fact[q], first_fact[q + 1] - first_fact[q]
+        n = n_records - _rule_out(candidates, q, n_records, out, left_out)
+        for j in range(k):
+            cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
+        sums[0], sums[1] = 0.0, 0.0
+        for here in range(len(listed)):
+            first, count = here * BLOCK, 0
+            for j in range(k):
+                i = item[f + j]
+                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
+                    count += start[i] + np.int64(end[cursor[j]]) - at[j]
+            few = count < FEW
+            target, base = small, 0
+            if not few:
+                target, base = scores, first
+                for i in range(first, first + BLOCK):
+                    scores[i] = ZERO
+            for j in range(k):
+                i = item[f + j]
+                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
+                    stop = start[i] + np.int64(end[cursor[j]])
+                    _add(
+                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shape[f + j], time[f + j],
+                        weight[f + j], target, base,
+                    )  # fmt: skip
+            listed[here] = 0
+            for j in range(k):
+                i = item[f + j]
+                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
+                    stop = start[i] + np.int64(end[cursor[j]])
+                    if few:
+                        listed[here] = _harvest(
+                            word, at[j], stop, value_bits + time_bits, small, out, first, scores, place,
+                            listed[here],
+                        )  # fmt: skip
+                    at[j], cursor[j] = stop, cursor[j] + 1
+            if few:
+                _sum_list(scores, first, listed[here], highest, here * SUBS, sums)
+                continue
+            listed[here] = -1
+            if left_out[here]:
+                _mark(scores, out, first, min(n_records - first, BLOCK), ZERO)
+            _sum(scores, bits, first, peaks, here * SUBS, sums)
+            if left_out[here]:
+                _mark(scores, out, first, min(n_records - first, BLOCK), OUT)
+            for i in range(n_records, first + BLOCK):
+                scores[i] = OUT
+        found.candidates[q], found.total[q], found.squares[q] = n, sums[0], sums[1]
+        floor = bound(highest, np.int64(0), np.int64(1), len(highest), best, top, k)
+        found.highest[q] = np.float64(best[0])
+        found.n[q], found.more[q] = _select(
+            scores, place, listed, highest, floor, found.record[q], found.score[q], best, top, k
+        )
+        if with_z:
+            scale = scale_of(n, sums[0], sums[1])
+            found.z[q] = _partition(scores, listed, left_out, n_records, found.highest[q], scale)
+        if candidates.exclude[q] >= 0:
+            out[candidates.exclude[q]] = False
+
+
+@part
+def _rule_out(candidates: Candidates, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
+    """Notes who is no candidate, and how many by block; returns how many in all."""
+    lengths, begins, exclude = candidates.lengths, candidates.begins, candidates.exclude[q]
+    shortest, longest = candidates.length[q, 0], candidates.length[q, 1]
+    earliest, latest = candidates.joined[q, 0], candidates.joined[q, 1]
+    total = 0
+    for here in range(len(left_out)):
+        gone = 0
+        if candidates.filtered:
+            for i in range(U(here * BLOCK), U(min(n_records, here * BLOCK + BLOCK))):
+                length, day = np.int64(lengths[i]), np.int64(begins[i])
+                joined = (day < 0) | ((day >= earliest) & (day <= latest))
+                out[i] = (length < shortest) | (length > longest) | (not joined)
+                gone += out[i]
+        if exclude // BLOCK == here and not out[exclude]:
+            out[exclude] = True
+            gone += 1
+        left_out[here] = gone
+        total += gone
+    return total
+
+
+@part
+def _add(
+    word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
+    c: Array, shape: Int, known_time: Int, weight: Real, scores: Array, base: Int,
+) -> None:  # fmt: skip
+    """Adds weight · Sim of the entries in words low … high - 1 to the scores of their records."""
+    of_time, of_place = U(time_bits), U(time_bits + value_bits)
+    time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
+    u, known, first = U(shape), U(known_time), U(base)
+    for p in range(U(low), U(high)):
+        x = U(word[p])
+        kind = (x >> of_time) & kind_mask
+        similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known]
+        scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+
+
+@part
+def _harvest(
+    word: Array, low: Int, high: Int, of_place: Int, small: Array, out: Array, first: Int, scores: Array,
+    place: Array, n: Int,
+) -> Int:  # fmt: skip
+    """Moves the scores of these words' records into the block's list of n, once each; returns its length."""
+    shift, mask = U(of_place), U(BLOCK - 1)
+    for p in range(U(low), U(high)):
+        record = (U(word[p]) >> shift) & mask
+        x = small[record]
+        if x > ZERO:
+            small[record] = ZERO
+            if not out[U(first) + record]:
+                scores[first + n] = x
+                place[first + n] = record
+                n += 1
+    return n
+
+
+@part
+def _mark(scores: Array, out: Array, first: Int, size: Int, mark: Real) -> None:
+    """Gives this score to those of a block who are no candidates."""
+    for i in range(U(first), U(first + size)):
+        scores[i] = mark if out[i] else scores[i]
+
+
+@part
+def _sum_list(scores: Array, first: Int, n: Int, highest: Array, at: Int, sums: Array) -> None:
+    """Adds a list's scores and their squares to the sums, and notes the highest."""
+    most = ZERO
+    for i in range(first, first + n):
+        x = np.float64(scores[i])
+        sums[0] += x
+        sums[1] += x * x
+        most = max(most, scores[i])
+    for i in range(at, at + SUBS):
+        highest[i] = ZERO
+    highest[at] = most
+
+
+@summing
+def _sum(scores: Array, bits: Array, first: Int, peaks: Array, at: Int, sums: Array) -> None:
+    """Adds a block's scores and their squares to the sums, and notes the highest of each 128.
+
+    bits and peaks are the bits of scores and maxima: of numbers that are not negative the greater has the
+    greater bits, and whole numbers compare in vectors where floats do not.
+    """
+    for j in range(SUBS):
+        most, here = np.int32(0), U(first + j * SUB)
+        for i in range(U(SUB)):
+            most = max(most, bits[here + i])
+        peaks[at + j] = most
+    total, squares, here = 0.0, 0.0, U(first)
+    for i in range(U(BLOCK)):
+        x = np.float64(scores[here + i])
+        total += x
+        squares += x * x
+    sums[0] += total
+    sums[1] += squares
+
+
+@part
+def _select(
+    scores: Array, place: Array, listed: Array, highest: Array, floor: Real, record: Array, score: Array,
+    best: Array, top: Int, facts: Int,
+) -> tuple[Int, Flag]:  # fmt: skip
+    """Notes every record whose score is at least `floor`: whoever may be among the `top` highest, and not 0.
+
+    The top-th highest of the blocks' (or 128s') maxima is a lower bound; what lies below it, even with the
+    error of float32, is not looked at. Returns how many there are, and whether there were too many.
+    """
+    n = np.int64(0)
+    for here in range(len(listed)):
+        whole = listed[here] < 0
+        pieces, length = SUBS if whole else 1, SUB if whole else listed[here]
+        for j in range(pieces):
+            if highest[here * SUBS + j] < floor:
+                continue
+            first = here * BLOCK + j * SUB
+            for i in range(first, first + length):
+                if scores[i] < floor:
+                    continue
+                if n == len(record):
+                    n, floor = thin(record, score, n, best, top, facts, floor)
+                    if n == len(record):
+                        return n, True
+                    if scores[i] < floor:
+                        continue
+                record[n] = i if whole else here * BLOCK + np.int64(place[i])
+                score[n] = scores[i]
+                n += 1
+    return n, False
+
+
+@part
+def bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int, facts: Int) -> Real:
+    """Just below the top-th highest of n scores, but above 0; best = the highest, in descending order."""
+    for i in range(top):
+        best[i] = ZERO
+    for i in range(n):
+        x = scores[first + i * stride]
+        if x > best[top - 1]:
+            j = top - 1
+            while j > 0 and best[j - 1] < x:
+                best[j] = best[j - 1]
+                j -= 1
+            best[j] = x
+    return max(np.float32(np.float64(best[top - 1]) * (1.0 - ROUNDING * (facts + 4))), LEAST)
+
+
+@part
+def thin(
+    record: Array, score: Array, n: Int, best: Array, top: Int, facts: Int, floor: Real
+) -> tuple[Int, Real]:
+    """Drops what has turned out to be too low to be among the best; returns what is left, and the bound."""
+    floor = max(floor, bound(score, np.int64(0), np.int64(1), n, best, top, facts))
+    kept = np.int64(0)
+    for i in range(n):
+        if score[i] >= floor:
+            score[kept] = score[i]
+            record[kept] = record[i]
+            kept += 1
+    return kept, floor
+
+
+@part
+def scale_of(n: Int, total: Real, squares: Real) -> Real:
+    """1 / σ, or 0 where there is no spread."""
+    mean = total / max(n, 1)
+    variance = squares / max(n, 1) - mean * mean
+    return 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
+
+
+@part
+def _partition(
+    scores: Array, listed: Array, left_out: Array, n_records: Int, highest: Real, scale: Real
+) -> Real:
+    """Z = Σ over candidates of e^((score − highest)/σ); 0 where σ is."""
+    if scale == 0.0:
+        return 0.0
+    nothing, z = np.exp(-highest * scale), 0.0
+    for here in range(len(listed)):
+        first, length = here * BLOCK, listed[here] if listed[here] >= 0 else BLOCK
+        z += exp_sum(scores, first, first + length, highest, scale)
+        if listed[here] >= 0:
+            z += nothing * (min(n_records - first, BLOCK) - left_out[here] - length)
+    return z
+
+
+LOG2_E = 1.4426950408889634
+# 2^r for |r| ≤ ½, to 8e-8 of itself (Remez)
+C0, C1, C2 = np.float32(1.0000001), np.float32(0.69314694), np.float32(0.2402212)
+C3, C4, C5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.0013276472)
+BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
+
+
+@summing
+def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> Real:
+    """Σ e^((score − highest)·scale) over scores[low:high]; none is above `highest`.
+
+    2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. What is lost by
+    rounding the exponent of a score of 0, which most are, is made good at the end.
+    """
+    factor, offset = np.float32(scale * LOG2_E), np.float32(-highest * scale * LOG2_E)
+    total = 0.0
+    for at in range(low, high, PIECE):
+        here, some = U(at), ZERO
+        for i in range(U(min(PIECE, high - at))):
+            y = scores[here + i] * factor + offset
+            y = y if y > BOTTOM else BOTTOM
+            whole = np.int32(y - HALF)
+            r = y - np.float32(whole)
+            power = float_of_bits((whole + BIAS) << POINT)
+            some += power * (C0 + r * (C1 + r * (C2 + r * (C3 + r * (C4 + r * C5)))))
+        total += np.float64(some)
+    return total * 2.0 ** (-highest * scale * LOG2_E - np.float64(offset))

@@ -1,0 +1,219 @@
+"""What is known, made ready for the kernels: facts that name items of the release, weights, tables."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.entries import begins, has, similarities
+from standout.attack.kernels import Candidates, Facts
+from standout.errors import NotFoundError, ParameterError
+from standout.facts import Known
+from standout.release.model import Release
+from standout.release.postings import unpacked
+from standout.similarity.attributes import Similarity
+from standout.similarity.tables import Tables, tables
+
+__all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
+NOBODY = np.empty(0, np.int32)
+
+
+def _rarity(support: Ints) -> Floats:
+    """wt(i) = 1 / ln(max(|supp(i)|, 2))  [Algorithm 1B; an item of one person is as rare as of two]."""
+    return 1.0 / np.log(np.maximum(support, 2))
+
+
+WEIGHTS: dict[str, Callable[[Ints], Any]] = {
+    "rarity": _rarity,
+    "one": lambda support: np.ones(len(support)),
+    "inverse": lambda support: 1.0 / np.maximum(support, 1),
+}
+
+
+def weigher(weights: Weights) -> Callable[[Ints], Floats]:
+    """The weight of items by how many records have them; checked."""
+    if not callable(weights) and weights not in WEIGHTS:
+        raise ParameterError(
+            f"weights must be rarity, one, inverse or a function of support, got {weights!r}"
+        )
+    function = weights if callable(weights) else WEIGHTS[weights]
+
+    def weigh(support: Ints) -> Floats:
+        found = np.asarray(function(support), np.float64)
+        if found.shape != support.shape or not np.isfinite(found).all() or (found < 0).any():
+            raise ParameterError("weights must be one finite number ≥ 0 for each support")
+        return found
+
+    return weigh
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Many queries against one release. `origin` is each fact's place in `known`; facts that name items
+    which the release does not have are left out of it. `step` is the grid that a query's parts lie on."""
+
+    release: Release
+    known: Known
+    origin: Ints
+    facts: Facts
+    weight: Floats
+    tables: Tables
+    exclude: Ints
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    @cached_property
+    def step(self) -> Floats:
+        """A power of two per query: parts that are multiples of it add up exactly, in any order.
+
+        It is 2^-51 of the highest score there can be, rounded up to a power of two: no more is lost than by
+        any sum in double precision.
+        """
+        most = self.weight * self.tables.peak[self.facts.shape]
+        total = np.add.reduceat(np.append(most, 0.0), self.facts.first[:-1]) if len(self) else np.empty(0)
+        total = np.where(np.diff(self.facts.first) > 0, total, 0.0)
+        return np.asarray(np.exp2(np.ceil(np.log2(np.where(total > 0, total, 1.0))) - 51))
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        release, known = self.release, self.known
+        lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
+        since = begins(release) if known.filtered else NOBODY
+        return Candidates(self.exclude, known.length, known.joined, lengths, since, known.filtered)
+
+    def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
+        """Which records may be found, or None if all may."""
+        exclude, known = int(self.exclude[q]), self.known
+        if exclude < 0 and not known.filtered:
+            return None
+        keep = np.ones(self.release.n_records, np.bool_)
+        if known.filtered:
+            lengths, since = self.candidates.lengths, self.candidates.begins
+            keep &= (lengths >= known.length[q, 0]) & (lengths <= known.length[q, 1])
+            keep &= (since < 0) | ((since >= known.joined[q, 0]) & (since <= known.joined[q, 1]))
+        if exclude >= 0:
+            keep[exclude] = False
+        return keep
+
+    def count(self, q: int) -> int:
+        """How many records may be found."""
+        keep = self.is_candidate(q)
+        return self.release.n_records if keep is None else int(np.count_nonzero(keep))
+
+    def own(self, q: int) -> slice:
+        """The facts of a query."""
+        return slice(int(self.facts.first[q]), int(self.facts.first[q + 1]))
+
+    def similar(self, fact: Ints, value: Ints, time: Ints) -> Floats:
+        """Sim of each fact and the entry of this value and time code beside it."""
+        release, made = self.release, self.tables
+        timed = time < release.span
+        kind = np.where(timed | (release.span == 0), value, value + release.n_levels + 1)
+        u = self.facts.shape[fact]
+        at = made.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
+        return np.asarray(made.a[u, kind] + made.b[u, kind] * made.c[at])
+
+    def parts(self, query: Ints, fact: Ints, similarity: Floats) -> Floats:
+        """weight · Sim on the query's grid: what each fact adds to a score."""
+        step = self.step[query]
+        return np.asarray(np.rint(self.weight[fact] * np.maximum(similarity, 0.0) / step) * step)
+
+    def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+        """(pair, fact, Sim) for every fact of each query and the record beside it; -1 where that lacks it."""
+        counts = np.diff(self.facts.first)[query]
+        pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
+        _, item, _, shape, time = self.facts
+        found = similarities(self.release, record[pair], item[fact], shape[fact], time[fact], self.tables)
+        return pair, fact, found
+
+    def scores_of(self, query: Ints, record: Ints) -> Floats:
+        """The score of each record for the query beside it."""
+        pair, fact, similarity = self.pairs(query, record)
+        parts = self.parts(query[pair], fact, similarity)
+        return np.bincount(pair, parts, len(query)).astype(np.float64)
+
+    def scores(self, q: int) -> Floats:
+        """The scores of all records for one query, those of no candidates -∞: slow, and to the last bit."""
+        release = self.release
+        scores = np.zeros(release.n_records)
+        for fact in range(*self.own(q).indices(len(self.weight))):
+            records, value, time = unpacked(
+                release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
+            )
+            same = np.full(len(records), fact)
+            scores[records] += self.parts(np.full(len(records), q), same, self.similar(same, value, time))
+        keep = self.is_candidate(q)
+        return scores if keep is None else np.where(keep, scores, -np.inf)
+
+
+def prefixes(queries: Queries, sizes: Sequence[int]) -> Queries:
+    """Each query with its first 2, 3, … facts only: a query for every size, sizes within queries."""
+    known, n = queries.known, len(sizes)
+    query = np.repeat(np.arange(len(queries)), n)
+    wanted = np.minimum(np.tile(np.array(sizes, np.int64), len(queries)), np.diff(known.first)[query])
+    told = _ranges(known.first[query], wanted)
+    shorter = known.taken(query, told, _starts(wanted))
+    ends = np.searchsorted(queries.origin, known.first[query] + wanted)
+    counts = ends - queries.facts.first[query]
+    fact = _ranges(queries.facts.first[query], counts)
+    base = np.repeat(_starts(wanted)[:-1] - known.first[query], counts)
+    _, item, weight, shape, time = queries.facts
+    facts = Facts(_starts(counts), item[fact], weight[fact], shape[fact], time[fact])
+    return Queries(
+        queries.release, shorter, queries.origin[fact] + base, facts, queries.weight[fact], queries.tables,
+        queries.exclude[query],
+    )  # fmt: skip
+
+
+def _starts(counts: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _ranges(first: Ints, counts: Ints) -> Ints:
+    """first[0], first[0] + 1, … counts[0] of them, then those of first[1], …"""
+    ends = np.cumsum(counts)
+    return np.asarray(np.arange(int(counts.sum())) + np.repeat(first - (ends - counts), counts))
+
+
+def prepared(
+    release: Release, known: Known, similarity: Similarity, weights: Weights, exclude: Ints
+) -> Queries:
+    """The queries, with weights of what is left when their excluded records are taken out."""
+    made = tables(release, known, similarity)
+    origin = np.flatnonzero(known.item >= 0)
+    first = np.searchsorted(origin, known.first)
+    item = known.item[origin]
+    asked = np.repeat(np.arange(len(known)), np.diff(first))
+    support = release.support[item] - has(release, exclude[asked], item)
+    weight = weigher(weights)(support)
+    facts = Facts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
+    return Queries(release, known, origin, facts, weight, made, exclude)
+
+
+def excluded(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:
+    """The record that each query leaves out, -1 for none; given as an id, one for each query, or codes."""
+    if isinstance(exclude, np.ndarray):
+        codes = exclude.astype(np.int64)
+    else:
+        names = [exclude] * queries if exclude is None or isinstance(exclude, str) else list(exclude)
+        codes = np.array([-1 if name is None else _record(release, name) for name in names], np.int64)
+    if len(codes) != queries:
+        raise ParameterError(f"exclude has {len(codes)} records for {queries} queries")
+    if len(codes) and not (-1 <= codes.min() and codes.max() < release.n_records):
+        raise NotFoundError(f"record positions run from 0 to {release.n_records - 1:,}")
+    return codes
+
+
+def _record(release: Release, name: str) -> int:
+    code = release.records.find(name) if isinstance(name, str) else None
+    if code is None:
+        raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
+    return code

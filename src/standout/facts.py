@@ -1,0 +1,268 @@
+"""What is known of a person: facts, by hand or from a file, and the same as codes of a release."""
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import ParameterError, SourceError
+from standout.release.catalogue import Catalogue
+from standout.release.model import Release
+
+__all__ = ["Aux", "Fact", "Known", "known_of"]
+
+Ints = NDArray[np.int64]
+ANY_LENGTH = (0, 2**62)
+ANY_TIME = (-(2**62), 2**62)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing known of a person: an item by its id or title, and its value and time where they are known.
+
+    >>> Fact("Brazil", value=4, time=date(2005, 3, 1))
+    Fact(item='Brazil', value=4, time=datetime.date(2005, 3, 1))
+    """
+
+    item: str
+    value: float | str | None = None
+    time: date | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.item, str) or not self.item:
+            raise ParameterError("a fact names its item by id or title, as text")
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            raise ParameterError("a fact's value must be finite, or None where it is not known")
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float, str, type(None))):
+            raise ParameterError(f"a fact's value is a number or text, got {type(self.value).__name__}")
+        if not isinstance(self.time, (date, type(None))):
+            raise ParameterError(f"a fact's time is a date or datetime, got {type(self.time).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Aux:
+    """Everything known of a person  [the paper's aux = Aux(r)].
+
+    `length` is the lowest and the highest number of items that the person's record may have, `joined` the
+    earliest and the latest day that it may begin: candidates outside are removed.
+
+    >>> aux = Aux([Fact("17", value=4), Fact("42")], length=(100, 300))
+    >>> len(aux), aux.length
+    (2, (100, 300))
+    """
+
+    facts: Sequence[Fact]
+    length: tuple[int, int] | None = None
+    joined: tuple[date, date] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "facts", tuple(self.facts))
+        if not all(isinstance(fact, Fact) for fact in self.facts):
+            raise ParameterError("aux is made of facts: Aux([Fact(item, value, time), …])")
+        names = [fact.item for fact in self.facts]
+        if len(set(names)) < len(names):
+            raise ParameterError("an item is named twice in aux: say everything known of it in one fact")
+        for name, ends in (("length", self.length), ("joined", self.joined)):
+            if ends is not None and (len(ends) != 2 or ends[0] > ends[1]):  # type: ignore[operator]
+                raise ParameterError(f"{name} is (lowest, highest), got {ends!r}")
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Aux":
+        """The facts in a CSV file: a column `item`, and `value` and `time` (ISO) where they are known.
+
+        Empty cells are not known. A bad line is named by its number.
+        """
+        try:
+            with Path(path).open(encoding="utf-8-sig", newline="") as file:
+                return cls(list(_facts(csv.DictReader(file, strict=True), path)))
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+
+    def unknown(self, release: Release) -> tuple[Fact, ...]:
+        """The facts that name items which the release does not have."""
+        catalogue = Catalogue(release)
+        return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of many people, as codes of one release.
+
+    Person q owns the facts first[q] … first[q + 1]. `item` is an item's code, -1 if the release has no such
+    item. `value` is a place in `values`, -1 where it is not known. `time` is a code of the release's clock,
+    before 0 or past its end for times outside it; `timed` says where it is known. `length` and `joined` are
+    the lowest and highest a candidate may have, `names` the words for unknown items.
+    """
+
+    first: Ints
+    item: Ints
+    value: Ints
+    values: tuple[float | str, ...]
+    time: Ints
+    timed: NDArray[np.bool_]
+    length: Ints
+    joined: Ints
+    filtered: bool = False
+    names: dict[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def taken(self, query: Ints, fact: Ints, first: Ints) -> "Known":
+        """Other people made of these: with the filters of `query` and the facts `fact`, from first[p] on."""
+        names = (
+            {at: self.names[i] for at, i in enumerate(fact.tolist()) if i in self.names} if self.names else {}
+        )
+        return Known(
+            first, self.item[fact], self.value[fact], self.values, self.time[fact], self.timed[fact],
+            self.length[query], self.joined[query], self.filtered, names,
+        )  # fmt: skip
+
+    def fact(self, release: Release, i: int) -> Fact:
+        """The i-th fact in words."""
+        item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
+        value = None if self.value[i] < 0 else self.values[self.value[i]]
+        return Fact(item, value, _moment(release, int(self.time[i])) if self.timed[i] else None)
+
+    def aux(self, release: Release, q: int) -> Aux:
+        """Everything known of the q-th person, in words."""
+        facts = [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
+        shortest, longest = (int(end) for end in self.length[q])
+        earliest, latest = (int(end) for end in self.joined[q])
+        return Aux(
+            facts,
+            None if (shortest, longest) == ANY_LENGTH else (shortest, longest),
+            None
+            if (earliest, latest) == ANY_TIME
+            else (_moment(release, earliest), _moment(release, latest)),
+        )
+
+
+def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
+    """The facts as codes of the release. A value or time that the release has none of is not compared."""
+    auxes = list(auxes)
+    catalogue = Catalogue(release)
+    facts = [fact for aux in auxes for fact in aux.facts]
+    item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
+    first = np.concatenate([[0], np.cumsum([len(aux) for aux in auxes])]).astype(np.int64)
+    _refuse_twice(item, first)
+    values = [None if release.levels is None else _value(release, fact) for fact in facts]
+    distinct = sorted(
+        {value for value in values if value is not None}, key=lambda value: (str(type(value)), value)
+    )
+    place = {value: at for at, value in enumerate(distinct)}
+    times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
+    return Known(
+        first,
+        item,
+        np.array([-1 if value is None else place[value] for value in values], np.int64),
+        tuple(distinct),
+        np.array([0 if time is None else time for time in times], np.int64),
+        np.array([time is not None for time in times], np.bool_),
+        np.array([aux.length or ANY_LENGTH for aux in auxes], np.int64).reshape(-1, 2),
+        np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
+        any(aux.length is not None or aux.joined is not None for aux in auxes),
+        {i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
+    )
+
+
+def _code(catalogue: Catalogue, name: str) -> int:
+    code = catalogue.find(name)
+    return -1 if code is None else code
+
+
+def _refuse_twice(item: Ints, first: Ints) -> None:
+    for begin, end in pairwise(first):
+        found = item[begin:end][item[begin:end] >= 0]
+        if len(np.unique(found)) < len(found):
+            raise ParameterError("two facts of one aux name the same item: say everything known of it in one")
+
+
+def _value(release: Release, fact: Fact) -> float | str | None:
+    if fact.value is None:
+        return None
+    if isinstance(release.levels, tuple):
+        return str(fact.value)
+    if isinstance(fact.value, str):
+        raise ParameterError("the release's values are numbers: a fact's value must be one too")
+    return float(fact.value)
+
+
+def _code_of_time(release: Release, time: date | None) -> int | None:
+    if time is None or release.clock is None or release.clock.span == 0:
+        return None
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        raise ParameterError("a fact's time is on the release's wall clock: give it without a zone")
+    return release.clock.encode(time)
+
+
+def _moment(release: Release, code: int) -> date:
+    assert release.clock is not None
+    return release.clock.moment(code)
+
+
+def _joined(release: Release, aux: Aux) -> tuple[int, int]:
+    if aux.joined is None:
+        return ANY_TIME
+    ends = [_code_of_time(release, day) for day in aux.joined]
+    if ends[0] is None or ends[1] is None:
+        raise ParameterError("the release has no times: nothing is known of when a record begins")
+    return ends[0], ends[1]
+
+
+def _facts(rows: "csv.DictReader[str]", path: str | Path) -> Iterator[Fact]:
+    columns = [name.strip().lower() for name in rows.fieldnames or ()]
+    if "item" not in columns or not set(columns) <= {"item", "value", "time"}:
+        raise SourceError(f"{path}: the first line names the columns: item, and value and time where known")
+    rows.fieldnames = columns
+    for row in rows:
+        try:
+            yield _fact(row)
+        except ValueError as error:
+            raise SourceError(f"{path}, line {rows.line_num}: {error}") from error
+
+
+def _fact(row: dict[str, Any]) -> Fact:
+    if None in row or None in row.values():
+        raise ValueError("the line has more or fewer cells than the first one")
+    if not row["item"].strip():
+        raise ValueError("the item is missing")
+    return Fact(row["item"], parse_value(row.get("value", "")), parse_time(row.get("time", "")))
+
+
+def parse_value(text: str) -> float | str | None:
+    """A value as written: a number if it reads as one, None if it is blank."""
+    text = text.strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    if not math.isfinite(number):
+        raise ValueError("a value must be finite")
+    return number
+
+
+def parse_time(text: str) -> date | None:
+    """An ISO date or datetime as written, None if it is blank."""
+    text = text.strip()
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a time is written like 2005-03-01 or 2005-03-01T20:15") from None

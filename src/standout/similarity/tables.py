@@ -1,0 +1,236 @@
+"""Similarities as tables: what the kernels look up instead of calling anything.
+
+    Sim(fact, entry) = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time]
+
+u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
+a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
+and functions of the user's own; the last have a row of c for each kind.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import ParameterError
+from standout.facts import Known
+from standout.release.model import Levels, Release
+from standout.similarity.attributes import Custom, Floats, Similarity, Value, days_per_unit
+
+__all__ = ["Shape", "Single", "Tables", "tables"]
+
+Ints = NDArray[np.int64]
+CALLS = 1 << 22
+"""How many numbers a function of the user's own may be asked for."""
+TINY = 1e-30
+"""Below this a single-precision number is near its end, where arithmetic is slow and wrong: 0 instead."""
+
+
+class Shape(NamedTuple):
+    """What decides a fact's row of the tables: its value, and its time where that lies far outside."""
+
+    value: Value | None
+    timed: bool
+    far: int | None
+
+
+class Single(NamedTuple):
+    """The tables in single precision, for the kernels."""
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    off: NDArray[np.uint64]
+    c: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables for the facts of a Known. `shape` is each fact's row, `time` what is subtracted, `terms` by row
+    how many parts are added up (2 for a decay of value and time), `peak` the most that Sim can be."""
+
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+    shape: Ints
+    time: Ints
+    terms: Ints
+
+    @property
+    def peak(self) -> Floats:
+        return np.asarray((self.a + self.b * self.c.max(initial=0.0)).max(axis=1))
+
+    @property
+    def common(self) -> bool:
+        """Whether all kinds of a shape share one row of c."""
+        return bool((self.off == self.off[:, :1]).all())
+
+    def single(self) -> Single:
+        return Single(_single(self.a), _single(self.b), self.off.astype(np.uint64), _single(self.c))
+
+
+def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
+    """The similarity, tabulated for everything in `known`."""
+    if not isinstance(similarity, Similarity):
+        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
+    return _Tabulation(release, known, similarity).tables()
+
+
+class _Tabulation:
+    def __init__(self, release: Release, known: Known, similarity: Similarity) -> None:
+        self.release, self.similarity = release, similarity
+        self.levels: Levels = np.empty(0) if release.levels is None else release.levels
+        self.n_levels = release.n_levels
+        self.span = release.span
+        self.day = days_per_unit(release)
+        self.known, self.far = known, self._far(known)
+        near = known.time[known.timed & ~self.far]
+        self.latest = int(near.max(initial=0))
+        self.width = max(self.span, 1) + self.latest - int(near.min(initial=0))
+        self.rows: list[Floats] = []
+        self.end = 0
+        self.near: int | None = None
+
+    def _far(self, known: Known) -> NDArray[np.bool_]:
+        """Facts whose time lies so far outside that a table over all distances would be mostly air."""
+        outside = (known.time < -self.span) | (known.time > 2 * self.span)
+        return known.timed & outside
+
+    def tables(self) -> Tables:
+        shapes, shape = self._shapes()
+        kinds = 1 << self.release.by_item.value_bits
+        a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
+        off, terms = np.zeros((len(shapes), kinds), np.int64), np.ones(len(shapes), np.int64)
+        judged = np.zeros(len(shapes), np.bool_)
+        for u, one in enumerate(shapes):
+            fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
+            terms[u], judged[u] = fill(one, a[u], b[u], off[u])
+        self._row(np.zeros(max(self.width, 1 << self.release.by_item.time_bits)))  # no code reaches past it
+        time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
+        return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms)
+
+    def _shapes(self) -> tuple[list[Shape], Ints]:
+        """The distinct shapes, and each fact's place among them."""
+        known = self.known
+        code = 2 * (known.value + 1) + known.timed
+        far = np.flatnonzero(self.far)
+        past = 2 * (len(known.values) + 1)
+        code[far] = past + far  # each a shape of its own: there are few
+        distinct, place = np.unique(code, return_inverse=True)
+        return [self._shape(one, past) for one in distinct.tolist()], place.astype(np.int64)
+
+    def _shape(self, code: int, past: int) -> Shape:
+        known = self.known
+        fact = code - past if code >= past else None
+        value = (code // 2 - 1) if fact is None else int(known.value[fact])
+        timed = bool(code % 2) if fact is None else True
+        return Shape(
+            None if value < 0 else known.values[value], timed, None if fact is None else int(known.time[fact])
+        )
+
+    def _fill(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a similarity that judges values and times apart.
+
+        Returns how many terms add up, and whether the time counts.
+        """
+        values, at = self._values(shape), self._times(shape)
+        bank = slice(0, self.n_levels + 1)
+        second = slice(self.n_levels + 1, 2 * self.n_levels + 2)  # without a time: what c says counts 0
+        both = values is not None and at is not None
+        alone = np.ones(self.n_levels + 1) if values is None else values
+        if at is None:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+            return 1, False
+        off[:] = at
+        b[bank] = alone if not (both and self.similarity.adds) else 1.0
+        if both and self.similarity.adds:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+        return (2 if both and self.similarity.adds else 1), True
+
+    def _values(self, shape: Shape) -> Floats | None:
+        """Sim of the known value with each level, and 0 for an entry without a value."""
+        if shape.value is None or self.release.levels is None:
+            return None
+        found = self.similarity.values(shape.value, self.levels)
+        return None if found is None else np.append(_checked(found, self.n_levels, "values"), 0.0)
+
+    def _times(self, shape: Shape) -> int | None:
+        """Where the row of c for this shape begins, moved so that time − known time is added to it."""
+        if not shape.timed or self.span == 0:
+            return None
+        if shape.far is None and self.near is not None:
+            return self.near
+        steps = self._steps(shape)
+        found = self.similarity.times(steps * self.day)
+        if found is None:
+            return None
+        at = self._row(_checked(found, len(steps), "times")) + self._zero(shape)
+        if shape.far is None:
+            self.near = at
+        return at
+
+    def _steps(self, shape: Shape) -> Floats:
+        """The distances in units from a fact's time to an entry's that can come up."""
+        if shape.far is not None:
+            return np.arange(self.span, dtype=np.float64) - shape.far
+        return np.arange(self.width, dtype=np.float64) - self.latest
+
+    def _zero(self, shape: Shape) -> int:
+        """Where distance 0 stands in a row of these steps."""
+        return self.latest if shape.far is None else shape.far
+
+    def _row(self, row: Floats) -> int:
+        self.rows.append(row)
+        self.end += len(row)
+        return self.end - len(row)
+
+    def _fill_custom(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a function of the user's own: each kind has a row of c."""
+        assert isinstance(self.similarity, Custom)
+        call = self._call(self.similarity.function)
+        timed = shape.timed and self.span > 0
+        steps = self._steps(shape)
+        if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
+            raise ParameterError(
+                f"a function of value and time would be called more than {CALLS:,} times: "
+                "judge them apart, in a subclass of Similarity with values() and times()"
+            )
+        levels = [*self.levels, None]
+        for kind, level in enumerate(levels):
+            level = float(level) if isinstance(level, np.floating) else level
+            a[kind] = 0.0 if timed else call(shape.value, level, None)
+            if kind + len(levels) < len(a):
+                a[kind + len(levels)] = call(shape.value, level, None)
+            if timed:
+                b[kind] = 1.0
+                row = [call(shape.value, level, float(step * self.day)) for step in steps]
+                off[kind] = self._row(np.array(row)) + self._zero(shape)
+        off[len(levels) :] = off[0]  # kinds without a time, and none: looked up, and multiplied by 0
+        return 1, timed
+
+    def _call(self, function: Callable[..., Any]) -> Callable[..., float]:
+        def call(*given: Any) -> float:
+            try:
+                found = float(function(*given))
+            except (TypeError, ValueError) as error:
+                raise ParameterError(f"the similarity's function failed: {error}") from error
+            if not (np.isfinite(found) and found >= 0):
+                raise ParameterError(f"the similarity's function must give finite numbers ≥ 0, got {found}")
+            return found
+
+        return call
+
+
+def _checked(found: Any, length: int, name: str) -> Floats:
+    array = np.asarray(found, np.float64)
+    if array.shape != (length,) or not np.isfinite(array).all() or (array < 0).any():
+        raise ParameterError(f"a similarity's {name}() must give {length} finite numbers ≥ 0")
+    return array
+
+
+def _single(array: Floats) -> NDArray[np.float32]:
+    return np.where(array < TINY, 0.0, array).astype(np.float32)
