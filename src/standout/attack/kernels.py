@@ -95,8 +95,8 @@ class Work(NamedTuple):
 
 class Found(NamedTuple):
     """What came out, a row per query: how many candidates, the sum of their scores and of the squares, the
-    highest score, Z = Σ e^((score − highest)/σ), and the records that may be among the best. `more` says
-    that there were more of those than places."""
+    highest score, Z = Σ e^((score − highest)/σ), and the records that may be among the best: n of them, in
+    `places` places of `record` and `score`. `more` says that there were more of those than places."""
 
     candidates: NDArray[np.int64]
     total: NDArray[np.float64]
@@ -107,13 +107,14 @@ class Found(NamedTuple):
     record: NDArray[np.int64]
     score: NDArray[np.float32]
     more: NDArray[np.bool_]
+    places: int
 
     @classmethod
     def of(cls, queries: int, places: int) -> "Found":
         return cls(
             np.zeros(queries, np.int64), np.zeros(queries), np.zeros(queries), np.zeros(queries),
-            np.zeros(queries), np.zeros(queries, np.int64), np.zeros((queries, places), np.int64),
-            np.zeros((queries, places), np.float32), np.zeros(queries, np.bool_),
+            np.zeros(queries), np.zeros(queries, np.int64), np.zeros(queries * places, np.int64),
+            np.zeros(queries * places, np.float32), np.zeros(queries, np.bool_), places,
         )  # fmt: skip
 
 
@@ -125,7 +126,7 @@ def score(
     """Queries low … high - 1, into `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
-    a, b, off, c = tables
+    a, b, off, c, shared = tables
     scores, place, out, left_out, listed, highest, sums, small, cursor, at, best, bits, peaks = work
     for q in range(low, high):
         f, k = first_fact[q], first_fact[q + 1] - first_fact[q]
@@ -150,8 +151,8 @@ def score(
                 if cursor[j] < run[i + 1] and block[cursor[j]] == here:
                     stop = start[i] + np.int64(end[cursor[j]])
                     _add(
-                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shape[f + j], time[f + j],
-                        weight[f + j], target, base,
+                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shared, shape[f + j],
+                        time[f + j], weight[f + j], target, base,
                     )  # fmt: skip
             listed[here] = 0
             for j in range(k):
@@ -179,8 +180,9 @@ def score(
         floor = bound(highest, np.int64(0), np.int64(1), len(highest), best, top, k)
         found.highest[q] = np.float64(best[0])
         found.n[q], found.more[q] = _select(
-            scores, place, listed, highest, floor, found.record[q], found.score[q], best, top, k
-        )
+            scores, place, listed, highest, floor, found.record, found.score, q * found.places, found.places,
+            best, top, k,
+        )  # fmt: skip
         if with_z:
             scale = scale_of(n, sums[0], sums[1])
             found.z[q] = _partition(scores, listed, left_out, n_records, found.highest[q], scale)
@@ -214,17 +216,25 @@ def _rule_out(candidates: Candidates, q: Int, n_records: Int, out: Array, left_o
 @part
 def _add(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
-    c: Array, shape: Int, known_time: Int, weight: Real, scores: Array, base: Int,
+    c: Array, shared: Array, shape: Int, known_time: Int, weight: Real, scores: Array, base: Int,
 ) -> None:  # fmt: skip
     """Adds weight · Sim of the entries in words low … high - 1 to the scores of their records."""
     of_time, of_place = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
     u, known, first = U(shape), U(known_time), U(base)
-    for p in range(U(low), U(high)):
-        x = U(word[p])
-        kind = (x >> of_time) & kind_mask
-        similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known]
-        scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+    if shared[u]:  # one lookup less: a fifth of the time
+        row = off[u, U(0)] - known
+        for p in range(U(low), U(high)):
+            x = U(word[p])
+            kind = (x >> of_time) & kind_mask
+            similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + row]
+            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+    else:
+        for p in range(U(low), U(high)):
+            x = U(word[p])
+            kind = (x >> of_time) & kind_mask
+            similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known]
+            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
 
 
 @part
@@ -291,7 +301,7 @@ def _sum(scores: Array, bits: Array, first: Int, peaks: Array, at: Int, sums: Ar
 @part
 def _select(
     scores: Array, place: Array, listed: Array, highest: Array, floor: Real, record: Array, score: Array,
-    best: Array, top: Int, facts: Int,
+    row: Int, places: Int, best: Array, top: Int, facts: Int,
 ) -> tuple[Int, Flag]:  # fmt: skip
     """Notes every record whose score is at least `floor`: whoever may be among the `top` highest, and not 0.
 
@@ -309,14 +319,14 @@ def _select(
             for i in range(first, first + length):
                 if scores[i] < floor:
                     continue
-                if n == len(record):
-                    n, floor = thin(record, score, n, best, top, facts, floor)
-                    if n == len(record):
+                if n == places:
+                    n, floor = thin(record, score, row, n, best, top, facts, floor)
+                    if n == places:
                         return n, True
                     if scores[i] < floor:
                         continue
-                record[n] = i if whole else here * BLOCK + np.int64(place[i])
-                score[n] = scores[i]
+                record[row + n] = i if whole else here * BLOCK + np.int64(place[i])
+                score[row + n] = scores[i]
                 n += 1
     return n, False
 
@@ -339,15 +349,15 @@ def bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int,
 
 @part
 def thin(
-    record: Array, score: Array, n: Int, best: Array, top: Int, facts: Int, floor: Real
+    record: Array, score: Array, row: Int, n: Int, best: Array, top: Int, facts: Int, floor: Real
 ) -> tuple[Int, Real]:
     """Drops what has turned out to be too low to be among the best; returns what is left, and the bound."""
-    floor = max(floor, bound(score, np.int64(0), np.int64(1), n, best, top, facts))
+    floor = max(floor, bound(score, row, np.int64(1), n, best, top, facts))
     kept = np.int64(0)
-    for i in range(n):
+    for i in range(row, row + n):
         if score[i] >= floor:
-            score[kept] = score[i]
-            record[kept] = record[i]
+            score[row + kept] = score[i]
+            record[row + kept] = record[i]
             kept += 1
     return kept, floor
 

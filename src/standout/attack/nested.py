@@ -3,7 +3,8 @@
 Most of what an audit asks is nested: how well do 2 facts do, 3, … 10? The scores after m facts are those
 after m − 1 and a little more, so each posting is looked at once. The sums follow each change: if a score
 grows from `old` to `new` by `piece`, the sum of squares grows by piece · (old + new). Draws that differ in
-their noise only lie beside each other as lanes.
+their noise only lie beside each other as lanes. All kinds of a fact share one row of the time table here:
+functions of the user's own, which have more, are not nested.
 
 Who may be among the best is noticed when a score rises above the lowest of the best so far. A record that
 crosses no bound any more may still be among the best of a later step, because scores never fall: so
@@ -83,15 +84,16 @@ def nested(
     """Groups low … high - 1, into the rows of `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
-    scores, floor, until, count, cursor, at = (
-        nest[0],
+    scores, floor, until, best, cursor, at = (
+        nest.scores,
         nest.floor,
         nest.until,
-        nest.n_noticed,
+        nest.best,
         nest.cursor,
         nest.at,
     )
-    sums, noticed, mark, row = nest.sums, nest.noticed, nest.mark, groups.row
+    sums, noticed, count, mark, row = nest.sums, nest.noticed, nest.n_noticed, nest.mark, groups.row
+    record, score, places = found.record, found.score, found.places
     for g in range(low, high):
         q, lanes, exclude = groups.first[g], groups.first[g + 1] - groups.first[g], groups.exclude[g]
         width = 1 if lanes == 1 else LANES
@@ -143,12 +145,12 @@ def nested(
                             if count[lane] == 0:
                                 continue
                             found.n[to], found.more[to] = _collect(
-                                scores, noticed, count, lane, width, here * BLOCK, floor, j, found.record[to],
-                                found.score[to], found.n[to], found.more[to], nest.best, top,
+                                scores, noticed, count, lane, width, here * BLOCK, floor, j, record, score,
+                                to * places, places, found.n[to], found.more[to], best, top,
                             )  # fmt: skip
                             continue
                         if walk == BOUNDS:
-                            floor[j, lane] = bound(scores, lane, width, SAMPLE, nest.best, top, steps)
+                            floor[j, lane] = bound(scores, lane, width, SAMPLE, best, top, steps)
                             continue
                         for p in range(size):
                             nest.flat[p] = scores[p * width + lane]
@@ -165,7 +167,7 @@ def nested(
             if walk == BOUNDS:
                 sums[:] = 0.0
             if walk == BEST:
-                _report(row, q, lanes, steps, sums, found, nest.best, top)
+                _report(row, q, lanes, steps, sums, found, best, top)
 
 
 @part
@@ -195,7 +197,7 @@ def _spread(
     q: Int, lanes: Int, steps: Int,
 ) -> None:  # fmt: skip
     """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
-    of_a, of_b, off, of_c = tables
+    of_a, of_b, off, of_c, _ = tables
     times = c.shape[1] // LANES
     for j in range(steps):
         for lane in range(LANES):
@@ -231,14 +233,15 @@ def _one(
     """Adds a fact to the scores of a block and to the sums, and notices who reaches `least`: one lane."""
     of_time, of_place = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
-    u, known = U(shape), U(known_time)
+    u = U(shape)
+    row = off[u, U(0)] - U(known_time)
     added, grown = 0.0, 0.0
     for begin in range(low, high, CHUNK):
         stop, highest = min(begin + CHUNK, high), ZERO
         for p in range(U(begin), U(stop)):
             x = U(word[p])
             kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
-            piece = weight * (a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known])
+            piece = weight * (a[u, kind] + b[u, kind] * c[(x & time_mask) + row])
             old = scores[place]
             new = old + piece
             scores[place] = new
@@ -298,7 +301,7 @@ def _notice(
 @part
 def _collect(
     scores: Array, noticed: Array, count: Array, lane: Int, width: Int, first: Int, floor: Array, j: Int,
-    record: Array, score: Array, n: Int, more: Flag, best: Array, top: Int,
+    record: Array, score: Array, row: Int, places: Int, n: Int, more: Flag, best: Array, top: Int,
 ) -> tuple[Int, Flag]:  # fmt: skip
     """Takes the noticed records of a block into a row, as long as they may be among the best of step j."""
     for i in range(count[lane]):
@@ -306,13 +309,13 @@ def _collect(
         x = scores[place * width + lane]
         if x < floor[j, lane] or more:
             continue
-        if n == len(record) or (n > 0 and n % (2 * top) == 0):  # raises the bound, and makes room
-            n, floor[j, lane] = thin(record, score, n, best, top, j + 1, floor[j, lane])
-            more = n == len(record)
+        if n == places or (n > 0 and n % (2 * top) == 0):  # raises the bound, and makes room
+            n, floor[j, lane] = thin(record, score, row, n, best, top, j + 1, floor[j, lane])
+            more = n == places
             if more or x < floor[j, lane]:
                 continue
-        record[n] = first + place
-        score[n] = x
+        record[row + n] = first + place
+        score[row + n] = x
         n += 1
     return n, more
 
@@ -330,6 +333,6 @@ def _report(
             to = row[q + lane, j]
             if to < 0:
                 continue
-            n, _ = thin(found.record[to], found.score[to], found.n[to], best, top, j + 1, LEAST)
+            n, _ = thin(found.record, found.score, to * found.places, found.n[to], best, top, j + 1, LEAST)
             found.n[to], found.total[to], found.squares[to] = n, added, grown
             found.highest[to] = np.float64(best[0])

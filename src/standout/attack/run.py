@@ -72,9 +72,9 @@ def run_nested(
     Neighbouring queries about the same items, as draws of different noise are, share the walk too.
     """
     wide = prefixes(queries, sizes)
-    if queries.known.filtered:
-        return wide, run(wide, top, with_z, threads, progress)
     release, single = queries.release, queries.tables.single()
+    if queries.known.filtered or not single.shared.all():
+        return wide, run(wide, top, with_z, threads, progress)
     found = Found.of(len(wide), max(PLACES, 4 * top))
     found.candidates[:] = release.n_records - (wide.exclude >= 0)
     steps = int(np.diff(queries.facts.first).max(initial=0))
@@ -107,10 +107,9 @@ def run_nested(
 def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> Groups:
     """Which queries are walked together, and where the verdict after each number of facts goes."""
     facts, exclude = queries.facts, queries.exclude
-    together = queries.tables.common and queries.release.span <= FLAT
     first = [0]
     for q in range(1, len(queries)):
-        same = together and q - first[-1] < LANES and exclude[q] == exclude[first[-1]]
+        same = queries.release.span <= FLAT and q - first[-1] < LANES and exclude[q] == exclude[first[-1]]
         if not same or not np.array_equal(facts.item[queries.own(q)], facts.item[queries.own(first[-1])]):
             first.append(q)
     row = np.full((len(queries), max(steps, 1)), -1, np.int64)
@@ -199,13 +198,13 @@ def settled(queries: Queries, found: Found, top: int, with_z: bool) -> Columns:
     mean = found.total / n
     variance = np.maximum(found.squares / n - mean * mean, 0.0)
     again = found.more | ((found.highest > 0) & ((variance < SPREAD * mean * mean) | (found.highest < FAINT)))
-    filled = np.arange(found.record.shape[1])[None, :] < np.where(again, 0, found.n)[:, None]
-    best = _best(queries, np.nonzero(filled)[0], found.record[filled])
+    filled = np.arange(found.places)[None, :] < np.where(again, 0, found.n)[:, None]
+    best = _best(queries, np.nonzero(filled)[0], found.record[filled.ravel()])
     sigma, own = np.sqrt(variance), best.query
     z = np.zeros(len(n))
     if with_z:
         scale = 1.0 / np.where(sigma > 0, sigma, np.inf)
-        single = found.score[filled].astype(np.float64)
+        single = found.score[filled.ravel()].astype(np.float64)
         old = np.bincount(own, np.exp((single - found.highest[own]) * scale[own]), len(n))
         new = np.bincount(own, np.exp((best.score - best.highest[own]) * scale[own]), len(n))
         z = np.maximum(found.z - old, 0.0) * np.exp((found.highest - best.highest) * scale) + new

@@ -37,12 +37,13 @@ class Shape(NamedTuple):
 
 
 class Single(NamedTuple):
-    """The tables in single precision, for the kernels."""
+    """The tables in single precision, for the kernels; `shared` says where all kinds have one row of c."""
 
     a: NDArray[np.float32]
     b: NDArray[np.float32]
     off: NDArray[np.uint64]
     c: NDArray[np.float32]
+    shared: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,9 @@ class Tables:
     def peak(self) -> Floats:
         return np.asarray((self.a + self.b * self.c.max(initial=0.0)).max(axis=1))
 
-    @property
-    def common(self) -> bool:
-        """Whether all kinds of a shape share one row of c."""
-        return bool((self.off == self.off[:, :1]).all())
-
     def single(self) -> Single:
-        return Single(_single(self.a), _single(self.b), self.off.astype(np.uint64), _single(self.c))
+        shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
+        return Single(_single(self.a), _single(self.b), self.off.astype(np.uint64), _single(self.c), shared)
 
 
 def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
