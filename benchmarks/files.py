@@ -1,14 +1,18 @@
-"""Files to read: a synthetic release of Netflix's shape as MovieLens CSV and as Netflix Prize text."""
+"""A synthetic release of Netflix's shape: as an index, as MovieLens CSV and as Netflix Prize text."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import standout as so
+from standout.release.build import frozen_groups, frozen_levels, packed, tightened
+from standout.release.clock import SECONDS, Clock, TimeUnit
+from standout.release.model import Levels, Orientation
 from standout.release.postings import unpacked
 
-__all__ = ["csv_file", "netflix_file", "release_of"]
+__all__ = ["csv_file", "index_file", "netflix_file", "release_of", "with_levels", "with_times"]
 
 RECORDS, ITEMS, ENTRIES = 480_189, 17_770, 100_480_507
 PIECE = 20_000
@@ -18,6 +22,51 @@ def release_of(entries: int) -> so.Release:
     """A release of Netflix's shape with so many entries: fewer people, the same films."""
     records = max(1, round(RECORDS * entries / ENTRIES))
     return so.synthesize(records=records, items=ITEMS, entries=entries, seed=2006)
+
+
+def index_file(folder: Path, entries: int) -> Path:
+    """The release as an index, made unless a sound one is there already."""
+    path = folder / f"release-{entries}.index"
+    try:
+        so.open(path)
+    except so.StoreError:
+        so.save(release_of(entries), path)
+    return path
+
+
+def with_times(release: so.Release, unit: TimeUnit) -> so.Release:
+    """The same entries with an hour or a minute drawn for each: 53 thousand times, or 3 million."""
+    time, clock, parts = release.by_record.time, release.clock, SECONDS["day"] // SECONDS[unit]
+    assert time is not None and clock is not None
+    drawn = np.random.default_rng(1).integers(0, parts, len(time), np.uint32)
+    finer = Clock(unit, clock.origin * parts, clock.span * parts)
+    return _repacked(release, release.by_record._replace(time=time * np.uint32(parts) + drawn), clock=finer)
+
+
+def with_levels(release: so.Release, count: int) -> so.Release:
+    """The same entries with values drawn finer, on `count` levels from 1 to 6: in words of 64 bits."""
+    value, between = release.by_record.value, count // release.n_levels
+    assert value is not None
+    finer = np.random.default_rng(1).integers(0, between, len(value), np.uint16)
+    levels = 1 + np.arange(between * release.n_levels) / between
+    value = value * np.uint16(between) + finer
+    return _repacked(release, release.by_record._replace(value=value), levels=levels)
+
+
+def _repacked(
+    release: so.Release, by_record: Orientation, levels: Levels | None = None, clock: Clock | None = None
+) -> so.Release:
+    by_record, kept, clock = tightened(
+        by_record, release.levels if levels is None else levels, clock or release.clock
+    )
+    return replace(
+        release,
+        levels=frozen_levels(kept),
+        clock=clock,
+        by_record=frozen_groups(by_record),
+        by_item=packed(by_record, release.n_items, kept, clock),
+        known_fingerprint=None,
+    )
 
 
 def csv_file(folder: Path, entries: int) -> Path:

@@ -2,6 +2,8 @@
 
 A job is a function that gets ready (imports, compiles on something tiny) and returns the work; only the
 work is timed, in the process itself. Peak memory is of the whole process, as the kernel counts it.
+
+What is quick and compared by ratio runs in one process instead, on one thread: `alone`, `interleaved`.
 """
 
 import argparse
@@ -14,7 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Cost", "best_of", "child", "settings"]
+__all__ = ["Cost", "alone", "best_of", "child", "interleaved", "settings"]
+
+LIMITS = ("MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
+ONE_THREAD = dict.fromkeys(LIMITS, "1")
+LONG = 0.2
+"""Seconds: what takes less is repeated within a round."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +82,25 @@ def child(work: Callable[[], object]) -> None:
     result = work()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(json.dumps({"wall": wall, "cpu": cpu, "result": result}))
+
+
+def alone(module: str) -> None:
+    """Starts the process anew with every library held to one thread, as CPU time is to be compared."""
+    if any(os.environ.get(name) != count for name, count in ONE_THREAD.items()):
+        os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, **ONE_THREAD})
+
+
+def interleaved(
+    rounds: int, jobs: dict[str, Callable[[], object]], clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """The least CPU seconds (or of another clock) of each job: one after the other, round by round."""
+    least = dict.fromkeys(jobs, float("inf"))
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            spent = 0.0
+            while spent < LONG:
+                begun = clock()
+                job()
+                took = clock() - begun
+                spent, least[name] = spent + took, min(least[name], took)
+    return least

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import standout as so
-from benchmarks.files import release_of
+from benchmarks.files import index_file
 from benchmarks.harness import settings
 
 CHILD = """
@@ -24,9 +24,7 @@ print(seconds, int(pages) / 1000, len(record))
 
 def main() -> None:
     given = settings(__doc__, rounds=5)
-    index = given.folder / f"release-{given.entries}.index"
-    if not index.exists():
-        so.save(release_of(given.entries), index)
+    index = index_file(given.folder, given.entries)
     record = so.open(index).records[so.open(index).n_records // 3]
     command = [sys.executable, "-c", CHILD, str(index), record]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(given.rounds)]

@@ -189,7 +189,8 @@ def _is_date(text):
 
 
 # The attack. Facts are {item: (value, time)}, what is not known None; times are in days, so that a difference
-# of two is what Sim judges. Entries are as above. Scores are {record: score}, candidates only.
+# of two is what Sim judges. Entries are as above. Scores are {record: score}, of all candidates and of nobody
+# else.
 
 EQUAL = 1e-12
 """Scores that are no further apart are the same: sums of floats depend on their order."""
@@ -248,29 +249,28 @@ def terms(known, entry, values, times):
     return found or [1.0]
 
 
-def sums(entries, facts, similarity=decay, weigh=weight):
-    """{record: the sum of wt(i) * Sim(aux_i, r'_i) over the known items that it has}  [Algorithm 1B]."""
-    counts = support(entries)
-    return {
-        record: math.fsum(
-            weigh(counts[item]) * similarity(known, entries[record, item])
-            for item, known in facts.items()
-            if (record, item) in entries
-        )
-        for record in lengths(entries)
-    }
+def sums(entries, facts, similarity=decay, weigh=weight, counts=None):
+    """{record: the sum of wt(i) * Sim(aux_i, r'_i) over the known items that it has}  [Algorithm 1B].
+
+    counts = how many records have an item: the supports of these entries, unless others are given.
+    """
+    counts = support(entries) if counts is None else counts
+    scores = {}
+    for record in lengths(entries):
+        own = [item for item in facts if (record, item) in entries]
+        parts = [weigh(counts[item]) * similarity(facts[item], entries[record, item]) for item in own]
+        scores[record] = math.fsum(parts)
+    return scores
 
 
 def minima(entries, facts, similarity=within):
-    """{record: min Sim(aux_i, r'_i) over the known items, 0 for one that it does not have}  [Algorithm 1A]."""
-    return {
-        record: min(
-            [similarity(known, entries[record, item]) if (record, item) in entries else 0.0
-             for item, known in facts.items()],
-            default=0.0,
-        )
-        for record in lengths(entries)
-    }  # fmt: skip
+    """{record: min Sim(aux_i, r'_i) over the known items}, 0 where it lacks one  [Algorithm 1A]."""
+    scores = {}
+    for record in lengths(entries):
+        has_all = facts and all((record, item) in entries for item in facts)
+        parts = [similarity(facts[item], entries[record, item]) for item in facts] if has_all else [0.0]
+        scores[record] = min(parts)
+    return scores
 
 
 def without(entries, record):
@@ -279,15 +279,20 @@ def without(entries, record):
 
 
 def candidates(entries, length=None, joined=None):
-    """The records with a length and a first time within (lowest, highest); one without a time has none too early
-    or too late."""
-    found = []
-    for record, count in lengths(entries).items():
-        times = [time for (owner, _), (_, time) in entries.items() if owner == record and time is not None]
-        fits = length is None or length[0] <= count <= length[1]
-        if fits and (joined is None or not times or joined[0] <= min(times) <= joined[1]):
-            found.append(record)
-    return found
+    """The records whose length and first time lie within (lowest, highest).
+
+    Nobody is removed by a first time that is not there.
+    """
+    first = {}
+    for (record, _), (_, time) in entries.items():
+        if time is not None:
+            first[record] = min(time, first.get(record, time))
+    return [
+        record
+        for record, count in lengths(entries).items()
+        if (length is None or length[0] <= count <= length[1])
+        and (joined is None or record not in first or joined[0] <= first[record] <= joined[1])
+    ]
 
 
 def mean(scores):
@@ -313,7 +318,8 @@ def second(scores):
 
 def tied(scores):
     """The records with the highest score, in the order of a release."""
-    return [record for record in shortlex(scores) if scores[record] >= highest(scores) - EQUAL]
+    least = highest(scores) - EQUAL
+    return shortlex(record for record, score in scores.items() if score >= least)
 
 
 def eccentricity(scores):
@@ -329,7 +335,7 @@ def match(scores, phi):
 
 
 def probabilities(scores):
-    """{record: Pi}, Pi proportional to e^(score / sigma); all alike where nothing is told apart  [Algorithm 1B]."""
+    """{record: Pi}, in proportion to e^(score / sigma); all the same where there is no spread  [1B]."""
     spread, most = sigma(scores) or math.inf, highest(scores)
     masses = {record: math.exp((score - most) / spread) for record, score in scores.items()}
     total = math.fsum(masses.values())
@@ -337,9 +343,10 @@ def probabilities(scores):
 
 
 def uniform(scores, alpha):
-    """{record: Pi}, the same for every record with a score of at least alpha, 0 for others  [Algorithm 1A]."""
-    matching = [record for record, score in scores.items() if score >= alpha - EQUAL]
-    return {record: 1 / len(matching) if record in matching else 0.0 for record in scores}
+    """{record: Pi}, the same for every record with a score of at least alpha, 0 for others  [1A]."""
+    least = alpha - EQUAL
+    matching = sum(score >= least for score in scores.values())
+    return {record: 1 / matching if score >= least else 0.0 for record, score in scores.items()}
 
 
 def entropy(chances, record):
@@ -354,9 +361,12 @@ def rank(scores, score):
 
 def order(scores):
     """The records with a score above 0, the highest first, equals in the order of a release."""
-    left, found = [record for record in shortlex(scores) if scores[record] > EQUAL], []
-    while left:
-        most = max(scores[record] for record in left)
-        found += [record for record in left if scores[record] >= most - EQUAL]
-        left = [record for record in left if record not in found]
-    return found
+    found, equals, most = [], [], highest(scores)
+    for record in sorted(scores, key=lambda record: -scores[record]):
+        if scores[record] <= EQUAL:
+            break
+        if scores[record] < most - EQUAL:
+            found += shortlex(equals)
+            equals, most = [], scores[record]
+        equals.append(record)
+    return found + shortlex(equals)

@@ -13,6 +13,7 @@ from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known
 from standout.release.clock import SECONDS
 from standout.release.model import Release
 from standout.rng import generator
+from standout.similarity.attributes import ROUNDING
 
 __all__ = ["Adversary", "Choice", "outside_top"]
 
@@ -20,6 +21,9 @@ Ints = NDArray[np.int64]
 Draw = np.random.Generator
 WrongFacts = Literal["values", "items"]
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
+ERRORS = ("value_error", "time_error", "length_error", "joined_error")
+MOST_DAYS = 100_000
+"""273 years: what lies further off has no date."""
 
 
 class Choice(NamedTuple):
@@ -90,8 +94,8 @@ class Adversary:
             raise ParameterError(f"wrong must be at most knows, got {self.wrong} of {self.knows}")
         if self.wrong_facts not in ("values", "items"):
             raise ParameterError(f"wrong_facts must be values or items, got {self.wrong_facts!r}")
-        for name in ("value_error", "time_error", "length_error", "joined_error"):
-            _error(name, getattr(self, name))
+        for name in ERRORS:
+            object.__setattr__(self, name, _error(name, getattr(self, name)))
         if isinstance(self.items, str):
             if self.items not in CHOICES:
                 names = ", ".join(CHOICES)
@@ -99,6 +103,12 @@ class Adversary:
             object.__setattr__(self, "items", Choice(self.items))
         elif not isinstance(self.items, Choice):
             raise ParameterError(f"items must be a name or outside_top(k), got {type(self.items).__name__}")
+        elif self.items.name == "outside_top":
+            outside_top(self.items.top)
+        elif self.items.name not in CHOICES:
+            raise ParameterError(
+                f"items must be {', '.join(CHOICES)} or outside_top(k), got {self.items.name!r}"
+            )
 
     def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
         """What the adversary knows of one person."""
@@ -112,13 +122,12 @@ class Adversary:
 
         A record with too few eligible items is an error: see `eligible`.
         """
-        return _Observer(self, release, seed).observe(np.asarray(records, np.int64))
+        return _Observer(self, release, seed).observe(_places(release, records))
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> NDArray[np.bool_]:
         """Which of these records have as many items to know as the adversary knows of them."""
-        observer = _Observer(self, release, 0)
-        need = observer.needs
-        return np.array([len(observer.choices(int(record))) >= need for record in records], np.bool_)
+        observer, places = _Observer(self, release, 0), _places(release, records)
+        return np.array([observer.can_observe(int(record)) for record in places], np.bool_)
 
     def key(self) -> str:
         """The adversary's name in the key of its draws."""
@@ -142,11 +151,14 @@ class _Observer:
 
     def _check(self) -> None:
         release, adversary = self.release, self.adversary
+        for name in ("time_error", "joined_error"):
+            if (getattr(adversary, name) or 0) > MOST_DAYS:
+                raise ParameterError(f"{name} must be at most {MOST_DAYS:,} days")
         if self.choice.name in ("recent", "burst") and release.span == 0:
             raise ParameterError(f"items={str(self.choice)!r} needs times, and the release has none")
         if isinstance(release.levels, tuple) and adversary.value_error:
             raise ParameterError("values that are categories have no distance: value_error must be 0 or None")
-        knows_values = adversary.value_error is not None and release.levels is not None
+        knows_values = adversary.value_error is not None and release.n_levels > 0
         knows_times = adversary.time_error is not None and release.span > 0
         if self.by_values and not (knows_values or knows_times):
             raise ParameterError("wrong values need values or dates that are known: use wrong_facts='items'")
@@ -177,6 +189,11 @@ class _Observer:
         if self.choice.name in ("recent", "burst"):
             return np.flatnonzero(entries.time < self.release.span)
         return np.arange(len(entries.item))
+
+    def can_observe(self, record: int) -> bool:
+        """Whether the record has enough items to know, and the release enough that it lacks."""
+        others = self.release.n_items - int(self.release.lengths[record])
+        return len(self.choices(record)) >= self.needs and others >= self.by_items
 
     def _entries(self, record: int) -> Entries:
         side, release = self.release.by_record, self.release
@@ -221,7 +238,7 @@ class _Observer:
 
     def _values(self, draw: Draw, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
         error, release = self.adversary.value_error, self.release
-        if error is None or release.levels is None:
+        if error is None or release.n_levels == 0:
             return np.full(len(code), -1)
         return np.array(
             [self._value(draw, int(c), bool(w), error) for c, w in zip(code, wrong, strict=True)], np.int64
@@ -272,7 +289,7 @@ class _Observer:
         if np.count_nonzero(weight) < count:
             raise ParameterError("wrong items need items that the record does not have")
         item = _by_weight(draw, weight, count)
-        knows_values = self.adversary.value_error is not None and release.levels is not None
+        knows_values = self.adversary.value_error is not None and release.n_levels > 0
         knows_times = self.adversary.time_error is not None and release.span > 0
         value = draw.integers(release.n_levels, size=count) if knows_values else np.full(count, -1)
         time = draw.integers(release.span, size=count) if knows_times else np.full(count, NEVER)
@@ -287,7 +304,7 @@ class _Observer:
             return np.tile(np.array(ANY_LENGTH, np.int64), (len(records), 1))
         length = self.release.lengths[records]
         low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
-        return np.stack([np.maximum(low, 0), high], axis=1).astype(np.int64)
+        return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
 
     def _joined(self, records: Ints) -> Ints:
         error = self.adversary.joined_error
@@ -304,8 +321,6 @@ class _Observer:
 
 
 NEVER = np.iinfo(np.int64).min
-ROUNDING = 1e-9
-"""Levels like 0.1 and 0.3 are to be 0.2 apart."""
 
 
 def _by_weight(draw: Draw, weight: Ints, count: int) -> Ints:
@@ -320,7 +335,21 @@ def _whole(name: str, number: Any, least: int) -> None:
         raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
 
 
-def _error(name: str, error: Any) -> None:
+def _error(name: str, error: Any) -> float | None:
+    """The error as a number, so that 1 and 1.0 are the same adversary."""
+    if error is None:
+        return None
     number = isinstance(error, (int, float)) and not isinstance(error, bool)
-    if error is not None and not (number and math.isfinite(error) and error >= 0):
+    if not (number and math.isfinite(error) and error >= 0):
         raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")
+    return float(error) + 0.0
+
+
+def _places(release: Release, records: Sequence[int] | Ints) -> Ints:
+    """Places of records in the release, or an error."""
+    places = np.asarray(records)
+    if places.size and places.dtype.kind not in "iu":
+        raise ParameterError("records are given by their places in the release, as whole numbers")
+    if places.size and not (0 <= places.min() and places.max() < release.n_records):
+        raise NotFoundError(f"record positions run from 0 to {release.n_records - 1:,}")
+    return places.astype(np.int64).reshape(-1)

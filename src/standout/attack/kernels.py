@@ -30,7 +30,8 @@ SUB = 128
 SUBS = BLOCK // SUB
 FEW = BLOCK // 8
 """A block that fewer postings touch is kept as a list."""
-PIECE = 1024
+PIECE = 128
+"""Terms of Z that are added up in single precision before they go into a double."""
 U = np.uint64
 ZERO, HALF = np.float32(0), np.float32(0.5)
 OUT = np.float32(-1e30)
@@ -397,19 +398,21 @@ BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
 def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> Real:
     """Σ e^((score − highest)·scale) over scores[low:high]; none is above `highest`.
 
-    2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. What is lost by
-    rounding the exponent of a score of 0, which most are, is made good at the end.
+    2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. The factor has a
+    rest, because most scores are 0, and its rounding would put all of those off by the same.
     """
-    factor, offset = np.float32(scale * LOG2_E), np.float32(-highest * scale * LOG2_E)
+    factor, top = np.float32(scale * LOG2_E), np.float32(highest)
+    rest, lowest = np.float32(scale * LOG2_E - np.float64(factor)), BOTTOM / factor
     total = 0.0
     for at in range(low, high, PIECE):
         here, some = U(at), ZERO
         for i in range(U(min(PIECE, high - at))):
-            y = scores[here + i] * factor + offset
-            y = y if y > BOTTOM else BOTTOM
+            x = scores[here + i] - top
+            x = x if x > lowest else lowest
+            y = x * factor
             whole = np.int32(y - HALF)
-            r = y - np.float32(whole)
+            r = (y - np.float32(whole)) + x * rest
             power = float_of_bits((whole + BIAS) << POINT)
             some += power * (C0 + r * (C1 + r * (C2 + r * (C3 + r * (C4 + r * C5)))))
         total += np.float64(some)
-    return total * 2.0 ** (-highest * scale * LOG2_E - np.float64(offset))
+    return total

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels import BLOCK, LEAST, OUT, ZERO, Facts, Found, U, bound, exp_sum, scale_of, thin
-from standout.attack.lanes import LANES, step
+from standout.attack.lanes import LANES, above, peaks, step
 from standout.jit import Array, Flag, Int, Real, kernel, part
 from standout.release.postings import Postings
 from standout.similarity.tables import Single
@@ -25,8 +25,8 @@ from standout.similarity.tables import Single
 __all__ = ["Groups", "Nest", "nested"]
 
 CHUNK = 32
-SAMPLE = 1024
-"""Records whose scores give the first bounds."""
+SAMPLE = 256
+"""Scores that give the first bounds: of so many records, or the highest of so many groups of them."""
 BOUNDS, BEST, MASS = 0, 1, 2
 """What a walk is for: first bounds from a sample, the sums and the best, Z."""
 
@@ -78,8 +78,8 @@ class Nest(NamedTuple):
 
 @kernel
 def nested(
-    postings: Postings, facts: Facts, tables: Single, groups: Groups, n_records: Int, top: Int, with_z: Flag,
-    nest: Nest, found: Found, low: Int, high: Int,
+    postings: Postings, facts: Facts, tables: Single, groups: Groups, n_records: Int, span: Int, top: Int,
+    with_z: Flag, nest: Nest, found: Found, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """Groups low … high - 1, into the rows of `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
@@ -100,7 +100,7 @@ def nested(
         f, steps = first_fact[q], first_fact[q + 1] - first_fact[q]
         _prepare(row, q, lanes, steps, floor, until, sums, found.n, found.more, found.z)
         if lanes > 1:
-            _spread(first_fact, weight, shape, time, tables, nest.a, nest.b, nest.c, q, lanes, steps)
+            _spread(first_fact, weight, shape, time, tables, nest.a, nest.b, nest.c, q, lanes, steps, span)
         for walk in range(3 if with_z else 2):
             for j in range(steps):
                 cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
@@ -150,15 +150,17 @@ def nested(
                             )  # fmt: skip
                             continue
                         if walk == BOUNDS:
-                            floor[j, lane] = bound(scores, lane, width, SAMPLE, best, top, steps)
+                            if lanes > 1 and lane == 0:
+                                peaks(scores, BLOCK // SAMPLE, nest.flat)
+                            sample = scores if lanes == 1 else nest.flat
+                            floor[j, lane] = bound(sample, lane, width, SAMPLE, best, top, steps)
                             continue
-                        for p in range(size):
-                            nest.flat[p] = scores[p * width + lane]
-                        if exclude // BLOCK == here:
-                            nest.flat[exclude % BLOCK] = OUT
                         scale = scale_of(found.candidates[to], found.total[to], found.squares[to])
                         if scale > 0.0:
-                            found.z[to] += exp_sum(nest.flat, np.int64(0), size, found.highest[to], scale)
+                            found.z[to] += _mass(
+                                scores, nest.flat, lane, width, size, exclude - here * BLOCK,
+                                found.highest[to], scale,
+                            )  # fmt: skip
                 for lane in range(lanes):
                     for i in range(count[lane]):
                         mark[noticed[lane, i] * width + lane] = False
@@ -194,11 +196,10 @@ def _prepare(
 @part
 def _spread(
     first_fact: Array, weight: Array, shape: Array, time: Array, tables: Single, a: Array, b: Array, c: Array,
-    q: Int, lanes: Int, steps: Int,
+    q: Int, lanes: Int, steps: Int, span: Int,
 ) -> None:  # fmt: skip
     """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
     of_a, of_b, off, of_c, _ = tables
-    times = c.shape[1] // LANES
     for j in range(steps):
         for lane in range(LANES):
             f = first_fact[q + min(lane, lanes - 1)] + j
@@ -207,7 +208,7 @@ def _spread(
                 a[j, kind * LANES + lane] = factor * of_a[u, kind]
                 b[j, kind * LANES + lane] = factor * of_b[u, kind]
             first = off[u, 0] - U(time[f])
-            for t in range(U(times)):
+            for t in range(U(span)):
                 c[U(j), t * U(LANES) + U(lane)] = of_c[first + t]
 
 
@@ -238,6 +239,7 @@ def _one(
     added, grown = 0.0, 0.0
     for begin in range(low, high, CHUNK):
         stop, highest = min(begin + CHUNK, high), ZERO
+        some_added, some_grown = ZERO, ZERO  # as in lanes: never long sums in single precision
         for p in range(U(begin), U(stop)):
             x = U(word[p])
             kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
@@ -245,11 +247,16 @@ def _one(
             old = scores[place]
             new = old + piece
             scores[place] = new
-            added += np.float64(piece)
-            grown += np.float64(piece * (old + new))
+            some_added += piece
+            some_grown += piece * (old + new)
             highest = new if new > highest else highest
+        added += np.float64(some_added)
+        grown += np.float64(some_grown)
         if highest >= least:
-            _notice(word, begin, stop, of_place, scores, U(1), U(0), least, noticed, count, mark)
+            for p in range(U(begin), U(stop)):
+                place = (U(word[p]) >> of_place) & place_mask
+                if scores[place] >= least:
+                    _notice(np.int64(place), np.int64(0), np.int64(place), noticed, count, mark)
     sums[0, 0] += added
     sums[1, 0] += grown
 
@@ -265,37 +272,24 @@ def _many(
     for begin in range(low, high, CHUNK):
         stop = min(begin + CHUNK, high)
         if step(word, begin, stop, value_bits, time_bits, a, b, c, scores, sums, least, highest):
-            for lane in range(lanes):
-                if highest[lane] >= least[lane]:
-                    _notice(
-                        word,
-                        begin,
-                        stop,
-                        of_place,
-                        scores,
-                        U(LANES),
-                        U(lane),
-                        least[lane],
-                        noticed,
-                        count,
-                        mark,
-                    )
+            for p in range(U(begin), U(stop)):
+                place = np.int64((U(word[p]) >> of_place) & U(BLOCK - 1))
+                risen = above(scores, place, least)
+                lane = 0
+                while risen:
+                    if risen & 1 and lane < lanes:
+                        _notice(place, lane, place * LANES + lane, noticed, count, mark)
+                    risen >>= 1
+                    lane += 1
 
 
 @part
-def _notice(
-    word: Array, low: Int, high: Int, of_place: Int, scores: Array, width: Int, lane: Int, least: Real,
-    noticed: Array, count: Array, mark: Array,
-) -> None:  # fmt: skip
-    """Notes the places of these words whose scores have reached `least`, each once a block."""
-    mask = U(BLOCK - 1)
-    for p in range(U(low), U(high)):
-        place = (U(word[p]) >> of_place) & mask
-        at = place * width + lane
-        if scores[at] >= least and not mark[at]:
-            mark[at] = True
-            noticed[lane, count[lane]] = place
-            count[lane] += 1
+def _notice(place: Int, lane: Int, at: Int, noticed: Array, count: Array, mark: Array) -> None:
+    """Notes a place, once a block."""
+    if not mark[at]:
+        mark[at] = True
+        noticed[lane, count[lane]] = place
+        count[lane] += 1
 
 
 @part
@@ -318,6 +312,25 @@ def _collect(
         score[row + n] = x
         n += 1
     return n, more
+
+
+@part
+def _mass(
+    scores: Array, flat: Array, lane: Int, width: Int, size: Int, exclude: Int, highest: Real, scale: Real
+) -> Real:
+    """Σ e^((score − highest)·scale) over a block, without the excluded place, of one lane."""
+    own, stride = U(lane), U(width)
+    if width > 1:
+        for i in range(U(size)):
+            flat[i] = scores[i * stride + own]
+    block = flat if width > 1 else scores
+    out = 0 <= exclude < size
+    if out:
+        block[exclude] = OUT
+    mass = exp_sum(block, np.int64(0), size, highest, scale)
+    if out:
+        block[exclude] = ZERO
+    return mass
 
 
 @part

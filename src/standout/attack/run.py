@@ -48,14 +48,7 @@ def run(
         )  # fmt: skip
 
     single = queries.tables.single()
-    in_slices(
-        len(queries),
-        SLICE,
-        thread_count(threads),
-        lambda: Work.of(release.n_records, most, top),
-        work_on,
-        progress,
-    )
+    in_slices(len(queries), threads, lambda: Work.of(release.n_records, most, top), work_on, progress)
     return settled(queries, found, top, with_z)
 
 
@@ -80,27 +73,18 @@ def run_nested(
     steps = int(np.diff(queries.facts.first).max(initial=0))
     groups = _groups(queries, wide, len(sizes), steps)
     lanes = int(np.diff(groups.first).max(initial=1))
-    kinds, times = single.a.shape[1], 1 << release.by_item.time_bits if lanes > 1 else 0
+    kinds, times = single.a.shape[1], (1 << release.by_item.time_bits) if lanes > 1 else 0
 
     def work_on(low: int, high: int, nest: Nest) -> None:
         nested(
-            release.by_item,
-            queries.facts,
-            single,
-            groups,
-            release.n_records,
-            top,
-            with_z,
-            nest,
-            found,
-            low,
-            high,
-        )
+            release.by_item, queries.facts, single, groups, release.n_records, release.span, top, with_z,
+            nest, found, low, high,
+        )  # fmt: skip
 
+    width = 1 if lanes == 1 else LANES
     in_slices(
-        len(groups.exclude), 1, thread_count(threads),
-        lambda: Nest.of(steps, kinds, times, top, 1 if lanes == 1 else LANES), work_on, progress,
-    )  # fmt: skip
+        len(groups.exclude), threads, lambda: Nest.of(steps, kinds, times, top, width), work_on, progress
+    )
     return wide, settled(wide, found, top, with_z)
 
 
@@ -130,7 +114,7 @@ def run_matching(
         for q in range(low, high):
             rows[q] = _matching(queries, q, alpha, top, work)
 
-    in_slices(len(queries), SLICE, thread_count(threads), workplace, work_on, progress)
+    in_slices(len(queries), threads, workplace, work_on, progress)
     return Columns.empty(len(queries)).with_rows(rows)
 
 
@@ -158,13 +142,14 @@ def thread_count(threads: int | None) -> int:
 
 def in_slices(
     count: int,
-    size: int,
-    threads: int,
+    threads: int | None,
     workplace: Callable[[], W],
     work_on: Callable[[int, int, W], None],
     progress: Progress,
 ) -> None:
     """Does work_on(low, high, workplace) for slices of 0 … count - 1, on threads with a workplace each."""
+    threads = thread_count(threads)
+    size = max(1, min(SLICE, count // (8 * threads)))
     slices = [(low, min(low + size, count)) for low in range(0, count, size)]
     threads = min(threads, len(slices))
     if threads <= 1:

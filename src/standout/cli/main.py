@@ -82,6 +82,63 @@ def describe(data: str, settings: Settings, as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("data")
+@click.option(
+    "--knows", multiple=True, metavar="ITEM[=VALUE][@DATE]",
+    help="Something known: an item by title or id, and its value and date where known. Repeat it.",
+)  # fmt: skip
+@click.option(
+    "--aux", type=click.Path(path_type=Path), metavar="FILE",
+    help="More of the same, a CSV file with the columns item, value, time.",
+)  # fmt: skip
+@click.option("--length", metavar="N±SHARE", help="How many items there are: 200±50%, 200±50 or 100-300.")
+@click.option("--joined", metavar="DATE±DAYS", help="When the record begins: 2004-01-01±30.")
+@click.option("--phi", default=1.5, show_default=True, help="Least eccentricity of a match.")
+@click.option("--top", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many to show.")
+@click.option(
+    "--allow-unknown", is_flag=True,
+    help="Keep names that no item has though some come close, and categories that no entry has.",
+)  # fmt: skip
+@source_options
+@json_option
+def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, **said: Any) -> None:
+    """Show who in a data set a few facts point to, how surely, and why.
+
+    DATA is an index, or any source that `standout index` reads. A fact is an item, by its title in any
+    case or by its id, and what is known of it: --knows "Brazil=4@2005-03-01" --knows "Bent=1" --knows
+    "17@2004-12-24" --knows "Matrix, The (1999)". The attack is Algorithm 1B of the paper in its Netflix
+    form: rare items count more, near values and dates more than far ones.
+
+    \b
+    JSON has
+      facts         named, item (null if unknown), title, value, time, records that have it
+      candidates    how many records can be meant
+      lineup        record, score, probability of the likeliest
+      outside       the probability that it is somebody else
+      eccentricity  (best score - second best) / sigma; sigma and mean over all candidates
+      match         the record that stands out by phi at least, or null
+      ties          how many records have the best score
+      bits          prior: log2 of candidates; left: still missing to point at the best record
+      explain       of the best record by fact: has, similarity, weight, part; parts add up to its score
+      unknown       names that no item has
+      length, joined, phi, fingerprint, version
+    """
+    from standout.attack.match import check_phi
+    from standout.cli import show
+    from standout.cli.knows import Question
+    from standout.cli.lineup import Answer, scoreboard, show_answer
+
+    question, phi = Question.of(**said), check_phi(phi)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        facts = question.named(release)
+        aux = question.aux(facts)
+        verdict = scoreboard(release).attack(release, aux, top=max(top, 2))
+    show_answer(Answer(release, facts, aux, verdict, phi, top), as_json)
+    show.suggest_index(release, data)
+
+
+@cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 def verify(folder: Path, as_json: bool) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from standout.release.model import Release
     from standout.release.progress import Progress
 
-__all__ = ["checks", "description", "indexed", "progress", "suggest_index"]
+__all__ = ["checks", "console", "description", "indexed", "print_json", "progress", "suggest_index"]
 
 PATIENCE = 1.0  # seconds before a progress bar is worth its line
 LARGE = 1_000_000
@@ -60,7 +60,7 @@ def indexed(release: "Release", output: Path, as_json: bool) -> None:
     size = sum(file.stat().st_size for file in output.iterdir())
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
-        _json(
+        print_json(
             {"index": str(output), "bytes": size, "fingerprint": release.fingerprint, **sizes, "read": told}
         )
         return
@@ -76,17 +76,17 @@ def indexed(release: "Release", output: Path, as_json: bool) -> None:
 def description(told: "Description", as_json: bool) -> None:
     """The description of a release."""
     if as_json:
-        _json(told.to_dict())
+        print_json(told.to_dict())
         return
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    screen = console(soft_wrap=True)
     for line in _reading(told.read):
-        console.print(line)
+        screen.print(line)
     parts = [_sizes(told), _spread(told)]
     parts += [_shares(told)] if told.value_shares else []
     parts += [_outside(told)] if told.outside_top else []
     for part in parts:
-        console.print()
-        console.print(part)
+        screen.print()
+        screen.print(part)
 
 
 def suggest_index(release: "Release", data: str) -> None:
@@ -99,11 +99,21 @@ def checks(folder: Path, done: list[tuple[str, bool]], as_json: bool) -> None:
     """Which files of an index are whole."""
     damaged = [file for file, whole in done if not whole]
     if as_json:
-        _json({"index": str(folder), "files": len(done), "damaged": damaged})
+        print_json({"index": str(folder), "files": len(done), "damaged": damaged})
         return
     for file in damaged:
         click.echo(f"damaged: {file}")
     click.echo(f"{folder}: {len(done) - len(damaged)} of {len(done)} files are whole")
+
+
+def console(**more: Any) -> Console:
+    """Where people read: what comes from data is shown as it is, never taken for markup."""
+    return Console(highlight=False, markup=False, emoji=False, **more)
+
+
+def print_json(told: dict[str, Any]) -> None:
+    """Prints an object for machines."""
+    click.echo(json.dumps(told, indent=1, ensure_ascii=False))
 
 
 def _reading(told: dict[str, Any]) -> Iterator[str]:
@@ -186,7 +196,3 @@ def _values(release: "Release") -> str:
 def _times(release: "Release") -> str:
     ends = release.time_range
     return "no times" if ends is None else f"{ends[0]} to {ends[1]}"
-
-
-def _json(told: dict[str, Any]) -> None:
-    click.echo(json.dumps(told, indent=1, ensure_ascii=False))

@@ -20,10 +20,15 @@ from standout.errors import ParameterError
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
-__all__ = ["Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "days_per_unit"]
+__all__ = [
+    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "checked",
+    "days_per_unit",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Value = float | str
+ROUNDING = 1e-9
+"""Levels like 0.3 and 0.4 are 0.1 apart, whatever binary fractions say."""
 
 
 class Similarity:
@@ -69,10 +74,10 @@ class Within(Similarity):
         _check("time", self.time, zero=True)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
-        return None if self.value is None else (_distances(known, levels) <= self.value).astype(np.float64)
+        return None if self.value is None else _at_most(_distances(known, levels), self.value)
 
     def times(self, days: Floats) -> Floats | None:
-        return None if self.time is None else (np.abs(days) <= self.time).astype(np.float64)
+        return None if self.time is None else _at_most(np.abs(days), self.time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +140,35 @@ class Custom(Similarity):
 
     function: Callable[[Any, Any, float | None], float]
 
+    def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
+        """What the function gives, checked."""
+        return float(checked(lambda: [self.function(known, value, days)], 1, "the similarity's function")[0])
+
+
+def checked(ask: Callable[[], Any], count: int, who: str) -> Floats:
+    """The numbers that a user's code gives, or an error that says who gave them."""
+    try:
+        given = ask()
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{who} failed: {error}") from error
+    try:
+        found = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        found = np.asarray(None)
+    numbers = found.astype(np.float64) if found.dtype.kind in "biuf" else None
+    if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
+        what = "a finite number" if count == 1 else f"{count:,} finite numbers"
+        raise ParameterError(f"{who} must give {what} ≥ 0")
+    return numbers
+
 
 def days_per_unit(release: Release) -> float:
     """How long a unit of the release's clock is, in days."""
     return 1.0 if release.clock is None else SECONDS[release.clock.unit] / SECONDS["day"]
+
+
+def _at_most(distances: Floats, threshold: float) -> Floats:
+    return np.asarray(distances <= threshold + ROUNDING, np.float64)
 
 
 def _distances(known: Value, levels: Levels) -> Floats:

@@ -1,14 +1,14 @@
 """Sim on records: how alike two people's histories are."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.errors import ParameterError
 from standout.release.model import Entry, Release
-from standout.similarity.attributes import Custom, Similarity, Value, days_per_unit
+from standout.similarity.attributes import Custom, Similarity, Value, checked, days_per_unit
 
 __all__ = ["record_similarity"]
 
@@ -33,6 +33,8 @@ def record_similarity(
     """
     if over not in ("union", "first"):
         raise ParameterError(f"over must be union or first, got {over!r}")
+    if not isinstance(similarity, Similarity):
+        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
     one, other = release.record(first), release.record(second)
     theirs = {entry.item: entry for entry in other.entries}
     shared = [(entry, theirs[entry.item]) for entry in one.entries if entry.item in theirs]
@@ -44,13 +46,13 @@ def _attribute(release: Release, similarity: Similarity, known: Entry, entry: En
     """Sim of two entries, between 0 and 1: a sum of terms counts as their mean."""
     days = _days(release, known, entry)
     if isinstance(similarity, Custom):
-        return float(similarity.function(known.value, entry.value, days))
+        return similarity(known.value, entry.value, days)
     parts = []
     values = None if known.value is None else _values(similarity, known.value, entry.value)
     parts += [] if values is None else [values]
     if known.time is not None:
-        times = similarity.times(np.array([0.0 if days is None else days]))
-        parts += [] if times is None else [0.0 if days is None else float(times[0])]
+        times = _number(similarity.times(np.array([0.0 if days is None else days])), "times")
+        parts += [] if times is None else [0.0 if days is None else times]
     if not parts:
         return 1.0
     return math.fsum(parts) / len(parts) if similarity.adds else math.prod(parts)
@@ -61,8 +63,12 @@ def _values(similarity: Similarity, known: Value, value: Value | None) -> float 
     level = (
         (str(value),) if isinstance(known, str) else np.array([known if value is None else value], np.float64)
     )
-    found = similarity.values(known, level)
-    return None if found is None else 0.0 if value is None else float(found[0])
+    found = _number(similarity.values(known, level), "values")
+    return None if found is None else 0.0 if value is None else found
+
+
+def _number(found: Any, name: str) -> float | None:
+    return None if found is None else float(checked(lambda: found, 1, f"a similarity's {name}()")[0])
 
 
 def _days(release: Release, known: Entry, entry: Entry) -> float | None:

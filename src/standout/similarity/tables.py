@@ -7,9 +7,8 @@ a second bank of kinds for entries without a time (see `release.postings`). One 
 and functions of the user's own; the last have a row of c for each kind.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from standout.errors import ParameterError
 from standout.facts import Known
 from standout.release.model import Levels, Release
-from standout.similarity.attributes import Custom, Floats, Similarity, Value, days_per_unit
+from standout.similarity.attributes import Custom, Floats, Similarity, Value, checked, days_per_unit
 
 __all__ = ["Shape", "Single", "Tables", "tables"]
 
@@ -152,8 +151,11 @@ class _Tabulation:
         """Sim of the known value with each level, and 0 for an entry without a value."""
         if shape.value is None or self.release.levels is None:
             return None
-        found = self.similarity.values(shape.value, self.levels)
-        return None if found is None else np.append(_checked(found, self.n_levels, "values"), 0.0)
+        value, similarity = shape.value, self.similarity
+        found = similarity.values(value, self.levels)
+        if found is None:
+            return None
+        return np.append(checked(lambda: found, self.n_levels, "a similarity's values()"), 0.0)
 
     def _times(self, shape: Shape) -> int | None:
         """Where the row of c for this shape begins, moved so that time − known time is added to it."""
@@ -165,7 +167,7 @@ class _Tabulation:
         found = self.similarity.times(steps * self.day)
         if found is None:
             return None
-        at = self._row(_checked(found, len(steps), "times")) + self._zero(shape)
+        at = self._row(checked(lambda: found, len(steps), "a similarity's times()")) + self._zero(shape)
         if shape.far is None:
             self.near = at
         return at
@@ -188,7 +190,7 @@ class _Tabulation:
     def _fill_custom(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a function of the user's own: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
-        call = self._call(self.similarity.function)
+        call = self.similarity
         timed = shape.timed and self.span > 0
         steps = self._steps(shape)
         if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
@@ -208,25 +210,6 @@ class _Tabulation:
                 off[kind] = self._row(np.array(row)) + self._zero(shape)
         off[len(levels) :] = off[0]  # kinds without a time, and none: looked up, and multiplied by 0
         return 1, timed
-
-    def _call(self, function: Callable[..., Any]) -> Callable[..., float]:
-        def call(*given: Any) -> float:
-            try:
-                found = float(function(*given))
-            except (TypeError, ValueError) as error:
-                raise ParameterError(f"the similarity's function failed: {error}") from error
-            if not (np.isfinite(found) and found >= 0):
-                raise ParameterError(f"the similarity's function must give finite numbers ≥ 0, got {found}")
-            return found
-
-        return call
-
-
-def _checked(found: Any, length: int, name: str) -> Floats:
-    array = np.asarray(found, np.float64)
-    if array.shape != (length,) or not np.isfinite(array).all() or (array < 0).any():
-        raise ParameterError(f"a similarity's {name}() must give {length} finite numbers ≥ 0")
-    return array
 
 
 def _single(array: Floats) -> NDArray[np.float32]:

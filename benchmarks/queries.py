@@ -1,0 +1,60 @@
+"""What is asked: 2 to 10 facts about people drawn at random, values exact, days off by up to 14."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import standout as so
+from standout.facts import Known
+
+__all__ = ["DRAWS", "SIZES", "first_of", "mixed", "observed", "one_by_one", "redrawn", "targets"]
+
+SIZES = range(2, 11)
+DRAWS = 8
+DAYS_OFF = 14
+
+
+def targets(release: so.Release, count: int) -> NDArray[np.int64]:
+    """People with enough entries, as places in the release; each once as long as there are enough."""
+    long_enough = np.flatnonzero(release.lengths >= SIZES[-1])
+    draw = np.random.default_rng(1)
+    return draw.choice(long_enough, count, replace=count > len(long_enough))
+
+
+def observed(release: so.Release, count: int, days_off: int = DAYS_OFF) -> Known:
+    """10 facts about so many people."""
+    adversary = so.Adversary(knows=SIZES[-1], value_error=0, time_error=days_off)
+    return adversary.observe_all(release, targets(release, count), seed=1)
+
+
+def mixed(release: so.Release, count: int) -> Known:
+    """The first 2 facts about the first of them, 3 about the next, … 10, and again from 2."""
+    known = observed(release, count)
+    return _cut(known, np.arange(count), SIZES[0] + np.arange(count) % len(SIZES))
+
+
+def first_of(known: Known, count: int) -> Known:
+    """The first so many people."""
+    return known.taken(np.arange(count), np.arange(known.first[count]), known.first[: count + 1])
+
+
+def one_by_one(known: Known) -> Known:
+    """The first 2, 3, … 10 facts about each, as queries of their own."""
+    query = np.repeat(np.arange(len(known)), len(SIZES))
+    return _cut(known, query, np.tile(np.array(SIZES), len(known)))
+
+
+def redrawn(release: so.Release, count: int) -> Known:
+    """The same 10 facts about each in 8 draws of noise: values off by up to a level, days by up to 14."""
+    exact, draw = observed(release, count, days_off=0), np.random.default_rng(1)
+    known = _cut(exact, np.repeat(np.arange(count), DRAWS), np.full(count * DRAWS, SIZES[-1]))
+    n = len(known.item)
+    value = np.clip(known.value + draw.integers(-1, 2, n), 0, release.n_levels - 1)
+    return replace(known, value=value, time=known.time + draw.integers(-DAYS_OFF, DAYS_OFF + 1, n))
+
+
+def _cut(known: Known, query: NDArray[np.int64], sizes: NDArray[np.int64]) -> Known:
+    """The first so many facts of each of these queries."""
+    facts = [np.arange(low, low + size) for low, size in zip(known.first[query], sizes, strict=True)]
+    return known.taken(query, np.concatenate(facts), np.append(0, np.cumsum(sizes)))

@@ -1,0 +1,725 @@
+"""The adversary: each draw is what its description says, and depends on seed, adversary and record only."""
+
+from collections import Counter
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import standout as so
+from standout.adversary import Choice
+
+SEED = 2008
+CHOICES = ["any", so.outside_top(20), "rarest", "popular", "recent", "burst"]
+FIRST = date(2005, 1, 1)
+VALUE, TIME = 0, 1
+
+
+def released(rows, kind="number", unit="day"):
+    """The release of rows (record, item, value, time); kind or unit None: there is no such column."""
+    moment = {"day": pl.Date, None: pl.Null}.get(unit, pl.Datetime("us"))
+    value = {"number": pl.Float64, "text": pl.String, None: pl.Null}[kind]
+    schema = {"record": pl.String, "item": pl.String, "value": value, "time": moment}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    frame = frame.drop(*(name for name, of in schema.items() if of == pl.Null))
+    return so.read(frame, value_type=kind or "auto", time_unit=unit or "day")
+
+
+def told(release):
+    """[{item: (value, time)} for every record]."""
+    records = (release.record_at(place) for place in range(release.n_records))
+    return [{entry.item: entry[1:] for entry in record.entries} for record in records]
+
+
+def observed(adversary, release, seed=SEED):
+    """[(what the record holds, what is known of it) for every eligible record]."""
+    places = np.flatnonzero(adversary.eligible(release, range(release.n_records)))
+    known, own = adversary.observe_all(release, places, seed), told(release)
+    assert len(known) == len(places) > 0
+    return [(own[place], known.aux(release, q)) for q, place in enumerate(places)]
+
+
+def drawn(adversary, release, record, seeds):
+    """What is known of one record, once for each seed."""
+    place = release.record(record).index
+    return [adversary.observe_all(release, [place], seed).aux(release, 0) for seed in range(seeds)]
+
+
+def assert_shares(draws, shares):
+    """The draws come in these shares: Pearson's statistic is within five deviations of what it should be."""
+    counts, total = Counter(draws), sum(shares.values())
+    assert counts.keys() <= shares.keys()
+    expected = {outcome: len(draws) * share / total for outcome, share in shares.items()}
+    assert min(expected.values()) > 5, "too few draws for a test"
+    statistic = sum((counts[outcome] - mean) ** 2 / mean for outcome, mean in expected.items())
+    freedom = len(shares) - 1
+    assert statistic <= freedom + 5 * np.sqrt(2 * freedom)
+
+
+def assert_uniform(draws, outcomes):
+    assert_shares(draws, dict.fromkeys(outcomes, 1))
+
+
+@pytest.fixture(scope="module")
+def release():
+    """People of up to 150 items: nobody has them all."""
+    frame = so.synthesize(records=300, items=400, entries=12_000, seed=7).to_frame()
+    return so.read(frame.filter(pl.len().over("record") <= 150))
+
+
+@pytest.fixture(scope="module")
+def support(release):
+    return dict(zip(release.items, release.support.tolist(), strict=True))
+
+
+def person(cells, others=(), **options):
+    """A release of one person "p" with {item: (value, time)}, and of others who have single items."""
+    rows = [("p", item, *cell) for item, cell in cells.items()]
+    rows += [(f"q{i}", item, None, None) for i, item in enumerate(others)]
+    return released(rows, **options)
+
+
+# Which items.
+
+
+@pytest.mark.parametrize("items", CHOICES, ids=str)
+@pytest.mark.parametrize("knows", [1, 5])
+def test_without_error_every_fact_is_an_entry_of_the_record(release, items, knows):
+    for own, aux in observed(so.Adversary(knows=knows, items=items), release):
+        assert len(aux) == knows == len({fact.item for fact in aux})
+        assert all(own[fact.item] == (fact.value, fact.time) for fact in aux)
+        assert aux.length is aux.joined is None
+
+
+@pytest.mark.parametrize("items", [*CHOICES[:1], *CHOICES[2:]], ids=str)
+def test_who_knows_as_much_as_there_is_knows_everything(release, items):
+    longest = release.records[release.lengths.argmax()]
+    own = release.record(longest)
+    aux = so.Adversary(knows=len(own), items=items).observe(release, longest, seed=SEED)
+    assert sorted((fact.item, fact.value, fact.time) for fact in aux) == sorted(own.entries)
+
+
+def test_items_known_outside_the_top_are_never_in_it(release, support):
+    rank = dict(zip(release.items, release.rank.tolist(), strict=True))
+    for own, aux in observed(so.Adversary(knows=3, items=so.outside_top(20)), release):
+        assert all(rank[fact.item] > 20 for fact in aux)
+        assert all(support[fact.item] <= min(sorted(support.values())[-20:]) for fact in aux)
+        assert sum(rank[item] > 20 for item in own) >= 3
+
+
+def test_outside_the_top_every_item_is_as_likely():
+    cells = dict.fromkeys("abcdef", (1.0, FIRST))
+    others = "aaabbccdd"  # a leads, then b, c and d in the order of their ids
+    release = person(cells, others)
+    draws = drawn(so.Adversary(knows=1, items=so.outside_top(2)), release, "p", 600)
+    assert_uniform([aux.facts[0].item for aux in draws], "cdef")
+    assert (
+        not so.Adversary(knows=1, items=so.outside_top(6)).eligible(release, range(release.n_records)).any()
+    )
+
+
+def test_any_item_is_as_likely_in_any_place():
+    release = person(dict.fromkeys("abcdef", (1.0, FIRST)), "aaaaaabbbb")
+    draws = drawn(so.Adversary(knows=2), release, "p", 900)
+    pairs = [(one, other) for one in "abcdef" for other in "abcdef" if one != other]
+    assert_uniform([tuple(fact.item for fact in aux) for aux in draws], pairs)
+
+
+def test_no_item_known_as_rarest_is_more_popular_than_an_unknown_one(release, support):
+    for own, aux in observed(so.Adversary(knows=4, items="rarest"), release):
+        known = [support[fact.item] for fact in aux]
+        assert known == sorted(known)  # the rarest first: fewer facts are the rarest of these
+        assert max(known) <= min((support[item] for item in own.keys() - {f.item for f in aux}), default=9e9)
+
+
+def test_no_item_known_as_recent_is_older_than_an_unknown_one(release):
+    for own, aux in observed(so.Adversary(knows=4, items="recent"), release):
+        known = [own[fact.item][TIME] for fact in aux]
+        assert known == sorted(known, reverse=True)
+        unknown = [own[item][TIME] for item in own.keys() - {f.item for f in aux}]
+        assert min(known) >= max(unknown, default=date.min)
+
+
+def test_a_burst_is_what_lies_nearest_to_its_first_item(release):
+    for own, aux in observed(so.Adversary(knows=4, items="burst"), release):
+        anchor = own[aux.facts[0].item][TIME]
+        known = [abs(own[fact.item][TIME] - anchor) for fact in aux]
+        assert known == sorted(known)
+        unknown = [abs(own[item][TIME] - anchor) for item in own.keys() - {f.item for f in aux}]
+        assert known[-1] <= min(unknown, default=timedelta.max)
+
+
+def test_a_burst_is_closer_in_time_than_chance(release):
+    def width(items):
+        times = [
+            [fact.time for fact in aux] for _, aux in observed(so.Adversary(knows=4, items=items), release)
+        ]
+        return np.mean([(max(own) - min(own)).days for own in times])
+
+    assert width("burst") < width("any") / 3
+
+
+def test_a_burst_may_begin_at_any_entry():
+    cells = {item: (1.0, FIRST + timedelta(days=10 * i)) for i, item in enumerate("abcdef")}
+    draws = drawn(so.Adversary(knows=2, items="burst"), person(cells), "p", 600)
+    assert_uniform([aux.facts[0].item for aux in draws], "abcdef")
+
+
+@pytest.mark.parametrize("items", ["rarest", "recent"])
+def test_equals_go_by_chance(items):
+    release = person(dict.fromkeys("abcd", (1.0, FIRST)))
+    draws = drawn(so.Adversary(knows=1, items=items), release, "p", 400)
+    assert_uniform([aux.facts[0].item for aux in draws], "abcd")
+
+
+def test_popular_items_are_known_in_proportion_to_their_popularity():
+    others = "a" * 11 + "b" * 5 + "c" * 2  # with p itself: 12, 6, 3, 1
+    release = person(dict.fromkeys("abcd", (1.0, FIRST)), others)
+    draws = drawn(so.Adversary(knows=2, items="popular"), release, "p", 3_000)
+    weight = {"a": 12, "b": 6, "c": 3, "d": 1}
+    shares = {
+        (one, other): weight[one] / 22 * weight[other] / (22 - weight[one])
+        for one in weight for other in weight if one != other
+    }  # fmt: skip
+    assert_shares([tuple(fact.item for fact in aux) for aux in draws], shares)
+
+
+def test_popular_items_are_more_popular_than_any_and_those_than_the_rarest(release, support):
+    def popularity(items):
+        found = observed(so.Adversary(knows=4, items=items), release)
+        return np.mean([support[fact.item] for _, aux in found for fact in aux])
+
+    assert popularity("popular") > 1.1 * popularity("any") > 1.2 * popularity("rarest")
+
+
+@pytest.mark.parametrize("items", ["recent", "burst"])
+def test_entries_without_a_time_are_neither_recent_nor_in_a_burst(items):
+    cells = {item: (1.0, FIRST if item in "abc" else None) for item in "abcdef"}
+    release = person(cells)
+    for aux in drawn(so.Adversary(knows=3, items=items), release, "p", 20):
+        assert {fact.item for fact in aux} == set("abc")
+    assert so.Adversary(knows=3, items=items).eligible(release, [0]).tolist() == [True]
+    assert so.Adversary(knows=4, items=items).eligible(release, [0]).tolist() == [False]
+
+
+# How precise.
+
+
+@pytest.mark.parametrize(("right", "error", "allowed"), [
+    (3.0, 1, [2.0, 3.0, 4.0]), (1.0, 1, [1.0, 2.0]), (5.0, 2, [3.0, 4.0, 5.0]), (4.0, 0, [4.0]),
+    (2.0, 9, [1.0, 2.0, 3.0, 4.0, 5.0]), (3.0, 0.99, [3.0]),
+])  # fmt: skip
+def test_a_value_is_any_level_within_the_error_with_equal_chance(right, error, allowed):
+    rows = [("p", "x", right, FIRST), *(("q", str(i), i, FIRST) for i in (1.0, 2.0, 3.0, 4.0, 5.0))]
+    draws = drawn(so.Adversary(knows=1, value_error=error), released(rows), "p", 500)
+    assert_uniform([aux.facts[0].value for aux in draws], allowed)
+
+
+def test_levels_that_differ_by_the_error_are_within_it_whatever_the_rounding():
+    tenths = [i / 10 for i in range(1, 11)]
+    rows = [(str(i), "x", i / 10, FIRST) for i in range(1, 11)]
+    release = released(rows)
+    for i in range(1, 11):
+        draws = drawn(so.Adversary(knows=1, value_error=0.2), release, str(i), 60)
+        near = {tenths[j - 1] for j in range(max(i - 2, 1), min(i + 2, 10) + 1)}
+        assert {aux.facts[0].value for aux in draws} == near
+
+
+@pytest.mark.parametrize("value", [0.2, 0.1, 0.3])
+def test_what_the_adversary_takes_for_right_is_within_the_same_threshold(value):
+    release = released([(str(i), "x", i / 10, FIRST) for i in range(1, 11)])
+    for i in range(1, 11):
+        for aux in drawn(so.Adversary(knows=1, value_error=value), release, str(i), 30):
+            verdict = so.Scoreboard(so.Within(value=value, time=None)).attack(release, aux)
+            assert verdict.score(str(i)) == 1.0
+
+
+@pytest.mark.parametrize(("unit", "error", "reach"), [
+    ("day", 0, 0), ("day", 3, 3), ("day", 3.9, 3), ("hour", 0.25, 6), ("hour", 1, 24),
+    ("minute", 1 / 144, 10), ("minute", 0.0001, 0),
+])  # fmt: skip
+def test_a_date_is_off_by_whole_units_within_the_error_with_equal_chance(unit, error, reach):
+    right = FIRST if unit == "day" else datetime(2005, 1, 1, 12)
+    step = timedelta(**{f"{unit}s": 1})
+    rows = [("p", "x", 1.0, right), ("q", "x", 1.0, right + 2 * step)]
+    draws = drawn(so.Adversary(knows=1, time_error=error), released(rows, unit=unit), "p", 1_000)
+    assert_uniform([(aux.facts[0].time - right) // step for aux in draws], range(-reach, reach + 1))
+
+
+def test_what_is_not_known_is_in_no_fact(release):
+    for _, aux in observed(so.Adversary(knows=2, value_error=None), release):
+        assert all(fact.value is None and fact.time is not None for fact in aux)
+    for _, aux in observed(so.Adversary(knows=2, time_error=None), release):
+        assert all(fact.time is None and fact.value is not None for fact in aux)
+    for own, aux in observed(so.Adversary(knows=2, value_error=None, time_error=None), release):
+        assert all((fact.value, fact.time) == (None, None) and fact.item in own for fact in aux)
+
+
+@pytest.mark.parametrize("wrong", [0, 4])
+def test_an_entry_that_lacks_a_value_or_a_time_gives_a_fact_without_it(wrong):
+    cells = {"a": (None, FIRST), "b": (2.0, None), "c": (None, None), "d": (3.0, FIRST + timedelta(days=40))}
+    adversary = so.Adversary(knows=4, wrong=wrong, value_error=1, time_error=5)
+    for aux in drawn(adversary, person(cells), "p", 50):
+        gaps = {fact.item: (fact.value is None, fact.time is None) for fact in aux}
+        assert gaps == {item: (value is None, time is None) for item, (value, time) in cells.items()}
+
+
+# How wrong.
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 3, 5])
+@pytest.mark.parametrize(("value_error", "time_error"), [(1, 14), (0, 0), (1, None), (None, 14), (0, 400)])
+def test_exactly_so_many_facts_are_wrong_in_value_and_date(release, wrong, value_error, time_error):
+    adversary = so.Adversary(knows=5, wrong=wrong, value_error=value_error, time_error=time_error)
+    for own, aux in observed(adversary, release):
+        assert all(fact.item in own for fact in aux)
+        judged = []
+        for fact in aux:
+            value, time = own[fact.item]
+            judged.append(set() if value_error is None else {abs(fact.value - value) > value_error})
+            judged[-1] |= set() if time_error is None else {abs(fact.time - time).days > time_error}
+        assert [len(each) for each in judged] == [1] * 5  # value and date are both right or both wrong
+        assert judged.count({True}) == wrong
+
+
+def test_any_of_the_facts_may_be_the_wrong_one():
+    cells = dict.fromkeys("abc", (2.0, FIRST)) | {"d": (5.0, FIRST)}
+    release = person(cells)
+    draws = drawn(so.Adversary(knows=4, wrong=1, time_error=None, items="rarest"), release, "p", 400)
+    wrong = [[fact.value == cells[fact.item][VALUE] for fact in aux].index(False) for aux in draws]
+    assert_uniform(wrong, range(4))
+    assert_uniform([aux.facts[at].item for aux, at in zip(draws, wrong, strict=True)], "abcd")
+
+
+def test_a_wrong_value_is_any_level_outside_the_error_with_equal_chance():
+    rows = [("p", "x", 3.0, FIRST), *(("q", str(i), i, FIRST) for i in (0.5, 1.0, 2.0, 4.0, 4.5, 5.0))]
+    adversary = so.Adversary(knows=1, wrong=1, value_error=1, time_error=None)
+    draws = drawn(adversary, released(rows), "p", 500)
+    assert_uniform([aux.facts[0].value for aux in draws], [0.5, 1.0, 4.5, 5.0])
+
+
+@pytest.mark.parametrize(("right", "allowed"), [
+    (6, [0, 1, 2, 10, 11]), (0, range(4, 12)), (11, range(8)), (3, range(7, 12)),
+])  # fmt: skip
+@pytest.mark.parametrize("unit", ["day", "hour"])
+def test_a_wrong_date_is_any_of_the_release_outside_the_error_with_equal_chance(unit, right, allowed):
+    step, error = timedelta(**{f"{unit}s": 1}), 3 if unit == "day" else 3 / 24
+    first = FIRST if unit == "day" else datetime(2005, 1, 1, 21)
+    rows = [("p", "x", None, first + right * step), *(("q", str(i), None, first + i * step) for i in (0, 11))]
+    draws = drawn(so.Adversary(knows=1, wrong=1, time_error=error), released(rows, unit=unit), "p", 500)
+    assert_uniform([(aux.facts[0].time - first) // step for aux in draws], allowed)
+
+
+def test_where_no_level_and_no_date_can_be_wrong_any_is_drawn():
+    rows = [("p", "x", 2.0, FIRST + timedelta(days=1))]
+    rows += [("q", str(i), float(i), FIRST + timedelta(days=i)) for i in range(4)]
+    draws = drawn(so.Adversary(knows=1, wrong=1, value_error=9, time_error=9), released(rows), "p", 500)
+    assert_uniform([aux.facts[0].value for aux in draws], [0.0, 1.0, 2.0, 3.0])
+    assert_uniform([(aux.facts[0].time - FIRST).days for aux in draws], range(4))
+
+
+@pytest.mark.parametrize("items", CHOICES, ids=str)
+@pytest.mark.parametrize("wrong", [1, 3, 5])
+def test_exactly_so_many_wrong_items_are_not_in_the_record(release, items, wrong):
+    adversary = so.Adversary(
+        knows=5, wrong=wrong, wrong_facts="items", value_error=1, time_error=14, items=items
+    )
+    first, last = release.time_range
+    for own, aux in observed(adversary, release):
+        assert len(aux) == 5 == len({fact.item for fact in aux})
+        right = [fact for fact in aux if fact.item in own]
+        assert len(right) == 5 - wrong
+        for fact in right:
+            value, time = own[fact.item]
+            assert abs(fact.value - value) <= 1 and abs(fact.time - time).days <= 14
+        assert all(
+            fact.value in release.levels and first <= fact.time <= last for fact in aux if fact not in right
+        )
+
+
+def test_wrong_items_come_in_proportion_to_their_popularity_with_any_value_and_date_in_any_place():
+    rows = [("p", item, 1.0, FIRST) for item in "xyz"]
+    rows += [(f"q{i}", item, 1.0 + i % 3, FIRST + timedelta(days=i % 4)) for i, item in enumerate("aaaaabbc")]
+    adversary = so.Adversary(knows=3, wrong=1, wrong_facts="items")
+    draws = drawn(adversary, released(rows), "p", 1_200)
+    wrong = [(at, fact) for aux in draws for at, fact in enumerate(aux) if fact.item not in "xyz"]
+    assert len(wrong) == len(draws)
+    assert_shares([fact.item for _, fact in wrong], {"a": 5, "b": 2, "c": 1})
+    assert_uniform([at for at, _ in wrong], range(3))
+    assert_uniform([fact.value for _, fact in wrong], [1.0, 2.0, 3.0])
+    assert_uniform([(fact.time - FIRST).days for _, fact in wrong], range(4))
+
+
+def test_wrong_items_lack_what_is_not_known(release):
+    options = {"knows": 4, "wrong": 4, "wrong_facts": "items"}
+    for _, aux in observed(so.Adversary(**options, value_error=None), release):
+        assert all(fact.value is None and fact.time is not None for fact in aux)
+    for _, aux in observed(so.Adversary(**options, time_error=None), release):
+        assert all(fact.time is None and fact.value is not None for fact in aux)
+
+
+def test_an_adversary_who_is_wrong_in_all_items_needs_none_of_the_record():
+    release = released([("p", "x", 1.0, FIRST), ("q", "y", 1.0, FIRST), ("q", "z", 2.0, FIRST)])
+    aux = so.Adversary(knows=2, wrong=2, wrong_facts="items").observe(release, "p", seed=SEED)
+    assert {fact.item for fact in aux} == {"y", "z"}
+
+
+# What else is known.
+
+
+@pytest.mark.parametrize(("length", "error", "ends"), [
+    (30, 0.5, (15, 45)), (30, 0.1, (27, 33)), (30, 0, (30, 30)), (7, 0.5, (4, 10)), (3, 2, (0, 9)),
+    (10, 1, (0, 20)),
+])  # fmt: skip
+def test_the_length_of_the_record_is_known_to_within_a_share(length, error, ends):
+    rows = [("p", str(i), 1.0, FIRST) for i in range(length)]
+    aux = so.Adversary(knows=1, length_error=error).observe(released(rows), "p", seed=SEED)
+    assert aux.length == ends and aux.joined is None
+
+
+@pytest.mark.parametrize(("unit", "error", "reach"), [
+    ("day", 30, timedelta(days=30)), ("day", 0, timedelta(0)), ("day", 1.5, timedelta(days=1)),
+    ("hour", 1.5, timedelta(hours=36)), ("minute", 0.01, timedelta(minutes=14)),
+])  # fmt: skip
+def test_the_first_date_of_the_record_is_known_to_within_so_many_days(unit, error, reach):
+    first = FIRST if unit == "day" else datetime(2005, 1, 1, 12)
+    rows = [("p", str(i), 1.0, first + timedelta(days=i)) for i in range(5)] + [("p", "z", 1.0, None)]
+    rows += [("q", "z", 1.0, first - timedelta(days=99))]
+    aux = so.Adversary(knows=1, joined_error=error).observe(released(rows, unit=unit), "p", seed=SEED)
+    assert aux.joined == (first - reach, first + reach) and aux.length is None
+
+
+def test_of_a_record_without_times_no_first_date_is_known():
+    release = released([("p", "x", 1.0, None), ("q", "x", 1.0, FIRST)])
+    adversary = so.Adversary(knows=1, joined_error=9)
+    assert adversary.observe(release, "p").joined is None
+    assert adversary.observe(release, "q").joined is not None
+    assert so.ScoreboardRH().attack(release, adversary.observe(release, "q")).candidates == 2
+
+
+@pytest.mark.parametrize("error", [0, 0.01, 0.5, 3])
+def test_the_target_is_always_among_the_candidates(release, error):
+    own = [len(release.record_at(place)) for place in range(release.n_records)]
+    begins = [min(time for _, time in record.values()) for record in told(release)]
+    adversary = so.Adversary(knows=1, length_error=error, joined_error=100 * error)
+    known = adversary.observe_all(release, range(release.n_records), SEED)
+    for place in range(release.n_records):
+        aux = known.aux(release, place)
+        assert aux.length[0] <= own[place] <= aux.length[1]
+        assert aux.joined[0] <= begins[place] <= aux.joined[1]
+        assert aux.length[1] - own[place] == int(own[place] * error + 1e-9)
+        assert aux.joined[1] - aux.joined[0] == timedelta(days=2 * int(100 * error))
+    verdicts = so.ScoreboardRH().attacks(release, adversary.observe_all(release, [3, 200], SEED))
+    for verdict, place in zip(verdicts, (3, 200), strict=True):
+        low, high = verdict.queries.known.aux(release, verdict.q).joined
+        short, long = verdict.queries.known.aux(release, verdict.q).length
+        fits = [short <= n <= long and low <= day <= high for n, day in zip(own, begins, strict=True)]
+        assert fits[place] and verdict.candidates == sum(fits)
+
+
+# What a draw depends on.
+
+
+@pytest.mark.parametrize("items", CHOICES, ids=str)
+@pytest.mark.parametrize("wrong_facts", ["values", "items"])
+def test_a_draw_depends_neither_on_who_else_is_observed_nor_on_the_order(release, items, wrong_facts):
+    adversary = so.Adversary(
+        knows=4, wrong=2, wrong_facts=wrong_facts, value_error=1, time_error=14, items=items,
+        length_error=0.5, joined_error=30,
+    )  # fmt: skip
+    places = np.flatnonzero(adversary.eligible(release, range(release.n_records)))[:40]
+    whole = adversary.observe_all(release, places, SEED)
+    everyone = {place: whole.aux(release, q) for q, place in enumerate(places)}
+    shuffled = np.random.default_rng(1).permutation(places)[:25]
+    some = adversary.observe_all(release, np.repeat(shuffled, 2), SEED)
+    for q, place in enumerate(np.repeat(shuffled, 2)):
+        assert some.aux(release, q) == everyone[place]
+    for place in places[:10]:
+        assert adversary.observe(release, release.records[place], SEED) == everyone[place]
+
+
+def test_a_draw_belongs_to_the_id_of_the_record_wherever_it_stands(release):
+    frame = release.to_frame()
+    fewer = so.read(frame.filter(pl.col("record") != release.records[0]))
+    assert fewer.n_records == release.n_records - 1 and fewer.levels.tolist() == release.levels.tolist()
+    adversary = so.Adversary(knows=3, wrong=1, value_error=1, time_error=None)
+    places = np.flatnonzero(adversary.eligible(fewer, range(fewer.n_records)))[:50]
+    for name in (fewer.records[place] for place in places):
+        assert adversary.observe(fewer, name, SEED) == adversary.observe(release, name, SEED)
+
+
+def test_the_same_content_under_other_ids_is_drawn_apart():
+    cells = [(item, 1.0, FIRST) for item in "abcdefghijklmnop"]
+    release = released([(record, *cell) for record in "pq" for cell in cells])
+    known = [tuple(so.Adversary(knows=8).observe(release, record, SEED)) for record in "pq"]
+    assert known[0] != known[1]
+
+
+BASE = {"knows": 6, "wrong": 1, "value_error": 1, "time_error": 14}
+OTHERS = [
+    {"wrong": 2}, {"wrong_facts": "items"}, {"value_error": 2}, {"time_error": 15}, {"items": "popular"},
+    {"items": so.outside_top(2)}, {"items": so.outside_top(3)}, {"length_error": 0.5}, {"joined_error": 30},
+    {"knows": 7},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_another_adversary_draws_something_else(release, other):
+    record = release.records[release.lengths.argmax()]
+    one = so.Adversary(**BASE).observe(release, record, SEED)
+    two = so.Adversary(**BASE | other).observe(release, record, SEED)
+    assert [fact.item for fact in one] != [fact.item for fact in two]
+
+
+def test_another_seed_draws_something_else(release):
+    record = release.records[release.lengths.argmax()]
+    draws = drawn(so.Adversary(**BASE), release, record, 50)
+    assert len({tuple(aux) for aux in draws}) == 50
+    assert draws == drawn(so.Adversary(**BASE), release, record, 50)
+    assert so.Adversary(**BASE).observe(release, record) == draws[0]  # a seed that is not said is 0
+
+
+EQUALS = [
+    ({"value_error": 1}, {"value_error": 1.0}), ({"time_error": 14}, {"time_error": 14.0}),
+    ({"length_error": 1}, {"length_error": 1.0}), ({"joined_error": 0}, {"joined_error": 0.0}),
+    ({"items": "rarest"}, {"items": Choice("rarest")}), ({}, {"wrong": 0, "items": "any"}),
+    ({"value_error": 0}, {"value_error": -0.0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two"), EQUALS, ids=str)
+def test_adversaries_who_are_equal_draw_the_same(release, one, two):
+    one, two = so.Adversary(**one), so.Adversary(**two)
+    assert one == two and hash(one) == hash(two)
+    record = release.records[release.lengths.argmax()]
+    assert one.observe(release, record, SEED) == two.observe(release, record, SEED)
+
+
+@pytest.mark.parametrize("items", CHOICES, ids=str)
+def test_one_observed_alone_is_as_among_all(release, items):
+    adversary = so.Adversary(**BASE | {"items": items})
+    places = np.flatnonzero(adversary.eligible(release, range(release.n_records)))
+    known = adversary.observe_all(release, places, SEED)
+    for q in (0, 7, len(places) - 1):
+        assert adversary.observe(release, release.records[places[q]], SEED) == known.aux(release, q)
+
+
+def test_nobody_observed_is_nothing_known(release):
+    known = so.Adversary().observe_all(release, [], SEED)
+    assert len(known) == len(known.item) == 0
+    assert len(so.ScoreboardRH().attacks(release, known)) == 0
+
+
+# Who can be observed.
+
+
+ROWS = st.dictionaries(
+    st.tuples(st.sampled_from("pqrst"), st.sampled_from("vwxyz")),
+    st.tuples(
+        st.none() | st.sampled_from([1.0, 2.0, 5.0]),
+        st.none() | st.integers(0, 30).map(lambda days: FIRST + timedelta(days=days)),
+    ),
+    min_size=1,
+)
+
+
+@settings(max_examples=150)
+@given(
+    cells=ROWS,
+    knows=st.integers(1, 4),
+    wrong=st.integers(0, 2),
+    wrong_facts=st.sampled_from(["values", "items"]),
+    items=st.sampled_from(
+        ["any", so.outside_top(1), so.outside_top(3), "rarest", "popular", "recent", "burst"]
+    ),
+)
+def test_exactly_the_eligible_can_be_observed(cells, knows, wrong, wrong_facts, items):
+    release = released([(*pair, *cell) for pair, cell in cells.items()])
+    adversary = so.Adversary(knows=knows, wrong=min(wrong, knows), wrong_facts=wrong_facts, items=items)
+    try:
+        eligible = adversary.eligible(release, range(release.n_records))
+    except so.ParameterError:  # nobody can be observed at all
+        eligible = np.zeros(release.n_records, bool)
+    for place, can in enumerate(eligible):
+        try:
+            aux = adversary.observe(release, release.records[place], SEED)
+        except so.ParameterError:
+            assert not can
+        else:
+            assert can and len(aux) == knows
+
+
+def test_eligible_are_those_with_enough_items_to_know(release):
+    ranks = naive.ranks({(i, item): None for i, own in enumerate(told(release)) for item in own})
+    everyone = range(release.n_records)
+    assert so.Adversary(knows=9).eligible(release, everyone).tolist() == [
+        len(own) >= 9 for own in told(release)
+    ]
+    outside = [sum(ranks[item] > 30 for item in own) for own in told(release)]
+    adversary = so.Adversary(knows=5, items=so.outside_top(30))
+    assert adversary.eligible(release, everyone).tolist() == [count >= 5 for count in outside]
+    fewer = so.Adversary(knows=5, wrong=3, wrong_facts="items", items=so.outside_top(30))
+    assert fewer.eligible(release, everyone).tolist() == [count >= 2 for count in outside]
+    assert adversary.eligible(release, [4, 2]).tolist() == [outside[4] >= 5, outside[2] >= 5]
+
+
+def test_too_few_items_are_a_clear_error():
+    release = released([("p", "x", 1.0, FIRST), ("q", "x", 1.0, FIRST), ("q", "y", 1.0, FIRST)])
+    with pytest.raises(so.ParameterError, match=r"a record has 1 of the 2 items .*eligible"):
+        so.Adversary(knows=2).observe(release, "p")
+    with pytest.raises(so.ParameterError, match="wrong items need items that the record does not have"):
+        so.Adversary(knows=1, wrong=1, wrong_facts="items").observe(release, "q")
+
+
+# Releases of other kinds.
+
+
+def test_categories_are_known_exactly_or_not_at_all():
+    cells = {item: (kind, FIRST) for item, kind in zip("abcd", ["dvd", "tape", "dvd", "disc"], strict=True)}
+    release = person(cells, kind="text")
+    (aux,) = drawn(so.Adversary(knows=4), release, "p", 1)
+    assert {fact.item: fact.value for fact in aux} == {item: kind for item, (kind, _) in cells.items()}
+    (aux,) = drawn(so.Adversary(knows=4, value_error=None), release, "p", 1)
+    assert {fact.value for fact in aux} == {None}
+    with pytest.raises(so.ParameterError, match="value_error must be 0 or None"):
+        so.Adversary(knows=4, value_error=1).observe(release, "p")
+
+
+def test_a_wrong_category_is_any_other_with_equal_chance():
+    release = person(
+        {"x": ("dvd", FIRST)} | {kind: (kind, FIRST) for kind in ("tape", "disc", "film")}, kind="text"
+    )
+    draws = drawn(so.Adversary(knows=4, wrong=4, time_error=None, items="any"), release, "p", 300)
+    values = [fact.value for aux in draws for fact in aux if fact.item == "x"]
+    assert len(values) == 300
+    assert_uniform(values, ["disc", "film", "tape"])
+
+
+@pytest.mark.parametrize(("kind", "unit"), [(None, "day"), ("number", None), (None, None), ("text", None)])
+def test_what_the_release_does_not_have_is_in_no_fact(kind, unit):
+    value = {"number": 4.0, "text": "dvd", None: None}[kind]
+    rows = [(record, item, value, FIRST if unit else None) for record in "pq" for item in "xyz"]
+    release = released([*rows, ("q", "w", value, FIRST if unit else None)], kind, unit)
+    for wrong in (0, 1):
+        adversary = so.Adversary(knows=3, wrong=wrong, wrong_facts="items", time_error=3, joined_error=None)
+        aux = adversary.observe(release, "p", SEED)
+        assert {fact.value for fact in aux} == {value}
+        assert {fact.time is None for fact in aux} == {unit is None}
+
+
+@pytest.mark.parametrize(("kind", "unit", "unknown"), [
+    (None, None, {}), ("number", None, {"value_error": None}), (None, "day", {"time_error": None}),
+    ("number", "day", {"value_error": None, "time_error": None}),
+])  # fmt: skip
+def test_wrong_values_need_something_known_that_can_be_wrong(kind, unit, unknown):
+    release = released([("p", "x", 4.0 if kind else None, FIRST if unit else None)], kind, unit)
+    with pytest.raises(so.ParameterError, match=r"wrong values need values or dates.*wrong_facts='items'"):
+        so.Adversary(knows=1, wrong=1, **unknown).observe(release, "p")
+
+
+def test_a_column_of_values_that_is_empty_is_no_values():
+    release = released([("p", "x", None, None), ("q", "y", None, None)], unit=None)
+    with pytest.raises(so.ParameterError, match="wrong values need values or dates"):
+        so.Adversary(knows=1, wrong=1).observe(release, "p")
+    aux = so.Adversary(knows=1, wrong=1, wrong_facts="items").observe(release, "p")
+    assert aux.facts == (so.Fact("y"),)
+
+
+@pytest.mark.parametrize("items", ["recent", "burst"])
+def test_recent_and_burst_need_times(items):
+    release = released([("p", "x", 4.0, None)], unit=None)
+    for ask in ("observe", "eligible"):
+        with pytest.raises(so.ParameterError, match=f"items='{items}' needs times"):
+            getattr(so.Adversary(knows=1, items=items), ask)(release, "p" if ask == "observe" else [0])
+
+
+# Bad input.
+
+NUMBERS = ["value_error", "time_error", "length_error", "joined_error"]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("bad", [-1, -0.001, float("nan"), float("inf"), -float("inf"), "1", True, [1], 1j])
+def test_an_error_is_a_finite_number_from_0_on_or_none(name, bad):
+    with pytest.raises(
+        so.ParameterError, match=f"^{name} must be a finite number ≥ 0, or None, got "
+    ) as caught:
+        so.Adversary(**{name: bad})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["knows", "wrong"])
+@pytest.mark.parametrize("bad", [-1, 1.5, 2.0, "2", True, None, float("nan")])
+def test_counts_are_whole_numbers(name, bad):
+    with pytest.raises(so.ParameterError, match=f"^{name} must be a whole number ≥ [01], got "):
+        so.Adversary(**{name: bad})
+
+
+BAD = [
+    ({"knows": 0}, "knows must be a whole number ≥ 1, got 0"),
+    ({"knows": 2, "wrong": 3}, "wrong must be at most knows, got 3 of 2"),
+    ({"wrong_facts": "dates"}, "wrong_facts must be values or items, got 'dates'"),
+    ({"wrong_facts": None}, "wrong_facts must be values or items, got None"),
+    ({"items": "all"}, r"items must be any, rarest, popular, recent, burst or outside_top\(k\), got 'all'"),
+    ({"items": "outside_top"}, "items must be .*, got 'outside_top'"),
+    ({"items": 500}, r"items must be a name or outside_top\(k\), got int"),
+    ({"items": None}, "items must be .* got NoneType"),
+    ({"items": Choice("all")}, "items must be"),
+    ({"items": Choice("outside_top", 0)}, "outside_top"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
+def test_what_makes_no_adversary_is_refused_by_name(options, message):
+    with pytest.raises(so.ParameterError, match=message) as caught:
+        so.Adversary(**options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "500", None])
+def test_outside_top_takes_a_whole_number_from_1_on(bad):
+    with pytest.raises(so.ParameterError, match="outside_top takes a whole number ≥ 1, got "):
+        so.outside_top(bad)
+
+
+@pytest.mark.parametrize("record", ["nobody", "", "007", 7, None, 7.0])
+def test_a_record_that_does_not_exist_cannot_be_observed(release, record):
+    with pytest.raises(so.NotFoundError, match="no record of that id"):
+        so.Adversary().observe(release, record)
+
+
+@pytest.mark.parametrize("ask", ["observe_all", "eligible"])
+@pytest.mark.parametrize("places", [[10_000], [-1], [0, 10**12], [-10_000]], ids=str)
+def test_places_that_do_not_exist_are_a_clear_error(release, ask, places):
+    with pytest.raises(so.StandoutError, match="positions run from 0 to "):
+        getattr(so.Adversary(knows=1), ask)(release, places)
+
+
+@pytest.mark.parametrize("ask", ["observe_all", "eligible"])
+@pytest.mark.parametrize("places", [["42"], [1.5], ["x"], [None]], ids=str)
+def test_places_are_whole_numbers_and_never_ids(release, ask, places):
+    with pytest.raises(so.StandoutError):
+        getattr(so.Adversary(knows=1), ask)(release, places)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None, True, 2**63])
+def test_a_seed_is_a_whole_number(release, seed):
+    with pytest.raises(so.ParameterError, match="seed must be a whole number"):
+        so.Adversary(knows=1).observe(release, release.records[0], seed)
+
+
+@pytest.mark.parametrize("name", ["time_error", "joined_error", "length_error"])
+@pytest.mark.parametrize("error", [1e5, 1e7, 1e18, 1e300])
+def test_an_error_however_large_gives_facts_or_a_clear_error(release, name, error):
+    adversary = so.Adversary(knows=1, **{name: error})
+    try:
+        aux = adversary.observe(release, release.records[0], SEED)
+    except so.StandoutError as refused:
+        assert name in str(refused)
+    else:
+        assert len(aux) == 1
+        assert so.ScoreboardRH().attack(release, aux).candidates == release.n_records or name == "time_error"

@@ -1,0 +1,483 @@
+"""What is known of a person: facts by hand and from a file, their codes in a release, and its clock."""
+
+from dataclasses import FrozenInstanceError, replace
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import standout as so
+from standout.facts import Known, known_of
+from standout.release.clock import SECONDS, Clock
+from standout.release.labels import Labels
+
+DAY = date(2005, 3, 1)
+NAN, INF = float("nan"), float("inf")
+
+
+def released(rows, kind="number", unit="day", titles=None):
+    """The release of rows (record, item, value, time); kind or unit None: there is no such column."""
+    moment = {"day": pl.Date, None: pl.Null}.get(unit, pl.Datetime("us"))
+    value = {"number": pl.Float64, "text": pl.String, None: pl.Null}[kind]
+    schema = {"record": pl.String, "item": pl.String, "value": value, "time": moment}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    frame = frame.drop(*(name for name, of in schema.items() if of == pl.Null))
+    release = so.read(frame, value_type=kind or "auto", time_unit=unit or "day")
+    if titles is None:
+        return release
+    return replace(release, titles=Labels.of(titles.get(item, "") for item in release.items))
+
+
+FILMS = {"7": "Brazil (1985)", "8": "Bent (1997)", "9": "Matrix, The (1999)"}
+ROWS = [
+    ("p", "7", 4.0, DAY),
+    ("p", "8", 1.0, DAY + timedelta(days=9)),
+    ("q", "9", 5.0, DAY),
+    ("q", "7", 2.0, None),
+]
+
+
+@pytest.fixture(scope="module")
+def films():
+    return released(ROWS, titles=FILMS)
+
+
+# By hand.
+
+
+def test_a_fact_says_of_an_item_what_is_known_and_no_more():
+    fact = so.Fact("Brazil", value=4, time=DAY)
+    assert (fact.item, fact.value, fact.time) == ("Brazil", 4, DAY)
+    assert so.Fact("Brazil") == so.Fact("Brazil", None, None) != fact
+    assert len({fact, so.Fact("Brazil", 4.0, DAY)}) == 1
+    with pytest.raises(FrozenInstanceError):
+        fact.value = 5
+
+
+@pytest.mark.parametrize("item", ["", None, 7, 7.0, b"7", ["7"]], ids=str)
+def test_a_fact_names_its_item_by_text(item):
+    with pytest.raises(so.ParameterError, match="names its item by id or title, as text"):
+        so.Fact(item)
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF, np.float64("nan")], ids=str)
+def test_a_value_is_finite(value):
+    with pytest.raises(so.ParameterError, match="a fact's value must be finite, or None"):
+        so.Fact("7", value=value)
+
+
+@pytest.mark.parametrize("value", [True, [4], (4,), b"4", 4j, DAY], ids=str)
+def test_a_value_is_a_number_or_text(value):
+    with pytest.raises(so.ParameterError, match="a fact's value is a number or text, got "):
+        so.Fact("7", value=value)
+
+
+def test_a_number_of_numpy_is_a_number(films):
+    for value in (np.float64(4), np.float32(4), np.int64(4)):
+        verdict = so.ScoreboardRH().attack(films, so.Aux([so.Fact("7", value=value)]))
+        assert verdict.best == "p"
+
+
+def test_a_value_beyond_all_floats_is_a_clear_error(films):
+    with pytest.raises(so.ParameterError, match="value"):
+        known_of(films, [so.Aux([so.Fact("7", value=10**400)])])
+
+
+@pytest.mark.parametrize("moment", ["2005-03-01", 1_109_635_200, 2005.0, time(20, 15), pd.NaT], ids=str)
+def test_a_time_is_a_date_or_datetime(moment):
+    with pytest.raises(so.ParameterError, match="a fact's time is a date or datetime, got "):
+        so.Fact("7", time=moment)
+
+
+def test_aux_is_its_facts_in_order():
+    facts = [so.Fact("b"), so.Fact("a", 4), so.Fact("c", None, DAY)]
+    aux = so.Aux(iter(facts), length=(100, 300), joined=(DAY, DAY))
+    assert list(aux) == list(aux.facts) == facts and len(aux) == 3
+    assert (aux.length, aux.joined) == ((100, 300), (DAY, DAY))
+    assert so.Aux(facts) == so.Aux(tuple(facts)) != so.Aux(facts[::-1])
+    assert len(so.Aux([])) == 0
+
+
+@pytest.mark.parametrize(
+    "facts", ["7", ["7", "8"], [("7", 4)], [None], {"7": 4}, None, 7, so.Fact("7")], ids=str
+)
+def test_aux_is_made_of_facts(facts):
+    with pytest.raises(so.ParameterError, match="aux is made of facts"):
+        so.Aux(facts)
+
+
+def test_an_item_is_named_once():
+    with pytest.raises(so.ParameterError, match="named twice in aux: say everything known of it in one fact"):
+        so.Aux([so.Fact("7", value=4), so.Fact("8"), so.Fact("7", time=DAY)])
+
+
+BAD_LENGTHS = [
+    (300, 100), (1, 2, 3), (1,), (), 5, "12", ("a", "b"), ("a", 2), (NAN, 2), (2, NAN), (1, INF), (1.5, 3),
+    (None, 3),
+]  # fmt: skip
+BAD_JOINED = [
+    (DAY, date(2005, 2, 28)), DAY, (DAY,), ("2005-03-01", "2005-03-02"), (1, 2), (None, DAY), (DAY, None),
+]  # fmt: skip
+BAD_ENDS = [("length", ends) for ends in BAD_LENGTHS] + [("joined", ends) for ends in BAD_JOINED]
+
+
+@pytest.mark.parametrize(("name", "ends"), BAD_ENDS, ids=str)
+def test_length_and_joined_are_the_lowest_and_the_highest(films, name, ends):
+    with pytest.raises(so.ParameterError, match=f"{name} "):
+        known_of(films, [so.Aux([so.Fact("7")], **{name: ends})])
+
+
+def test_a_date_and_a_datetime_are_both_ends_or_a_clear_error(films):
+    try:
+        known = known_of(films, [so.Aux([so.Fact("7")], joined=(DAY, datetime(2005, 3, 2, 12)))])
+    except so.ParameterError as refused:
+        assert "joined" in str(refused)
+    else:
+        assert known.joined.tolist() == [[0, 1]]
+
+
+# From a file.
+
+
+def read(put, text, name="aux.csv", **options):
+    return so.Aux.read(put(text, name, **options))
+
+
+FACTS = (
+    so.Fact("7", 4.0, DAY),
+    so.Fact("8", 1.5),
+    so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)),
+    so.Fact("9"),
+)
+TABLE = "item,value,time\n7,4,2005-03-01\n8,1.5,\nBrazil,,2005-03-01T20:15\n9,,\n"
+
+
+def test_facts_are_read_from_a_table(put):
+    aux = read(put, TABLE)
+    assert aux.facts == FACTS and aux.length is aux.joined is None
+    assert type(aux.facts[0].time) is date and type(aux.facts[2].time) is datetime
+
+
+@pytest.mark.parametrize("text", [
+    "time,item,value\n2005-03-01,7,4\n,8,1.5\n2005-03-01T20:15,Brazil,\n,9,\n",
+    TABLE.replace("item,value,time", "ITEM, Value ,Time"),
+    TABLE.replace("\n", "\r\n"),
+    TABLE.replace("\n", "\n\n"),
+    TABLE.removesuffix("\n"),
+    "\ufeff" + TABLE,
+    '"item","value","time"\n"7","4","2005-03-01"\n"8",1.5,""\nBrazil,"",2005-03-01T20:15\n9,,\n',
+    TABLE.replace(",4,", ", 4 ,").replace("2005-03-01\n", " 2005-03-01 \n").replace("9,,", "9, , "),
+    TABLE.replace("T20:15", " 20:15:00"),
+], ids=["order", "case", "crlf", "blank lines", "no end", "bom", "quotes", "blanks", "seconds"])  # fmt: skip
+def test_a_table_may_be_written_in_any_usual_way(put, text):
+    assert read(put, text).facts == FACTS
+
+
+def test_columns_that_are_not_known_may_be_missing(put):
+    assert read(put, "item\n7\n8\n").facts == (so.Fact("7"), so.Fact("8"))
+    assert read(put, "time,item\n2005-03-01,7\n").facts == (so.Fact("7", None, DAY),)
+    assert read(put, "item,value\n7,4\n").facts == (so.Fact("7", 4.0),)
+    assert read(put, "item\n").facts == ()
+
+
+def test_items_are_kept_as_they_are_written(put):
+    aux = read(put, 'item\n007\n"Good, the Bad and the Ugly, The"\n"say ""hi"""\n1.0\nAmélie\n')
+    assert [fact.item for fact in aux] == [
+        "007",
+        "Good, the Bad and the Ugly, The",
+        'say "hi"',
+        "1.0",
+        "Amélie",
+    ]
+
+
+def test_what_does_not_read_as_a_number_is_text(put):
+    values = [fact.value for fact in read(put, "item,value\na,dvd\nb,-3\nc,1e3\nd,4 stars\ne,.5\n")]
+    assert values == ["dvd", -3.0, 1000.0, "4 stars", 0.5]
+
+
+SECRET = "S3CR3T"
+BAD_LINES = [
+    (f"7,4,{SECRET}", "a time is written like 2005-03-01 or 2005-03-01T20:15"),
+    (f"{SECRET},4,2005-02-30", "a time is written like"),
+    (f"{SECRET},4,2005-03-01T25:00", "a time is written like"),
+    (f"{SECRET},4,1109635200", "a time is written like"),
+    (f"{SECRET},nan,", "a value must be finite"),
+    (f"{SECRET},-inf,", "a value must be finite"),
+    (f"{SECRET},1e999,", "a value must be finite"),
+    (f",4,2005-03-01{SECRET}"[:13], "the item is missing"),
+    ("  ,4,", "the item is missing"),
+    (f"{SECRET},4", "more or fewer cells than the first"),
+    (SECRET, "more or fewer cells than the first"),
+    (f"{SECRET},4,2005-03-01,{SECRET}", "more or fewer cells than the first"),
+    (f"{SECRET},4,,", "more or fewer cells than the first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "complaint"), BAD_LINES)
+def test_a_bad_line_is_named_by_its_number_and_not_by_its_content(put, line, complaint):
+    with pytest.raises(so.SourceError, match=rf"aux\.csv, line 3: .*{complaint}") as caught:
+        read(put, f"item,value,time\n1,4,\n{line}\n2,4,\n")
+    assert SECRET not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_number_of_a_line_counts_blank_lines_and_line_ends_in_quotes(put):
+    with pytest.raises(so.SourceError, match="line 7: the item is missing"):
+        read(put, 'item,value\n\n1,4\n"two\nlines",4\n\n,4\n')
+
+
+def test_an_item_that_a_file_names_twice_is_named_by_its_line(put):
+    with pytest.raises(so.StandoutError, match=r"aux\.csv, line 4: .*twice") as caught:
+        read(put, f"item,value\n{SECRET},4\n8,1\n{SECRET},3\n")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("head", [
+    "movie,value", "value,time", f"item,{SECRET}", "", "\n\n", "7,4,2005-03-01", "item;value",
+    "item,value,time,", "item,item", "item,value,Value",
+])  # fmt: skip
+def test_the_first_line_names_the_columns(put, head):
+    with pytest.raises(so.SourceError, match=r"aux\.csv: the first line names the columns: item, ") as caught:
+        read(put, f"{head}\n" if head else "")
+    assert SECRET not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(so.SourceError, match=r"nothing\.csv cannot be read: No such file"):
+        so.Aux.read(tmp_path / "nothing.csv")
+    with pytest.raises(so.SourceError, match="cannot be read: Is a directory"):
+        so.Aux.read(str(tmp_path))
+
+
+@pytest.mark.parametrize("content", [
+    b"item,value\n7,\xff\xfe4\n", b"\xff\xfei\x00t\x00", "item\nAmélie\n".encode("latin-1"),
+    b"item\n" + b"7\n" * 9_000 + b"\xff\n",
+], ids=["value", "utf-16", "latin-1", "late"])  # fmt: skip
+def test_a_file_that_is_not_utf_8_is_refused(put, content):
+    with pytest.raises(so.SourceError, match=r"aux\.csv is not a CSV file in UTF-8") as caught:
+        read(put, content)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['item\n"7\n', f'item\n"7"{SECRET}\n'])
+def test_quotes_that_do_not_fit_are_refused(put, text):
+    with pytest.raises(so.SourceError, match=r"aux\.csv.*CSV") as caught:
+        read(put, text)
+    assert SECRET not in str(caught.value)
+
+
+# In a release.
+
+
+def test_unknown_items_are_kept_and_reported(films):
+    aux = so.Aux([so.Fact("brazil", 4), so.Fact("Alien", 5, DAY), so.Fact("8"), so.Fact("777", time=DAY)])
+    assert aux.unknown(films) == (aux.facts[1], aux.facts[3])
+    for attack in (so.ScoreboardRH(), so.Scoreboard(so.Present())):
+        verdict = attack.attack(films, aux)
+        assert verdict.unknown == (aux.facts[1], aux.facts[3])
+        assert [part.item for part in verdict.explain("p")] == ["7", None, "8", None]
+        assert [part.weight is None for part in verdict.explain("p")] == [False, True, False, True]
+    known = so.Aux([so.Fact("Bent"), so.Fact("7")])
+    assert known.unknown(films) == so.ScoreboardRH().attack(films, known).unknown == ()
+
+
+def test_unknown_items_add_nothing_to_a_score(films):
+    facts = [so.Fact("7", 4, DAY), so.Fact("8", 1)]
+    one = so.ScoreboardRH().attack(films, so.Aux(facts))
+    two = so.ScoreboardRH().attack(films, so.Aux([so.Fact("x", 3), *facts, so.Fact("y", time=DAY)]))
+    assert (one.highest, one.second, one.sigma, one.best) == (two.highest, two.second, two.sigma, two.best)
+
+
+def test_the_same_item_by_id_and_by_title_is_refused(films):
+    with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
+        known_of(
+            films, [so.Aux([so.Fact("8")]), so.Aux([so.Fact("7", value=4), so.Fact("Brazil", time=DAY)])]
+        )
+    with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
+        so.ScoreboardRH().attack(films, so.Aux([so.Fact("BRAZIL"), so.Fact("brazil (1985)")]))
+    apart = known_of(films, [so.Aux([so.Fact("7")]), so.Aux([so.Fact("Brazil")])])
+    assert apart.item.tolist() == [0, 0]
+    unknown = known_of(films, [so.Aux([so.Fact("x"), so.Fact("y")])])
+    assert unknown.item.tolist() == [-1, -1]
+
+
+def test_a_text_for_a_value_is_refused_where_values_are_numbers(films):
+    with pytest.raises(so.ParameterError, match="the release's values are numbers") as caught:
+        known_of(films, [so.Aux([so.Fact("7", value=SECRET)])])
+    assert SECRET not in str(caught.value)
+
+
+def test_a_number_for_a_category_is_the_text_that_it_spells():
+    release = released([("p", "x", "4", DAY), ("q", "x", "dvd", DAY)], kind="text")
+    for value in (4, "4"):
+        verdict = so.ScoreboardRH(so.Equal()).attack(release, so.Aux([so.Fact("x", value=value)]))
+        assert verdict.best == "p" and verdict.ties == 1
+
+
+@pytest.mark.parametrize("category", ["4", "007", "4.0", "4.50", "1e3", "dvd", "4 stars"])
+def test_a_value_in_a_file_is_the_category_that_it_spells(put, category):
+    release = released([("p", "x", category, DAY), ("q", "x", "another", DAY)], kind="text")
+    verdict = so.ScoreboardRH(so.Equal()).attack(release, read(put, f"item,value\nx,{category}\n"))
+    assert verdict.best == "p" and verdict.ties == 1
+
+
+def test_a_time_with_a_zone_is_refused(films):
+    aware = datetime(2005, 3, 1, 20, tzinfo=UTC)
+    with pytest.raises(
+        so.ParameterError, match="time is on the release's wall clock: give it without a zone"
+    ):
+        known_of(films, [so.Aux([so.Fact("7", time=aware)])])
+    with pytest.raises(so.ParameterError, match="without a zone"):
+        known_of(films, [so.Aux([so.Fact("7")], joined=(aware, aware))])
+
+
+def test_joined_needs_times():
+    release = released([("p", "7", 4.0, None)], unit=None)
+    with pytest.raises(so.ParameterError, match="the release has no times"):
+        known_of(release, [so.Aux([so.Fact("7")], joined=(DAY, DAY))])
+
+
+def test_what_the_release_has_none_of_is_not_compared():
+    release = released([("p", "7", None, None), ("q", "8", None, None)], kind=None, unit=None)
+    known = known_of(release, [so.Aux([so.Fact("7", value=4, time=DAY), so.Fact("8", value="dvd")])])
+    assert (known.value.tolist(), known.timed.tolist(), known.values) == ([-1, -1], [False, False], ())
+    assert so.ScoreboardRH().attack(release, so.Aux([so.Fact("7", value=4, time=DAY)])).best == "p"
+
+
+def test_codes_are_those_of_the_release(films):
+    auxes = [
+        so.Aux([so.Fact("bent", 1, DAY), so.Fact("nothing", 9), so.Fact("9", None, DAY - timedelta(days=3))]),
+        so.Aux([], length=(3, 5)),
+        so.Aux([so.Fact("7", 1.0, datetime(2005, 3, 20, 23, 59))], joined=(DAY, DAY + timedelta(days=40))),
+    ]
+    known = known_of(films, auxes)
+    assert len(known) == 3 and known.filtered
+    assert known.first.tolist() == [0, 3, 3, 4]
+    assert known.item.tolist() == [1, -1, 2, 0]
+    assert [known.values[i] if i >= 0 else None for i in known.value] == [1.0, 9.0, None, 1.0]
+    assert known.timed.tolist() == [True, False, True, True]
+    assert known.time[known.timed].tolist() == [0, -3, 19]
+    assert known.length.tolist()[1] == [3, 5] and known.joined.tolist()[2] == [0, 40]
+    assert all(low < -(10**9) and high > 10**9 for low, high in known.joined[:2])
+    assert all(low <= 0 and high > 10**9 for low, high in known.length[[0, 2]])
+    assert known.names == {1: "nothing"}
+    assert not known_of(films, [so.Aux([so.Fact("7")])]).filtered
+    assert len(known_of(films, [])) == 0
+
+
+@st.composite
+def known_things(draw):
+    """(release, [aux]): facts of items that there are and are not, with and without values and times."""
+    kind, unit = (
+        draw(st.sampled_from(["number", "text", None])),
+        draw(st.sampled_from(["day", "hour", "minute", None])),
+    )
+    value = {"number": 4.0, "text": "dvd", None: None}[kind]
+    moment = None if unit is None else DAY if unit == "day" else datetime(2005, 3, 1, 12)
+    release = released([("p", item, value, moment) for item in ("7", "8", "9")], kind, unit, FILMS)
+    values = st.none() | (
+        st.sampled_from(["dvd", "tape"]) if kind == "text" else st.floats(-9, 9) | st.integers(0, 9)
+    )
+    times = (
+        st.none()
+        | st.dates(date(1, 1, 2), date(9999, 12, 30))
+        | st.datetimes(datetime(2, 1, 1), datetime(5000, 1, 1))
+    )
+    item = st.sampled_from(["7", "BENT", "the matrix", "x", "y"])
+    facts = st.lists(st.builds(so.Fact, item, values, times), max_size=4, unique_by=lambda fact: fact.item)
+    length = st.none() | st.tuples(st.integers(0, 9), st.integers(9, 99))
+    joined = st.tuples(st.dates(max_value=DAY), st.dates(min_value=DAY, max_value=date(9999, 12, 30)))
+    auxes = st.lists(st.builds(so.Aux, facts, length, st.none() | joined if unit else st.none()), max_size=4)
+    return release, draw(auxes)
+
+
+IDS = {"7": "7", "BENT": "8", "the matrix": "9", "x": "x", "y": "y"}
+
+
+def in_words_of(release, aux):
+    """The aux as the release would say it: by ids, without what it has none of, times in its units."""
+
+    def moment(when):
+        if when is None or release.clock is None:
+            return None
+        wall = when if isinstance(when, datetime) else datetime(when.year, when.month, when.day)
+        wall -= timedelta(
+            minutes=wall.minute * (release.clock.unit != "minute"), seconds=wall.second,
+            microseconds=wall.microsecond,
+        )  # fmt: skip
+        return wall.date() if release.clock.unit == "day" else wall
+
+    facts = [
+        so.Fact(IDS[fact.item], None if release.levels is None else fact.value, moment(fact.time))
+        for fact in aux
+    ]
+    return so.Aux(facts, aux.length, None if aux.joined is None else tuple(map(moment, aux.joined)))
+
+
+@settings(max_examples=100)
+@given(known_things())
+def test_what_is_known_comes_back_from_its_codes(things):
+    release, auxes = things
+    known = known_of(release, auxes)
+    assert len(known) == len(auxes)
+    assert [known.aux(release, q) for q in range(len(known))] == [in_words_of(release, aux) for aux in auxes]
+
+
+@settings(max_examples=50)
+@given(known_things(), st.data())
+def test_other_people_may_be_made_of_those_who_are_known(things, data):
+    release, auxes = things
+    known = known_of(release, auxes)
+    people = data.draw(st.lists(st.sampled_from(range(len(auxes))), max_size=5)) if auxes else []
+    keep = [data.draw(st.integers(0, len(auxes[q]))) for q in people]
+    fact = [known.first[q] + i for q, count in zip(people, keep, strict=True) for i in range(count)]
+    first = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
+    taken = known.taken(np.array(people, np.int64), np.array(fact, np.int64), first)
+    assert isinstance(taken, Known) and len(taken) == len(people)
+    for at, (q, count) in enumerate(zip(people, keep, strict=True)):
+        shorter = so.Aux(auxes[q].facts[:count], auxes[q].length, auxes[q].joined)
+        assert taken.aux(release, at) == in_words_of(release, shorter)
+
+
+# The clock.
+
+
+CODES = st.integers(-100_000, 100_000)
+ORIGINS = {"day": 12_000, "hour": 12_000 * 24 + 5, "minute": 12_000 * 1440 + 61}
+
+
+@pytest.mark.parametrize("unit", SECONDS)
+@given(code=CODES, before=st.booleans())
+def test_a_code_is_that_of_its_moment(unit, code, before):
+    clock = Clock(unit, -ORIGINS[unit] if before else ORIGINS[unit], span=10)
+    moment = clock.moment(code)
+    assert clock.encode(moment) == code
+    assert type(moment) is (date if unit == "day" else datetime)
+    assert clock.decode(code) == (moment if code < 10 else None)
+
+
+@pytest.mark.parametrize("unit", SECONDS)
+@given(moment=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), origin=CODES)
+def test_a_moment_is_rounded_down_to_its_unit_before_1970_too(unit, moment, origin):
+    clock = Clock(unit, origin, span=10)
+    assert clock.encode(moment) == naive.units(moment, unit) - origin
+    start = clock.moment(clock.encode(moment))
+    start = start if unit != "day" else datetime(start.year, start.month, start.day)
+    assert timedelta(0) <= moment - start < timedelta(seconds=SECONDS[unit])
+
+
+def test_a_date_is_its_first_hour_or_minute():
+    assert Clock("hour", 0, 1).encode(date(1970, 1, 2)) == 24
+    assert Clock("minute", 0, 1).encode(date(1969, 12, 31)) == -1440
+    assert Clock("day", 0, 1).encode(datetime(1969, 12, 31, 23, 59, 59)) == -1
+
+
+@pytest.mark.parametrize("unit", ["second", "days", "", None])
+def test_a_clock_has_a_unit_that_there_is(unit):
+    with pytest.raises(so.ParameterError, match="time unit must be day, hour or minute, got "):
+        Clock(unit, 0, 1)
