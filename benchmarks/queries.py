@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import standout as so
 from standout.facts import Known
 
-__all__ = ["DRAWS", "SIZES", "first_of", "mixed", "observed", "one_by_one", "redrawn", "targets"]
+__all__ = ["DRAWS", "SIZES", "first_of", "mixed", "observed", "one_by_one", "redrawn", "repeated", "targets"]
 
 SIZES = range(2, 11)
 DRAWS = 8
@@ -43,6 +43,11 @@ def one_by_one(known: Known) -> Known:
     """The first 2, 3, … 10 facts about each, as queries of their own."""
     query = np.repeat(np.arange(len(known)), len(SIZES))
     return _cut(known, query, np.tile(np.array(SIZES), len(known)))
+
+
+def repeated(known: Known, times: int) -> Known:
+    """The same queries several times over."""
+    return _cut(known, np.tile(np.arange(len(known)), times), np.tile(np.diff(known.first), times))
 
 
 def redrawn(release: so.Release, count: int) -> Known:

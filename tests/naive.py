@@ -203,7 +203,7 @@ def weight(count):
 
 def within(known, entry, value=1, time=14):
     """Sim: 1 if all that is compared lies within its threshold, else 0; None: not compared."""
-    values = None if value is None else lambda one, other: float(abs(other - one) <= value)
+    values = None if value is None else lambda one, other: float(apart(one, other) <= value)
     times = None if time is None else lambda days: float(abs(days) <= time)
     return math.prod(terms(known, entry, values, times))
 
@@ -220,7 +220,7 @@ def mean_decay(known, entry, value_scale=1.5, time_scale=30):
 
 
 def decay_terms(known, entry, value_scale, time_scale):
-    values = None if value_scale is None else lambda one, other: math.exp(-abs(other - one) / value_scale)
+    values = None if value_scale is None else lambda one, other: math.exp(-apart(one, other) / value_scale)
     times = None if time_scale is None else lambda days: math.exp(-abs(days) / time_scale)
     return terms(known, entry, values, times)
 
@@ -233,6 +233,13 @@ def present(known, entry):
 def equal(known, entry):
     """Sim: 1 if the values are the same; the time does not count."""
     return math.prod(terms(known, entry, lambda one, other: float(one == other), None))
+
+
+def apart(one, other):
+    """How far values are from each other; categories are the same, or infinitely far."""
+    if isinstance(one, str) or isinstance(other, str):
+        return 0.0 if one == other else math.inf
+    return abs(other - one)
 
 
 def terms(known, entry, values, times):

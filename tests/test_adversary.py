@@ -240,7 +240,7 @@ def test_what_the_adversary_takes_for_right_is_within_the_same_threshold(value):
 
 @pytest.mark.parametrize(("unit", "error", "reach"), [
     ("day", 0, 0), ("day", 3, 3), ("day", 3.9, 3), ("hour", 0.25, 6), ("hour", 1, 24),
-    ("minute", 1 / 144, 10), ("minute", 0.0001, 0),
+    ("minute", 1 / 144, 10), ("minute", 13 / 1440, 13), ("minute", 0.0001, 0),
 ])  # fmt: skip
 def test_a_date_is_off_by_whole_units_within_the_error_with_equal_chance(unit, error, reach):
     right = FIRST if unit == "day" else datetime(2005, 1, 1, 12)
@@ -373,7 +373,7 @@ def test_an_adversary_who_is_wrong_in_all_items_needs_none_of_the_record():
 
 @pytest.mark.parametrize(("length", "error", "ends"), [
     (30, 0.5, (15, 45)), (30, 0.1, (27, 33)), (30, 0, (30, 30)), (7, 0.5, (4, 10)), (3, 2, (0, 9)),
-    (10, 1, (0, 20)),
+    (10, 1, (0, 20)), (10, 0.7, (3, 17)), (45, 0.4, (27, 63)),
 ])  # fmt: skip
 def test_the_length_of_the_record_is_known_to_within_a_share(length, error, ends):
     rows = [("p", str(i), 1.0, FIRST) for i in range(length)]
@@ -384,6 +384,7 @@ def test_the_length_of_the_record_is_known_to_within_a_share(length, error, ends
 @pytest.mark.parametrize(("unit", "error", "reach"), [
     ("day", 30, timedelta(days=30)), ("day", 0, timedelta(0)), ("day", 1.5, timedelta(days=1)),
     ("hour", 1.5, timedelta(hours=36)), ("minute", 0.01, timedelta(minutes=14)),
+    ("minute", 13 / 1440, timedelta(minutes=13)),
 ])  # fmt: skip
 def test_the_first_date_of_the_record_is_known_to_within_so_many_days(unit, error, reach):
     first = FIRST if unit == "day" else datetime(2005, 1, 1, 12)

@@ -132,14 +132,14 @@ ANY_KIND = [
         so.Custom(lambda known, value, days: float(known == value)),
         of_entry(lambda one, other, _: float(one == other)),
     ),
-]
-NUMBERS = [
     within(value=1, time=14),
     within(value=0, time=0),
     within(value=2.5, time=None),
     decay(value_scale=1.5, time_scale=30),
     decay(value_scale=0.5, time_scale=10_000),
     decay(value_scale=40, time_scale=None),
+]
+NUMBERS = [
     (SameWeekday(), same_weekday),
     (so.Custom(lopsided), of_entry(lopsided)),
 ]
@@ -307,7 +307,7 @@ def attacked(given, least=1, filters=True):
     return made, aux, given.draw(st.none() | someone(made))
 
 
-@examples(150, 20)
+@examples(100, 20)
 @given(st.data())
 def test_every_number_of_a_verdict_equals_its_slow_twin(given):
     made, aux, exclude = attacked(given)
@@ -332,7 +332,7 @@ def between(slow):
     return partial(naive.mean_decay, **slow.keywords) if getattr(slow, "func", None) is naive.decay else slow
 
 
-@examples(150, 20)
+@examples(100, 20)
 @given(st.data())
 def test_every_number_of_a_matching_set_equals_its_slow_twin(given):
     made, aux, exclude = attacked(given)
@@ -413,7 +413,7 @@ def test_tied_best_scores_give_no_match():
 @pytest.mark.parametrize("first", [1, 2, 9])
 @pytest.mark.parametrize("second", [2, 5, 13, 29])
 def test_scores_that_differ_by_rounding_only_are_tied(first, second):
-    """The same terms, once in one order and once in another, are the same score: e^(-1/1.5) is with a or with b."""
+    """The same terms make the same score, whether e^(-1/1.5) comes with the first fact or the second."""
     days = [moment(step, "day") for step in (0, first, second)]
     rows = [
         ("7", "a", 4.0, days[1]),
@@ -512,7 +512,7 @@ def check_same(verdict, other, people=()):
 
 
 @pytest.mark.parametrize("algorithm", ["1B", "1A"])
-@examples(100, 15)
+@examples(60, 15)
 @given(given=st.data())
 def test_excluding_a_record_equals_rebuilding_the_release_without_it(algorithm, given):
     made, aux, _ = attacked(given, least=2)
@@ -560,11 +560,25 @@ DENSE_AUX = [
 ]
 
 
-@pytest.mark.parametrize("aux", DENSE_AUX, ids=["all", "length", "joined"])
 @pytest.mark.parametrize("exclude", [None, "1234"])
-def test_blocks_that_many_entries_touch_equal_the_slow_twin(aux, exclude):
-    verdict = so.ScoreboardRH().attack(DENSE.read(), aux, exclude=exclude)
-    check(verdict, DENSE, aux, naive.decay, naive.weight, exclude, ["0", "7", "1234", "2999"])
+def test_blocks_that_many_entries_touch_equal_the_slow_twin(exclude):
+    """One after another on the same workplace."""
+    people, verdicts = (
+        ["0", "7", "1234", "2999"],
+        so.ScoreboardRH().attacks(DENSE.read(), DENSE_AUX, exclude=exclude),
+    )
+    for aux, verdict in zip(DENSE_AUX, verdicts, strict=True):
+        check(verdict, DENSE, aux, naive.decay, naive.weight, exclude, people)
+
+
+@pytest.mark.parametrize("record", ["0", "127", "128", "1919", "2999"])
+def test_the_best_of_a_block_is_found_wherever_it_stands(record):
+    rows = [row for row in DENSE.rows if row[0] != record]
+    made = Data([*rows, *((record, f"item{j}", 3.0, moment(j, "day")) for j in range(4))])
+    aux = so.Aux(about(record, made.rows))
+    verdict = so.ScoreboardRH().attack(made.read(), aux, top=2)
+    assert (verdict.tied, verdict.rank(record)) == ((record,), 1)
+    check_numbers(verdict, made.scores(aux, naive.decay, naive.weight))
 
 
 @pytest.mark.parametrize("similarity", [within(value=1, time=14), decay(value_scale=1.5, time_scale=30)])
@@ -848,6 +862,31 @@ def test_a_threshold_written_as_a_function_is_the_same(given):
     check_same(one, other, sorted({row[0] for row in made.rows}))
 
 
+@pytest.mark.parametrize("scale", [1e-9, 0.3, 1e9])
+@pytest.mark.parametrize("scaled", ["similarity", "weights"])
+def test_the_scale_of_similarities_and_weights_changes_no_probability(scale, scaled):
+    rows = [
+        (str(i), item, 1.0 + i * j % 5, moment(i * j % 17, "day"))
+        for j, item in enumerate(THINGS)
+        for i in range(9 - j)
+    ]
+    aux = so.Aux([so.Fact(item, 3.7, moment(j, "day")) for j, item in enumerate(THINGS)])
+    scales = {"similarity": (scale, 1), "weights": (1, scale)}[scaled]
+    similarity = so.Custom(lambda *given: scales[0] * lopsided(*given))
+    release = Data(rows).read()
+    plain = so.ScoreboardRH(so.Custom(lopsided)).attack(release, aux)
+    other = so.ScoreboardRH(similarity, lambda support: scales[1] / np.log(np.maximum(support, 2))).attack(
+        release, aux
+    )
+    assert (other.tied, other.eccentricity) == (plain.tied, near(plain.eccentricity))
+    for record in map(str, range(9)):
+        assert other.score(record) == pytest.approx(scale * plain.score(record), rel=1e-9)
+        assert other.rank(record) == plain.rank(record)
+        assert other.probability(record) == near(plain.probability(record))
+        for some in islice(permutations(part.score for part in other.explain(record)), 30):
+            assert sum(some) == other.score(record)
+
+
 def test_a_verdict_on_an_index_is_the_same(tmp_path):
     made = Data(crowd(300))
     so.save(made.read(), tmp_path / "index")
@@ -883,6 +922,9 @@ def test_progress_is_told_until_all_is_done(threads):
         assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
 
 
+MILLIONTH = 1e-6 if COMPILED else 1e-5  # the interpreter adds up one by one, the compiler in vectors
+
+
 @numba.njit
 def mass(scores, low, high, highest, scale):
     return exp_sum(scores, low, high, highest, scale)
@@ -900,7 +942,15 @@ def test_sums_of_exponentials_are_right_to_a_millionth(heights, zeros):
             highest, low = float(scores[n // 2]), min(3, n // 2)
             scale = heights / highest
             expected = np.exp((scores[low:].astype(np.float64) - highest) * scale).sum()
-            assert mass(scores, low, n, highest, scale) == pytest.approx(expected, rel=1e-6)
+            assert mass(scores, low, n, highest, scale) == pytest.approx(expected, rel=MILLIONTH)
+
+
+@pytest.mark.parametrize("heights", [3, 10, 20])
+def test_sums_over_people_of_whom_nothing_is_known_are_right_to_a_millionth(heights):
+    for size in np.random.default_rng(2008).uniform(0.01, 20, 30):
+        highest = float(np.float32(size))
+        found = mass(np.zeros(300, np.float32), 0, 300, highest, heights / highest)
+        assert found == pytest.approx(300 * math.exp(-heights), rel=MILLIONTH)
 
 
 def test_scores_of_no_candidates_add_nothing_to_a_sum_of_exponentials():
@@ -912,15 +962,15 @@ def test_scores_of_no_candidates_add_nothing_to_a_sum_of_exponentials():
 def test_bits_and_the_mass_left_over_are_right_to_a_millionth(n):
     rows = [(str(i), "b", 4.0, None) for i in range(n // 2)]
     rows += [(str(i), "aa", 1.0, None) for i in range(n)]
-    made, aux = Data(rows, unit=None), so.Aux([so.Fact("b", value=4), so.Fact("aa", value=3)])
-    aux = so.Aux([*aux.facts, so.Fact("c", value=1)])
-    made.rows.append(("0", "c", 1.0, None))
+    made = Data([*rows, ("0", "c", 1.0, None)], unit=None)
+    aux = so.Aux([so.Fact("b", value=4), so.Fact("aa", value=3), so.Fact("c", value=1)])
     verdict = so.ScoreboardRH().attack(made.read(), aux)
     chances = naive.probabilities(made.scores(aux, naive.decay, naive.weight))
+    exactly = partial(pytest.approx, rel=MILLIONTH, abs=1e-9)
     for record in ("0", str(n - 1)):
-        assert verdict.probability(record) == near(chances[record])
-        assert verdict.entropy(record) == near(naive.entropy(chances, record))
-    assert verdict.lineup(1).outside == near(1 - chances["0"])
+        assert verdict.probability(record) == exactly(chances[record])
+        assert verdict.entropy(record) == exactly(naive.entropy(chances, record))
+    assert verdict.lineup(1).outside == exactly(1 - chances["0"])
 
 
 NAN, INF = math.nan, math.inf
@@ -1029,7 +1079,7 @@ def test_a_subclass_must_give_as_many_finite_numbers_from_0_on(name, answer):
     similarity = type("Own", (so.Similarity,), {name: lambda self, *given: answer})()
     made = Data([("7", "b", 5.0, date(2005, 3, 1))])
     for attack in attacks_of(similarity):
-        with pytest.raises(so.ParameterError, match=rf"{name}\(\) must give 1 finite"):
+        with pytest.raises(so.ParameterError, match=rf"{name}\(\) must give"):
             attack.attack(made.read(), so.Aux([so.Fact("b", value=5, time=date(2005, 3, 1))]))
 
 
@@ -1046,14 +1096,6 @@ def test_a_subclass_must_give_as_many_finite_numbers_from_0_on(name, answer):
 def test_weights_of_ones_own_must_be_finite_numbers_from_0_on(weights):
     with pytest.raises(so.ParameterError, match="weights must"):
         so.ScoreboardRH(weights=weights).attack(TWO.read(), AUX)
-
-
-@pytest.mark.parametrize("similarity", [so.Within(), so.Decay()], ids=["Within", "Decay"])
-def test_categories_have_no_distance(similarity):
-    made = Data([("7", "b", "bought", None)], "text", None)
-    for attack in attacks_of(similarity):
-        with pytest.raises(so.ParameterError, match="Equal or Present"):
-            attack.attack(made.read(), so.Aux([so.Fact("b", value="bought")]))
 
 
 def test_a_function_that_would_be_called_millions_of_times_is_refused():

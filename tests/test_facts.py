@@ -366,7 +366,7 @@ def test_codes_are_those_of_the_release(films):
     assert all(low < -(10**9) and high > 10**9 for low, high in known.joined[:2])
     assert all(low <= 0 and high > 10**9 for low, high in known.length[[0, 2]])
     assert known.names == {1: "nothing"}
-    assert not known_of(films, [so.Aux([so.Fact("7")])]).filtered
+    assert [known_of(films, [aux]).filtered for aux in auxes] == [False, True, True]
     assert len(known_of(films, [])) == 0
 
 
@@ -402,10 +402,10 @@ IDS = {"7": "7", "BENT": "8", "the matrix": "9", "x": "x", "y": "y"}
 def in_words_of(release, aux):
     """The aux as the release would say it: by ids, without what it has none of, times in its units."""
 
-    def moment(when):
+    def moment(when, of_day=time.min):
         if when is None or release.clock is None:
             return None
-        wall = when if isinstance(when, datetime) else datetime(when.year, when.month, when.day)
+        wall = when if isinstance(when, datetime) else datetime.combine(when, of_day)
         wall -= timedelta(
             minutes=wall.minute * (release.clock.unit != "minute"), seconds=wall.second,
             microseconds=wall.microsecond,
@@ -416,7 +416,10 @@ def in_words_of(release, aux):
         so.Fact(IDS[fact.item], None if release.levels is None else fact.value, moment(fact.time))
         for fact in aux
     ]
-    return so.Aux(facts, aux.length, None if aux.joined is None else tuple(map(moment, aux.joined)))
+    if aux.joined is None:
+        return so.Aux(facts, aux.length)
+    first, last = aux.joined
+    return so.Aux(facts, aux.length, (moment(first), moment(last, time.max)))  # the whole of the last day
 
 
 @settings(max_examples=100)

@@ -73,8 +73,12 @@ def _fact(rng, item, span, levels, unit, far):
 
 def chosen(rng, release, count, unknown=()):
     """So many items of the release in some order, with unknown ones at these places."""
-    items = [release.items[i] for i in rng.permutation(len(release.items))[:count]]
-    for n, place in enumerate(unknown):
+    return with_unknown([release.items[i] for i in rng.permutation(len(release.items))[:count]], unknown)
+
+
+def with_unknown(items, places):
+    items = list(items)
+    for n, place in enumerate(places):
         items.insert(min(place, len(items)), f"{UNKNOWN} {n}")
     return items
 
@@ -173,6 +177,25 @@ def test_unknown_items_among_the_facts_add_nothing(unknown, lanes):
     auxes = draws(rng, release, chosen(rng, release, 4, unknown), lanes)
     found = check(so.ScoreboardRH(), release, auxes, [1, 2, 3, 4, 5, 8], "7")
     check_words(*found, ["7", "8"])
+
+
+def test_neighbours_may_have_unknown_items_in_different_places():
+    release, rng = made(seed=5), np.random.default_rng(5)
+    items = chosen(rng, release, 3)
+    places = [[], [1], [0, 1], [3], [2], [0], [1, 2, 3]]
+    auxes = [draws(rng, release, with_unknown(items, unknown), 1)[0] for unknown in places]
+    for sizes in ([1, 2, 3, 4], [2], [3, 5]):
+        check(so.ScoreboardRH(), release, auxes, sizes)
+        check(so.ScoreboardRH(), release, auxes[::-1], sizes, "7", with_z=False)
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_records_that_are_all_the_same_have_no_spread_when_nested(lanes):
+    rows = [(str(record), item, 2.0) for record in range(7) for item in ("a", "b")]
+    release = so.read(pl.DataFrame(rows, schema=["record", "item", "value"], orient="row"))
+    auxes = [so.Aux([so.Fact("a", value=3.7), so.Fact("b", value=1)])] * lanes
+    found, _ = check(so.ScoreboardRH(), release, auxes, [1, 2], "3")
+    assert not found.columns.sigma.any() and found.columns.ties.tolist() == [6] * len(found)
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -348,21 +371,8 @@ def workplace(seed, word_type=np.uint32):
 
 
 def stepped(step, at, low, high):
-    given = (
-        at.word,
-        low,
-        high,
-        VALUE_BITS,
-        TIME_BITS,
-        at.a,
-        at.b,
-        at.c,
-        at.scores,
-        at.sums,
-        at.least,
-        at.highest,
-    )
-    return bool(step(*given))
+    tables = at.a, at.b, at.c, at.scores, at.sums, at.least, at.highest
+    return bool(step(at.word, low, high, VALUE_BITS, TIME_BITS, *tables))
 
 
 @needs_compiler

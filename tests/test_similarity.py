@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import standout as so
-from standout.attack.queries import prepared
 from standout.facts import known_of
 from standout.similarity.tables import CALLS, tables
 
@@ -57,25 +56,30 @@ class SameWeekday(so.Similarity):
 
 def near(known, value, days):
     """The same as Near, and the worse for what is missing, in one function."""
-    apart = 0.5 if known is None or value is None else 1 / (1 + abs(known - value))
+    alike = 0.5 if known is None or value is None else 1 / (1 + abs(known - value))
     if days is None:
-        return apart / 3
-    return apart * (1 / (1 + days) if days >= 0 else 0.25)
+        return alike / 3
+    return alike * (1 / (1 + days) if days >= 0 else 0.25)
 
 
 def same(known, value, days):
     return float(known == value) if days is None else 2.0 / (1 + abs(days))
 
 
+def apart(one, other):
+    """How far values are apart: categories are the same or infinitely far."""
+    return abs(one - other) if isinstance(one, float) else 0 if one == other else math.inf
+
+
 # How alike values are (known, value) and times are (days), as the paper and the docstrings say; None where
 # a similarity does not look; and whether the two are added up.
 TWINS = {
-    so.Within(value=1, time=14): (lambda k, v: abs(k - v) <= 1, lambda d: abs(d) <= 14, False),
+    so.Within(value=1, time=14): (lambda k, v: apart(k, v) <= 1, lambda d: abs(d) <= 14, False),
     so.Within(value=0, time=0): (lambda k, v: k == v, lambda d: d == 0, False),
-    so.Within(value=0.5, time=None): (lambda k, v: abs(k - v) <= 0.5, None, False),
+    so.Within(value=0.5, time=None): (lambda k, v: apart(k, v) <= 0.5, None, False),
     so.Within(value=None, time=2.5): (None, lambda d: abs(d) <= 2.5, False),
-    so.Decay(): (lambda k, v: math.exp(-abs(k - v) / 1.5), lambda d: math.exp(-abs(d) / 30), True),
-    so.Decay(2, None): (lambda k, v: math.exp(-abs(k - v) / 2), None, True),
+    so.Decay(): (lambda k, v: math.exp(-apart(k, v) / 1.5), lambda d: math.exp(-abs(d) / 30), True),
+    so.Decay(2, None): (lambda k, v: math.exp(-apart(k, v) / 2), None, True),
     so.Decay(None, 0.3): (None, lambda d: math.exp(-abs(d) / 0.3), True),
     Near(): (lambda k, v: 1 / (1 + abs(k - v)), lambda d: 1 / (1 + d) if d >= 0 else 0.25, False),
     Sum(): (lambda k, v: 1 / (1 + abs(k - v)), lambda d: 1 / (1 + d) if d >= 0 else 0.25, True),
@@ -83,7 +87,7 @@ TWINS = {
     so.Present(): (None, None, False),
     so.Equal(): (lambda k, v: k == v, None, False),
 }
-ANY_VALUES = [so.Present(), so.Equal(), SameWeekday(), so.Within(value=None, time=2.5), so.Decay(None, 0.3)]
+ANY_VALUES = [one for one in TWINS if not isinstance(one, Near)]
 FUNCTIONS = [so.Custom(near), so.Custom(same)]
 
 
@@ -178,19 +182,20 @@ def test_what_is_not_compared_is_none():
     assert so.Equal().times(days) is None
 
 
-@pytest.mark.parametrize("similarity", [so.Within(), so.Decay()], ids=str)
-def test_distances_need_numbers(similarity):
+@pytest.mark.parametrize("similarity", [so.Within(), so.Within(0, 0), so.Decay(), so.Equal()], ids=str)
+def test_categories_are_the_same_or_have_nothing_in_common(similarity):
+    assert similarity.values("dvd", ("dvd", "tape", "DVD")).tolist() == [1.0, 0.0, 0.0]
+    assert similarity.values("disc", ("dvd", "tape")).tolist() == [0.0, 0.0]
     release = released([("p", "x", "dvd", FIRST.date()), ("q", "x", "tape", FIRST.date())], kind="text")
-    message = "need numbers: use Equal or Present for categories"
-    for known in ("dvd", 4):
-        with pytest.raises(so.ParameterError, match=message):
-            similarity.values(known, ("dvd", "tape"))
-    with pytest.raises(so.ParameterError, match=message):
+    verdict = so.ScoreboardRH(similarity).attack(release, so.Aux([so.Fact("x", value="tape")]))
+    assert verdict.best == "q" and verdict.score("p") == 0.0
+    assert so.record_similarity(release, "p", "q", similarity) == (0.5 if similarity.adds else 0.0)
+
+
+@pytest.mark.parametrize("similarity", [so.Within(), so.Decay(), so.Equal()], ids=str)
+def test_a_text_has_no_distance_from_numbers(similarity):
+    with pytest.raises(so.ParameterError, match="the release's values are numbers"):
         similarity.values("dvd", np.array([4.0]))
-    with pytest.raises(so.ParameterError, match=message):
-        so.ScoreboardRH(similarity).attack(release, so.Aux([so.Fact("x", value="dvd")]))
-    with pytest.raises(so.ParameterError, match=message):
-        so.record_similarity(release, "p", "q", similarity)
 
 
 @pytest.mark.parametrize(("make", "name"), [
@@ -285,11 +290,8 @@ def test_a_record_is_as_similar_to_itself_as_can_be_and_nobody_is_more(history, 
                 assert 0.0 <= so.record_similarity(release, one, other, similarity, over=over) <= 1.0
 
 
-SYMMETRIC_ON_RECORDS = [one for one in TWINS if not isinstance(one, Near)]
-
-
 @settings(max_examples=60)
-@given(histories(kinds=("number", None), gaps=False), st.sampled_from(SYMMETRIC_ON_RECORDS))
+@given(histories(gaps=False), st.sampled_from(ANY_VALUES))
 def test_record_similarity_over_the_union_is_symmetric_where_nothing_is_missing(history, similarity):
     release, people, _ = history
     for one in people:
@@ -392,25 +394,25 @@ def expected(similarity, fact, cell, release, unit):
 @settings(max_examples=300)
 @given(questions())
 def test_tables_hold_the_similarity_of_every_fact_and_entry(question):
+    """Sim = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time], all within the tables.
+
+    The kernels look up the words of a known item so, without asking.
+    """
     release, people, unit, aux, similarity = question
-    queries = prepared(release, known_of(release, [aux]), similarity, "one", np.array([-1]))
-    side = release.by_record
-    for at, fact in enumerate(queries.origin.tolist()):
-        told = aux.facts[fact]
-        for record, cells in people.items():
-            if told.item not in cells:
-                continue
-            place, code = release.record(record).index, release.items.find(told.item)
-            here = side.start[place] + np.searchsorted(
-                side.other[side.start[place] : side.start[place + 1]], code
-            )
-            value = release.n_levels if side.value is None else int(side.value[here])
-            time = release.span if side.time is None else int(side.time[here])
-            wanted, terms = expected(similarity, told, cells[told.item], release, unit)
-            found = queries.similar(np.array([at]), np.array([value]), np.array([time]))[0]
-            assert found == pytest.approx(wanted, rel=1e-12, abs=1e-300)
-            assert queries.tables.terms[queries.facts.shape[at]] == terms
-            assert queries.tables.peak[queries.facts.shape[at]] >= found
+    known, postings = known_of(release, [aux]), release.by_item
+    made, records = tables(release, known, similarity), list(release.records)
+    for fact, item, u, then in zip(aux, known.item, made.shape, made.time, strict=True):
+        if item < 0:
+            continue
+        word = postings.word[postings.start[item] : postings.start[item + 1]].astype(np.int64)
+        kind = (word >> postings.time_bits) & ((1 << postings.value_bits) - 1)
+        place = made.off[u, kind] + (word & ((1 << postings.time_bits) - 1)) - then
+        assert (place >= 0).all() and (place < len(made.c)).all()
+        found = made.a[u, kind] + made.b[u, kind] * made.c[place]
+        for record, number in zip(word >> (postings.time_bits + postings.value_bits), found, strict=True):
+            wanted, terms = expected(similarity, fact, people[records[record]][fact.item], release, unit)
+            assert number == pytest.approx(wanted, rel=1e-12, abs=1e-300)
+            assert made.terms[u] == terms
 
 
 @settings(max_examples=150)
@@ -425,20 +427,6 @@ def test_an_explanation_names_the_similarity_of_every_fact(question):
             assert part.has == (fact.item in cells)
             wanted = expected(similarity, fact, cells[fact.item], release, unit)[0] if part.has else 0.0
             assert part.similarity == pytest.approx(wanted, rel=1e-12, abs=1e-300)
-
-
-@settings(max_examples=300)
-@given(questions())
-def test_no_entry_points_outside_the_tables(question):
-    """What the kernels look up without asking: every word of a known item, less the fact's time."""
-    release, _, _, aux, similarity = question
-    queries = prepared(release, known_of(release, [aux]), similarity, "one", np.array([-1]))
-    made, postings = queries.tables, release.by_item
-    for item, shape, time in zip(queries.facts.item, queries.facts.shape, queries.facts.time, strict=True):
-        word = postings.word[postings.start[item] : postings.start[item + 1]].astype(np.int64)
-        kind = (word >> postings.time_bits) & ((1 << postings.value_bits) - 1)
-        place = (word & ((1 << postings.time_bits) - 1)) + made.off[shape, kind] - time
-        assert (place >= 0).all() and (place < len(made.c)).all()
 
 
 def test_single_precision_tables_have_no_numbers_near_their_end():
@@ -551,9 +539,9 @@ def test_a_function_that_would_be_asked_too_often_is_refused_with_a_way_out():
     with pytest.raises(so.ParameterError, match=r"subclass of Similarity with values\(\) and times\(\)"):
         so.ScoreboardRH(so.Custom(lambda *given: asked.append(given))).attack(release, aux)
     assert not asked
-    for apart in (so.Custom(near), Near()):  # without a time there is little to ask for
-        aux = so.Aux([so.Fact("7", value=7, time=None if isinstance(apart, so.Custom) else FIRST)])
-        assert so.ScoreboardRH(apart).attack(release, aux).best == "p"
+    assert so.ScoreboardRH(Near()).attack(release, aux).best == "p"
+    timeless = so.Aux([so.Fact("7", value=7)])  # there is little to ask for
+    assert so.ScoreboardRH(so.Custom(near)).attack(release, timeless).best == "p"
 
 
 def test_the_calls_for_all_facts_count_together(monkeypatch):
@@ -563,3 +551,31 @@ def test_the_calls_for_all_facts_count_together(monkeypatch):
     assert so.ScoreboardRH(so.Custom(near)).attack(release, so.Aux(facts[:1])).best == "p"
     with pytest.raises(so.ParameterError, match="more than 30 times"):
         so.ScoreboardRH(so.Custom(near)).attack(release, so.Aux(facts))
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e3, 1e12])
+def test_scores_are_as_exact_whatever_the_size_of_a_similarity(size):
+    people = [f"r{i}" for i in range(20)]
+    rows = [(r, f"i{j}", float((3 * i + j) % 5), None) for i, r in enumerate(people) for j in range(i % 7, 9)]
+    release = released(rows, unit=None)
+    similarity = so.Custom(lambda known, value, days: size * abs(math.sin(7 * known + (value or 0))))
+    facts = [so.Fact(f"i{j}", value=j % 5) for j in range(9)]
+    verdict = so.ScoreboardRH(similarity).attack(release, so.Aux(facts))
+    for record in people:
+        parts = verdict.explain(record)
+        told = [part.score for part in parts]
+        assert sum(told) == sum(reversed(told)) == math.fsum(told) == verdict.score(record)
+        wanted = math.fsum(part.similarity * part.weight for part in parts if part.has)
+        assert verdict.score(record) == pytest.approx(wanted, rel=1e-9, abs=0)
+    assert verdict.highest == max(verdict.score(record) for record in people)
+
+
+def test_scores_are_right_for_dates_that_lie_years_off():
+    days = [DAY + timedelta(days=i) for i in range(40)]
+    release = released([(f"r{i}", "x", None, day) for i, day in enumerate(days)], kind=None)
+    aux = so.Aux([so.Fact("x", time=days[-1] + timedelta(days=900))])
+    verdict = so.ScoreboardRH().attack(release, aux)
+    for i in range(40):
+        wanted = math.exp(-(939 - i) / 30) / math.log(40)
+        assert verdict.score(f"r{i}") == pytest.approx(wanted, rel=1e-9, abs=0)
+    assert (verdict.best, verdict.ties) == ("r39", 1)

@@ -1,11 +1,13 @@
 """What is known of a person: facts, by hand or from a file, and the same as codes of a release."""
 
 import csv
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import pairwise
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +40,8 @@ class Fact:
     def __post_init__(self) -> None:
         if not isinstance(self.item, str) or not self.item:
             raise ParameterError("a fact names its item by id or title, as text")
-        if isinstance(self.value, float) and not math.isfinite(self.value):
-            raise ParameterError("a fact's value must be finite, or None where it is not known")
-        if isinstance(self.value, bool) or not isinstance(self.value, (int, float, str, type(None))):
-            raise ParameterError(f"a fact's value is a number or text, got {type(self.value).__name__}")
-        if not isinstance(self.time, (date, type(None))):
+        object.__setattr__(self, "value", _checked_value(self.value))
+        if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
             raise ParameterError(f"a fact's time is a date or datetime, got {type(self.time).__name__}")
 
 
@@ -63,15 +62,15 @@ class Aux:
     joined: tuple[date, date] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "facts", tuple(self.facts))
-        if not all(isinstance(fact, Fact) for fact in self.facts):
+        facts = tuple(self.facts) if isinstance(self.facts, Iterable) else (None,)
+        object.__setattr__(self, "facts", facts)
+        if not all(isinstance(fact, Fact) for fact in facts):
             raise ParameterError("aux is made of facts: Aux([Fact(item, value, time), …])")
         names = [fact.item for fact in self.facts]
         if len(set(names)) < len(names):
             raise ParameterError("an item is named twice in aux: say everything known of it in one fact")
-        for name, ends in (("length", self.length), ("joined", self.joined)):
-            if ends is not None and (len(ends) != 2 or ends[0] > ends[1]):  # type: ignore[operator]
-                raise ParameterError(f"{name} is (lowest, highest), got {ends!r}")
+        _check_ends("length", self.length, int)
+        _check_ends("joined", self.joined, date)
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -86,8 +85,8 @@ class Aux:
         Empty cells are not known. A bad line is named by its number.
         """
         try:
-            with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                return cls(list(_facts(csv.DictReader(file, strict=True), path)))
+            text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
+            return cls(list(_facts(csv.DictReader(text, strict=True), path)))
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
@@ -153,6 +152,44 @@ class Known:
         )
 
 
+def _checked_value(value: Any) -> float | str | None:
+    """A fact's value, or an error: a number stays as it was given if it is Python's."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ParameterError(f"a fact's value is a number or text, got {type(value).__name__}")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ParameterError("a fact's value must be finite, or None where it is not known")
+    return value if isinstance(value, (int, float)) else float(value)
+
+
+class Written(float):
+    """A number as it was written: where values are categories, 4.50 and 4.5 are two."""
+
+    def __new__(cls, text: str) -> "Written":
+        return super().__new__(cls, text)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _check_ends(name: str, ends: Any, kind: type) -> None:
+    if ends is None:
+        return
+    fits = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(isinstance(end, kind) for end in ends)
+    fits = fits and not any(isinstance(end, bool) for end in ends) and type(ends[0]) is type(ends[1])
+    if not fits or ends[0] > ends[1] or (kind is int and ends[0] < 0):
+        what = "two whole numbers ≥ 0" if kind is int else "two dates"
+        raise ParameterError(f"{name} is (lowest, highest), {what}, got {ends!r}")
+
+
 def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
     """The facts as codes of the release. A value or time that the release has none of is not compared."""
     auxes = list(auxes)
@@ -197,14 +234,17 @@ def _value(release: Release, fact: Fact) -> float | str | None:
     if fact.value is None:
         return None
     if isinstance(release.levels, tuple):
-        return str(fact.value)
+        if isinstance(fact.value, (str, Written)):
+            return str(fact.value)
+        texts = f"{fact.value:g}", str(fact.value)
+        return next((text for text in texts if text in release.levels), texts[0])
     if isinstance(fact.value, str):
         raise ParameterError("the release's values are numbers: a fact's value must be one too")
     return float(fact.value)
 
 
 def _code_of_time(release: Release, time: date | None) -> int | None:
-    if time is None or release.clock is None or release.clock.span == 0:
+    if time is None or release.clock is None or release.span == 0:
         return None
     if isinstance(time, datetime) and time.tzinfo is not None:
         raise ParameterError("a fact's time is on the release's wall clock: give it without a zone")
@@ -219,20 +259,33 @@ def _moment(release: Release, code: int) -> date:
 def _joined(release: Release, aux: Aux) -> tuple[int, int]:
     if aux.joined is None:
         return ANY_TIME
-    ends = [_code_of_time(release, day) for day in aux.joined]
-    if ends[0] is None or ends[1] is None:
+    if release.span == 0:
         raise ParameterError("the release has no times: nothing is known of when a record begins")
-    return ends[0], ends[1]
+    first, last = aux.joined
+    if not isinstance(last, datetime):  # the whole of that day
+        last = datetime(last.year, last.month, last.day, 23, 59, 59)
+    low, high = _code_of_time(release, first), _code_of_time(release, last)
+    assert low is not None and high is not None
+    return low, high
 
 
 def _facts(rows: "csv.DictReader[str]", path: str | Path) -> Iterator[Fact]:
     columns = [name.strip().lower() for name in rows.fieldnames or ()]
-    if "item" not in columns or not set(columns) <= {"item", "value", "time"}:
+    if (
+        "item" not in columns
+        or not set(columns) <= {"item", "value", "time"}
+        or len(set(columns)) < len(columns)
+    ):
         raise SourceError(f"{path}: the first line names the columns: item, and value and time where known")
     rows.fieldnames = columns
+    seen: set[str] = set()
     for row in rows:
         try:
-            yield _fact(row)
+            fact = _fact(row)
+            if fact.item in seen:
+                raise ValueError("the item is named twice: say everything known of it in one line")
+            seen.add(fact.item)
+            yield fact
         except ValueError as error:
             raise SourceError(f"{path}, line {rows.line_num}: {error}") from error
 
@@ -249,7 +302,7 @@ def parse_value(text: str) -> float | str | None:
     """A value as written: a number if it reads as one, None if it is blank."""
     text = text.strip()
     try:
-        number = float(text)
+        number = Written(text)
     except ValueError:
         return text or None
     if not math.isfinite(number):

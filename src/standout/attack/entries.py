@@ -26,9 +26,9 @@ def similarities(
 ) -> NDArray[np.float64]:
     """Sim of facts (by item, and shape and time in the tables) and the records' entries beside them.
 
-    It is -1 where the record does not have the item.
+    It comes in two terms, what needs no time and what does; the first is -1 where the record lacks the item.
     """
-    side, found = release.by_record, np.empty(len(record))
+    side, found = release.by_record, np.zeros((2, len(record)))
     value = NO_CODES if side.value is None else side.value
     times = NO_CODES if side.time is None else side.time
     sound = _similarities(
@@ -69,10 +69,10 @@ def _similarities(
     start: Array, other: Array, value: Array, time: Array, n_levels: Int, span: Int, record: Array,
     item: Array, shape: Array, known: Array, a: Array, b: Array, off: Array, c: Array, found: Array,
 ) -> Flag:  # fmt: skip
-    """found[i] = Sim of the i-th pair; returns whether every code that was met means something."""
+    """found[:, i] = the terms of Sim of the i-th pair; returns whether every code met means something."""
     for i in range(len(record)):
         at = _find(start, other, record[i], item[i])
-        found[i] = -1.0
+        found[0, i] = -1.0
         if at < 0:
             continue
         kind = np.int64(value[at]) if len(value) else n_levels
@@ -82,7 +82,8 @@ def _similarities(
         if span and moment == span:
             kind, moment = kind + n_levels + 1, 0
         u = shape[i]
-        found[i] = a[u, kind] + b[u, kind] * c[off[u, kind] + moment - known[i]]
+        found[0, i] = a[u, kind]
+        found[1, i] = b[u, kind] * c[off[u, kind] + moment - known[i]]
     return True
 
 

@@ -110,6 +110,15 @@ class Found(NamedTuple):
     more: NDArray[np.bool_]
     places: int
 
+    def taken(self, rows: NDArray[np.int64]) -> "Found":
+        """These rows, in this order."""
+        record = self.record.reshape(-1, self.places)[rows].reshape(-1)
+        score = self.score.reshape(-1, self.places)[rows].reshape(-1)
+        return Found(
+            self.candidates[rows], self.total[rows], self.squares[rows], self.highest[rows], self.z[rows],
+            self.n[rows], record, score, self.more[rows], self.places,
+        )  # fmt: skip
+
     @classmethod
     def of(cls, queries: int, places: int) -> "Found":
         return cls(

@@ -1,7 +1,7 @@
 """What is known, made ready for the kernels: facts that name items of the release, weights, tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from standout.errors import NotFoundError, ParameterError
 from standout.facts import Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
-from standout.similarity.attributes import Similarity
+from standout.similarity.attributes import Similarity, checked
 from standout.similarity.tables import Tables, tables
 
 __all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
@@ -39,17 +39,14 @@ WEIGHTS: dict[str, Callable[[Ints], Any]] = {
 
 def weigher(weights: Weights) -> Callable[[Ints], Floats]:
     """The weight of items by how many records have them; checked."""
-    if not callable(weights) and weights not in WEIGHTS:
+    if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ParameterError(
             f"weights must be rarity, one, inverse or a function of support, got {weights!r}"
         )
     function = weights if callable(weights) else WEIGHTS[weights]
 
     def weigh(support: Ints) -> Floats:
-        found = np.asarray(function(support), np.float64)
-        if found.shape != support.shape or not np.isfinite(found).all() or (found < 0).any():
-            raise ParameterError("weights must be one finite number ≥ 0 for each support")
-        return found
+        return checked(lambda: function(support), len(support), "weights")
 
     return weigh
 
@@ -72,15 +69,17 @@ class Queries:
 
     @cached_property
     def step(self) -> Floats:
-        """A power of two per query: parts that are multiples of it add up exactly, in any order.
+        """A power of two per query: terms that are multiples of it add up exactly, in any order.
 
-        It is 2^-51 of the highest score there can be, rounded up to a power of two: no more is lost than by
-        any sum in double precision.
+        It is about 2^-47 of the highest score there can be, or less: hardly more is lost than by any sum in
+        double precision. It depends on the query's own facts only, and not on their order.
         """
-        most = self.weight * self.tables.peak[self.facts.shape]
-        total = np.add.reduceat(np.append(most, 0.0), self.facts.first[:-1]) if len(self) else np.empty(0)
-        total = np.where(np.diff(self.facts.first) > 0, total, 0.0)
-        return np.asarray(np.exp2(np.ceil(np.log2(np.where(total > 0, total, 1.0))) - 51))
+        counts = np.diff(self.facts.first)
+        most = np.zeros(len(self))
+        peak = self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
+        np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
+        bits = np.ceil(np.log2(np.where(most > 0, most, 1.0))) + np.ceil(np.log2(np.maximum(counts, 1)))
+        return np.asarray(np.exp2(np.maximum(bits - 47, -1000)))
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -113,21 +112,25 @@ class Queries:
         return slice(int(self.facts.first[q]), int(self.facts.first[q + 1]))
 
     def similar(self, fact: Ints, value: Ints, time: Ints) -> Floats:
-        """Sim of each fact and the entry of this value and time code beside it."""
+        """Sim, in two terms, of each fact and the entry of this value and time code beside it."""
         release, made = self.release, self.tables
         timed = time < release.span
         kind = np.where(timed | (release.span == 0), value, value + release.n_levels + 1)
         u = self.facts.shape[fact]
         at = made.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
-        return np.asarray(made.a[u, kind] + made.b[u, kind] * made.c[at])
+        return np.stack([made.a[u, kind], made.b[u, kind] * made.c[at]])
 
-    def parts(self, query: Ints, fact: Ints, similarity: Floats) -> Floats:
-        """weight · Sim on the query's grid: what each fact adds to a score."""
+    def parts(self, query: Ints, fact: Ints, terms: Floats) -> Floats:
+        """weight · Sim, each term on the query's grid: what each fact adds to a score.
+
+        Terms are rounded before they are added, so that it does not matter which fact a term belongs to.
+        """
         step = self.step[query]
-        return np.asarray(np.rint(self.weight[fact] * np.maximum(similarity, 0.0) / step) * step)
+        scaled = np.rint(self.weight[fact] * np.maximum(terms, 0.0) / step) * step
+        return np.asarray(scaled[0] + scaled[1])
 
     def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
-        """(pair, fact, Sim) for every fact of each query and the record beside it; -1 where that lacks it."""
+        """(pair, fact, terms of Sim) for every fact of each query and the record beside it; -1: not there."""
         counts = np.diff(self.facts.first)[query]
         pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
         _, item, _, shape, time = self.facts
@@ -136,8 +139,8 @@ class Queries:
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query beside it."""
-        pair, fact, similarity = self.pairs(query, record)
-        parts = self.parts(query[pair], fact, similarity)
+        pair, fact, terms = self.pairs(query, record)
+        parts = self.parts(query[pair], fact, terms)
         return np.bincount(pair, parts, len(query)).astype(np.float64)
 
     def scores(self, q: int) -> Floats:
@@ -187,7 +190,7 @@ def prepared(
     release: Release, known: Known, similarity: Similarity, weights: Weights, exclude: Ints
 ) -> Queries:
     """The queries, with weights of what is left when their excluded records are taken out."""
-    made = tables(release, known, similarity)
+    made = tables(release, _as_if_gone(release, known, exclude), similarity)
     origin = np.flatnonzero(known.item >= 0)
     first = np.searchsorted(origin, known.first)
     item = known.item[origin]
@@ -196,6 +199,19 @@ def prepared(
     weight = weigher(weights)(support)
     facts = Facts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
     return Queries(release, known, origin, facts, weight, made, exclude)
+
+
+def _as_if_gone(release: Release, known: Known, exclude: Ints) -> Known:
+    """What is known, without the times where nobody but the excluded record has one: a release of the others
+    would have no times to compare."""
+    timed = release.n_entries - release.provenance.without_time
+    alone = (exclude >= 0) & (release.lengths[exclude] >= timed) & (release.span > 0)
+    for q in np.flatnonzero(alone):
+        here, times = slice(*release.by_record.start[exclude[q] : exclude[q] + 2]), release.by_record.time
+        alone[q] = times is not None and np.count_nonzero(times[here] < release.span) == timed
+    if not alone.any():
+        return known
+    return replace(known, timed=known.timed & ~np.repeat(alone, np.diff(known.first)))
 
 
 def excluded(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:

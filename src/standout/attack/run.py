@@ -25,8 +25,9 @@ Ints = NDArray[np.int64]
 W = TypeVar("W")
 SLICE = 16
 PLACES = 64
-SPREAD = 1 / 16
-"""A variance below this share of the squared mean is not trusted to single-precision scores."""
+SPREAD = 1.0
+"""A variance below so many squared means is not trusted to single-precision scores: their errors, times the
+square of the mean over σ, would show. At Netflix's shape it is twice as large, or more."""
 FLAT = 1 << 13
 """Up to so many units of time, lanes have tables of their own."""
 FAINT = 1e-15
@@ -65,13 +66,15 @@ def run_nested(
     Neighbouring queries about the same items, as draws of different noise are, share the walk too.
     """
     wide = prefixes(queries, sizes)
+    if not len(wide):
+        return wide, Columns.empty(0)
     release, single = queries.release, queries.tables.single()
     if queries.known.filtered or not single.shared.all():
         return wide, run(wide, top, with_z, threads, progress)
     found = Found.of(len(wide), max(PLACES, 4 * top))
     found.candidates[:] = release.n_records - (wide.exclude >= 0)
     steps = int(np.diff(queries.facts.first).max(initial=0))
-    groups = _groups(queries, wide, len(sizes), steps)
+    groups, source = _groups(queries, wide, len(sizes), steps)
     lanes = int(np.diff(groups.first).max(initial=1))
     kinds, times = single.a.shape[1], (1 << release.by_item.time_bits) if lanes > 1 else 0
 
@@ -85,23 +88,31 @@ def run_nested(
     in_slices(
         len(groups.exclude), threads, lambda: Nest.of(steps, kinds, times, top, width), work_on, progress
     )
-    return wide, settled(wide, found, top, with_z)
+    return wide, settled(wide, found.taken(source), top, with_z)
 
 
-def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> Groups:
-    """Which queries are walked together, and where the verdict after each number of facts goes."""
+def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[Groups, Ints]:
+    """Which queries are walked together and where the verdict after each number of facts goes; and for every
+    size which of these it is: two sizes may come to the same facts of the release."""
     facts, exclude = queries.facts, queries.exclude
+
+    def layout(q: int) -> Ints:
+        """The known items of a query, and their places in it."""
+        own = queries.own(q)
+        return np.stack([facts.item[own], queries.origin[own] - queries.known.first[q]])
+
     first = [0]
     for q in range(1, len(queries)):
         same = queries.release.span <= FLAT and q - first[-1] < LANES and exclude[q] == exclude[first[-1]]
-        if not same or not np.array_equal(facts.item[queries.own(q)], facts.item[queries.own(first[-1])]):
+        if not same or not np.array_equal(layout(q), layout(first[-1])):
             first.append(q)
     row = np.full((len(queries), max(steps, 1)), -1, np.int64)
-    counts = np.diff(wide.facts.first)
-    for at in range(len(wide) - 1, -1, -1):
-        if counts[at]:
-            row[at // n_sizes, counts[at] - 1] = at
-    return Groups(np.array([*first, len(queries)][: len(first) + 1], np.int64), row, exclude[first])
+    counts, source = np.diff(wide.facts.first), np.arange(len(wide))
+    for at in np.flatnonzero(counts).tolist():
+        q, j = at // n_sizes, int(counts[at]) - 1
+        row[q, j] = at if row[q, j] < 0 else row[q, j]
+        source[at] = row[q, j]
+    return Groups(np.array([*first, len(queries)], np.int64), row, exclude[first]), source
 
 
 def run_matching(
@@ -180,17 +191,24 @@ def in_slices(
 def settled(queries: Queries, found: Found, top: int, with_z: bool) -> Columns:
     """The best of each query in double precision, in order; queries that need it are done anew, exactly."""
     n = np.maximum(found.candidates, 1)
-    mean = found.total / n
-    variance = np.maximum(found.squares / n - mean * mean, 0.0)
-    again = found.more | ((found.highest > 0) & ((variance < SPREAD * mean * mean) | (found.highest < FAINT)))
+    mean, rough = _spread_of(found.total, found.squares, n)
+    again = found.more | ((found.highest > 0) & ((rough**2 < SPREAD * mean**2) | (found.highest < FAINT)))
     filled = np.arange(found.places)[None, :] < np.where(again, 0, found.n)[:, None]
-    best = _best(queries, np.nonzero(filled)[0], found.record[filled.ravel()])
-    sigma, own = np.sqrt(variance), best.query
+    best, single = (
+        _best(queries, np.nonzero(filled)[0], found.record[filled.ravel()]),
+        found.score[filled.ravel()],
+    )
+    own, single = best.query, single.astype(np.float64)
+    total = found.total + np.bincount(
+        own, best.score - single, len(n)
+    )  # the best weigh most, so they are exact
+    squares = found.squares + np.bincount(own, best.score**2 - single**2, len(n))
+    mean, sigma = _spread_of(total, squares, n)
     z = np.zeros(len(n))
     if with_z:
-        scale = 1.0 / np.where(sigma > 0, sigma, np.inf)
-        single = found.score[filled.ravel()].astype(np.float64)
-        old = np.bincount(own, np.exp((single - found.highest[own]) * scale[own]), len(n))
+        once = 1.0 / np.where((rough > 0) & ~again, rough, np.inf)
+        scale = 1.0 / np.where((sigma > 0) & ~again, sigma, np.inf)
+        old = np.bincount(own, np.exp((single - found.highest[own]) * once[own]), len(n))
         new = np.bincount(own, np.exp((best.score - best.highest[own]) * scale[own]), len(n))
         z = np.maximum(found.z - old, 0.0) * np.exp((found.highest - best.highest) * scale) + new
         z[sigma == 0] = 0.0
@@ -201,8 +219,14 @@ def settled(queries: Queries, found: Found, top: int, with_z: bool) -> Columns:
         np.searchsorted(kept, np.arange(len(n) + 1)), best.record[order], best.score[order],
     )  # fmt: skip
     columns.second[(found.candidates == 1)] = columns.highest[found.candidates == 1]
-    redone = {int(q): _exactly(queries, int(q), top) for q in np.flatnonzero(again)}
+    redone = {int(q): _exactly(queries, int(q), top, with_z) for q in np.flatnonzero(again)}
     return columns.with_rows(redone) if redone else columns
+
+
+def _spread_of(total: Floats, squares: Floats, n: Ints) -> tuple[Floats, Floats]:
+    """Mean and standard deviation from sums."""
+    mean = total / n
+    return mean, np.sqrt(np.maximum(squares / n - mean * mean, 0.0))
 
 
 class _Best(NamedTuple):
@@ -236,7 +260,7 @@ def _best(queries: Queries, query: Ints, record: Ints) -> _Best:
     return _Best(query, record, score_of, highest, np.where(ties > 1, highest, second), ties)
 
 
-def _exactly(queries: Queries, q: int, top: int) -> Row:
+def _exactly(queries: Queries, q: int, top: int, with_z: bool) -> Row:
     """A query done in double precision throughout."""
     every = queries.scores(q)
     scores = every[every > -np.inf]
@@ -249,7 +273,7 @@ def _exactly(queries: Queries, q: int, top: int) -> Row:
     ties = int(np.count_nonzero(scores == highest))
     rest = scores[scores < highest]
     second = highest if ties > 1 or not len(rest) else float(rest.max())
-    z = float(np.exp((scores - highest) / sigma).sum()) if sigma else 0.0
+    z = float(np.exp((scores - highest) / sigma).sum()) if sigma and with_z else 0.0
     kept = best[: max(top, ties)]
     return Row(len(scores), mean, sigma, highest, second, ties, z, kept, every[kept])
 

@@ -133,13 +133,15 @@ class ScoreboardRH:
         sizes: Sequence[int],
         *,
         exclude: Exclude = None,
-        top: int = 10,
+        top: int = 2,
         with_z: bool = True,
         threads: int | None = None,
         progress: Progress = quiet,
     ) -> Verdicts:
         """The verdicts on the first so many facts of each aux, for every size: several times faster than one
         by one. The verdict on aux q with sizes[s] facts is number q · len(sizes) + s.
+
+        Each has its `top` best records ready; two of them tell whether the best stands out.
         """
         if not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ParameterError("sizes must be whole numbers ≥ 1")

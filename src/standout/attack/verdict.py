@@ -220,8 +220,8 @@ class Verdict:
         For Algorithm 1A a part is the fact's similarity, and the score is the least of them.
         """
         place, queries, known = self._place(record), self.queries, self.queries.known
-        _, fact, similarity = queries.pairs(np.array([self.q]), np.array([place]))
-        parts, held = self._parts(fact, similarity), similarity >= 0
+        _, fact, terms = queries.pairs(np.array([self.q]), np.array([place]))
+        parts, held, similarity = self._parts(fact, terms), terms[0] >= 0, np.maximum(terms, 0.0).sum(axis=0)
         told = {int(queries.origin[f]): i for i, f in enumerate(fact)}
         found = []
         for at in range(int(known.first[self.q]), int(known.first[self.q + 1])):
@@ -230,7 +230,7 @@ class Verdict:
                 found.append(Part(thing, None, False, 0.0, None, 0.0))
             else:
                 name = queries.release.items[int(queries.facts.item[fact[i]])]
-                numbers = max(float(similarity[i]), 0.0), float(queries.weight[fact[i]]), float(parts[i])
+                numbers = float(similarity[i]), float(queries.weight[fact[i]]), float(parts[i])
                 found.append(Part(thing, name, bool(held[i]), *numbers))
         return tuple(found)
 
@@ -259,8 +259,8 @@ class Verdict:
             scores = self.scores[records]
         return records[:k], scores[:k]
 
-    def _parts(self, fact: Ints, similarity: Floats) -> Floats:
-        return self.queries.parts(np.full(len(fact), self.q), fact, similarity)
+    def _parts(self, fact: Ints, terms: Floats) -> Floats:
+        return self.queries.parts(np.full(len(fact), self.q), fact, terms)
 
     def _score(self, place: int) -> float:
         return float(self.queries.scores_of(np.array([self.q]), np.array([place]))[0])
@@ -328,7 +328,7 @@ class Matching(Verdict):
 
     def entropy(self, record: str) -> float:
         """log2 |D′| for a record of the matching set; log2 N for any other: nothing points to it."""
-        return math.log2(self.matching) if self._probability(self.score(record)) > 0 else self.bits
+        return math.log2(self.matching) if self.probability(record) > 0 else self.bits
 
     @cached_property
     def scores(self) -> Floats:
@@ -339,14 +339,16 @@ class Matching(Verdict):
         return every if keep is None else np.where(keep, every, -np.inf)
 
     def _score(self, place: int) -> float:
-        return max(float(self.scores[place]), 0.0)
+        _, fact, terms = self.queries.pairs(np.array([self.q]), np.array([place]))
+        whole = len(fact) == self.queries.known.first[self.q + 1] - self.queries.known.first[self.q]
+        return float(self._parts(fact, terms).min()) if whole and len(fact) else 0.0
 
     def _probability(self, score: float) -> float:
         return 1.0 / self.matching if self.matching and score >= self.alpha else 0.0
 
-    def _parts(self, fact: Ints, similarity: Floats) -> Floats:
-        terms = self.queries.tables.terms[self.queries.facts.shape[fact]]
-        return np.maximum(similarity, 0.0) / terms
+    def _parts(self, fact: Ints, terms: Floats) -> Floats:
+        count = self.queries.tables.terms[self.queries.facts.shape[fact]]
+        return np.asarray(np.maximum(terms, 0.0).sum(axis=0) / count)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,32 +11,18 @@ from rich.text import Text
 
 from standout._version import __version__
 from standout.attack.match import Match
-from standout.attack.score import ScoreboardRH
 from standout.attack.select import Lineup, Part
 from standout.attack.verdict import Verdict
 from standout.cli import show
 from standout.cli.knows import Named
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue, printable
-from standout.release.model import Levels, Release
-from standout.similarity.attributes import Decay, Equal, Floats, Value
+from standout.release.model import Release
 
-__all__ = ["Answer", "bar", "meaning", "percent", "scoreboard", "show_answer"]
+__all__ = ["Answer", "bar", "meaning", "percent", "show_answer"]
 
 BAR = 16  # characters of the longest bar
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-class Categories(Decay):
-    """Netflix's decay of times; values are categories, the same or not."""
-
-    def values(self, known: Value, levels: Levels) -> Floats | None:
-        return Equal().values(known, levels)
-
-
-def scoreboard(release: Release) -> ScoreboardRH:
-    """The attack: the paper's Netflix form."""
-    return ScoreboardRH(Categories()) if isinstance(release.levels, tuple) else ScoreboardRH()
 
 
 @dataclass(frozen=True)

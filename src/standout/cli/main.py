@@ -124,16 +124,17 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
       length, joined, phi, fingerprint, version
     """
     from standout.attack.match import check_phi
+    from standout.attack.score import ScoreboardRH
     from standout.cli import show
     from standout.cli.knows import Question
-    from standout.cli.lineup import Answer, scoreboard, show_answer
+    from standout.cli.lineup import Answer, show_answer
 
     question, phi = Question.of(**said), check_phi(phi)
     with show.progress() as progress:
         release = settings.read([data], progress)
         facts = question.named(release)
         aux = question.aux(facts)
-        verdict = scoreboard(release).attack(release, aux, top=max(top, 2))
+        verdict = ScoreboardRH().attack(release, aux, top=max(top, 2))
     show_answer(Answer(release, facts, aux, verdict, phi, top), as_json)
     show.suggest_index(release, data)
 

@@ -120,8 +120,6 @@ class Equal(Similarity):
     """
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
-        if isinstance(levels, tuple):
-            return np.array([level == known for level in levels], np.float64)
         return np.asarray(_distances(known, levels) == 0, np.float64)
 
 
@@ -157,8 +155,7 @@ def checked(ask: Callable[[], Any], count: int, who: str) -> Floats:
         found = np.asarray(None)
     numbers = found.astype(np.float64) if found.dtype.kind in "biuf" else None
     if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-        what = "a finite number" if count == 1 else f"{count:,} finite numbers"
-        raise ParameterError(f"{who} must give {what} ≥ 0")
+        raise ParameterError(f"{who} must give {count:,} finite number{'s' * (count != 1)} ≥ 0")
     return numbers
 
 
@@ -172,8 +169,11 @@ def _at_most(distances: Floats, threshold: float) -> Floats:
 
 
 def _distances(known: Value, levels: Levels) -> Floats:
-    if isinstance(levels, tuple) or isinstance(known, str):
-        raise ParameterError("distances between values need numbers: use Equal or Present for categories")
+    """How far a value is from each level. Categories are the same or not: 0 or infinitely far."""
+    if isinstance(levels, tuple):
+        return np.array([0.0 if level == known else math.inf for level in levels])
+    if isinstance(known, str):
+        raise ParameterError("the release's values are numbers: a fact's value must be one too")
     return np.abs(levels - float(known))
 
 

@@ -48,7 +48,7 @@ class Single(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Tables for the facts of a Known. `shape` is each fact's row, `time` what is subtracted, `terms` by row
-    how many parts are added up (2 for a decay of value and time), `peak` the most that Sim can be."""
+    how many parts are added up (2 for a decay of value and time)."""
 
     a: Floats
     b: Floats
@@ -58,9 +58,16 @@ class Tables:
     time: Ints
     terms: Ints
 
-    @property
-    def peak(self) -> Floats:
-        return np.asarray((self.a + self.b * self.c.max(initial=0.0)).max(axis=1))
+    def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
+        """The most that a term of Sim can be, for facts of these shapes and known times."""
+        fixed, timed = self.a.max(axis=1)[shape], self.b.max(axis=1)
+        if not span or not timed.any():
+            return np.asarray(fixed)
+        most = _window_max(self.c, span)
+        used = [kind for kind in range(self.b.shape[1]) if self.b[:, kind].any()]
+        shared = (self.off == self.off[:, :1]).all()
+        rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
+        return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
     def single(self) -> Single:
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
@@ -210,6 +217,14 @@ class _Tabulation:
                 off[kind] = self._row(np.array(row)) + self._zero(shape)
         off[len(levels) :] = off[0]  # kinds without a time, and none: looked up, and multiplied by 0
         return 1, timed
+
+
+def _window_max(row: Floats, width: int) -> Floats:
+    """max(row[i : i + width]) for every i: of each window the maxima of its two halves, block by block."""
+    blocks = np.pad(row, (0, 2 * width - len(row) % width)).reshape(-1, width)
+    ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
+    behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
+    return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
 
 
 def _single(array: Floats) -> NDArray[np.float32]:
