@@ -19,12 +19,14 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY) ## make a synthetic data set, index it, check the index and describe it
+demo: $(READY) ## make a synthetic data set, index it, describe it, and see who four facts point to
 	@rm -rf demo && mkdir demo
 	$(BIN)/standout synthesize --records 20000 --items 5000 --entries 2000000 --seed 2008 -o demo/ratings.csv
 	$(BIN)/standout index demo/ratings.csv -o demo/ratings.index
 	$(BIN)/standout verify demo/ratings.index
 	$(BIN)/standout describe demo/ratings.index
+	$(BIN)/standout lineup demo/ratings.index --knows 4741=5@2005-04-16 --knows 3786=5@2005-05-03 \
+	    --knows 2522=5@2002-01-03 --knows 1115=5@2005-07-23 --top 5
 
 test: $(READY) ## the tests, compiled; then once more on small data with the compiler off, for coverage
 	$(BIN)/python -m pytest -q
