@@ -119,6 +119,15 @@ def test_within_is_1_up_to_the_threshold_and_0_beyond(known, value, threshold):
     assert similarity.times(np.array([value, -value])).tolist() == [abs(value) <= threshold] * 2
 
 
+def test_what_differs_by_the_threshold_is_within_it_whatever_the_rounding():
+    levels = np.array([i / 10 for i in range(11)])
+    for known in range(11):
+        for reach in range(1, 10):
+            wanted = [abs(level - known) <= reach for level in range(11)]
+            assert so.Within(value=reach / 10).values(known / 10, levels).tolist() == wanted
+            assert so.Within(time=reach / 10).times(levels - known / 10).tolist() == wanted
+
+
 @given(NUMBERS, NUMBERS, SCALES)
 def test_decay_falls_from_1_with_the_distance_over_the_scale(known, value, scale):
     similarity = so.Decay(value_scale=scale, time_scale=scale)

@@ -263,7 +263,7 @@ class _Observer:
         error, span = self.adversary.time_error, self.release.span
         if error is None or span == 0:
             return np.full(len(code), NEVER)
-        reach = math.floor(error * self.units)
+        reach = math.floor(error * self.units + ROUNDING)
         return np.array(
             [self._time(draw, int(c), bool(w), reach) for c, w in zip(code, wrong, strict=True)], np.int64
         )
@@ -311,7 +311,7 @@ class _Observer:
         found = np.tile(np.array(ANY_TIME, np.int64), (len(records), 1))
         if error is None or self.release.span == 0:
             return found
-        reach = math.floor(error * self.units)
+        reach = math.floor(error * self.units + ROUNDING)
         for at, record in enumerate(records):
             time = self._entries(int(record)).time
             first = int(time.min(initial=self.release.span))
