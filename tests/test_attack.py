@@ -479,13 +479,10 @@ def test_words_of_64_bits_equal_the_slow_twin(unit):
 
 
 @pytest.mark.parametrize("attack", [so.ScoreboardRH(), so.Scoreboard()], ids=["1B", "1A"])
-@pytest.mark.parametrize("column", ["value", "time"])
-def test_what_nobody_else_tells_is_compared_all_the_same(attack, column):
-    """Excluding the only record with a value or time is the same as a column of which nothing is left."""
-    rows = [("7", "b", 1.0, date(2005, 3, 1)), ("9", "b", None, None), ("10", "aa", None, None)]
-    other = {"value": 3, "time": 2}[column]
-    made = Data([(*row[:other], None, *row[other + 1 :]) for row in rows])
-    aux = so.Aux([so.Fact("b", *({"value": (1.0,), "time": (None, date(2005, 3, 1))}[column]))])
+def test_values_that_nobody_else_tells_are_compared_all_the_same(attack):
+    """Excluding the only record with a value is the same as a column of which nothing is left."""
+    rows = [("7", "b", 1.0, None), ("9", "b", None, None), ("10", "aa", None, None)]
+    made, aux = Data(rows), so.Aux([so.Fact("b", 1.0)])
     check_same(attack.attack(made.read(), aux, exclude="7"), attack.attack(made.without("7").read(), aux))
 
 
@@ -615,6 +612,20 @@ def test_several_blocks_equal_the_slow_twin(n):
     for aux in auxes[::3]:
         verdict = so.Scoreboard(so.Within(1, 30), 1).attack(release, aux, exclude=people[-1])
         check_least(verdict, made, aux, partial(naive.within, value=1, time=30), 1, people[-1], people[:-1])
+
+
+@pytest.mark.large
+def test_blocks_that_the_rarest_item_does_not_reach_are_passed_over():
+    """Record 5 of the second block has what record 5 of the third lacks."""
+    rows = [(str(i), "filler", 1.0, None) for i in range(20_000)]
+    rows += [(str(i), "common", 1.0, None) for i in (5, 6, 8_192 + 5, 8_192 + 6, 16_384 + 6, 16_384 + 7)]
+    rows += [(str(i), "rare", 1.0, None) for i in (5, 16_384 + 5, 16_384 + 6)]
+    made, aux = Data(rows, unit=None), so.Aux([so.Fact("common", value=1), so.Fact("rare", value=1)])
+    release = made.read()
+    for exclude in (None, "16390"):
+        verdict = so.Scoreboard().attack(release, aux, exclude=exclude)
+        check_least(verdict, made, aux, naive.within, 1, exclude, ["5", "6", "8197", "16389"])
+        assert verdict.tied == ("5", "16390")[: verdict.matching]
 
 
 @pytest.mark.large

@@ -125,6 +125,8 @@ def nested(
                         noting = until[j] if walk == BEST else steps
                         for turn in range(2):  # before the excluded record, and after
                             first, last = (at[j], gap) if turn == 0 else (gap + 1, stop)
+                            if first >= last:
+                                continue
                             if lanes == 1:
                                 _one(
                                     word, first, last, value_bits, time_bits, tables.a, tables.b, tables.off,

@@ -1,7 +1,7 @@
 """What is known, made ready for the kernels: facts that name items of the release, weights, tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from standout.attack.entries import begins, has, similarities
 from standout.attack.kernels import Candidates, Facts
 from standout.errors import NotFoundError, ParameterError
-from standout.facts import Known
+from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
 from standout.similarity.attributes import Similarity, checked
@@ -85,7 +85,8 @@ class Queries:
     def candidates(self) -> Candidates:
         release, known = self.release, self.known
         lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
-        since = begins(release) if known.filtered else NOBODY
+        dated = known.filtered and bool((known.joined != ANY_TIME).any())
+        since = begins(release) if dated else np.full(len(lengths), -1, np.int32)
         return Candidates(self.exclude, known.length, known.joined, lengths, since, known.filtered)
 
     def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
@@ -190,7 +191,7 @@ def prepared(
     release: Release, known: Known, similarity: Similarity, weights: Weights, exclude: Ints
 ) -> Queries:
     """The queries, with weights of what is left when their excluded records are taken out."""
-    made = tables(release, _as_if_gone(release, known, exclude), similarity)
+    made = tables(release, known, similarity)
     origin = np.flatnonzero(known.item >= 0)
     first = np.searchsorted(origin, known.first)
     item = known.item[origin]
@@ -199,19 +200,6 @@ def prepared(
     weight = weigher(weights)(support)
     facts = Facts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
     return Queries(release, known, origin, facts, weight, made, exclude)
-
-
-def _as_if_gone(release: Release, known: Known, exclude: Ints) -> Known:
-    """What is known, without the times where nobody but the excluded record has one: a release of the others
-    would have no times to compare."""
-    timed = release.n_entries - release.provenance.without_time
-    alone = (exclude >= 0) & (release.lengths[exclude] >= timed) & (release.span > 0)
-    for q in np.flatnonzero(alone):
-        here, times = slice(*release.by_record.start[exclude[q] : exclude[q] + 2]), release.by_record.time
-        alone[q] = times is not None and np.count_nonzero(times[here] < release.span) == timed
-    if not alone.any():
-        return known
-    return replace(known, timed=known.timed & ~np.repeat(alone, np.diff(known.first)))
 
 
 def excluded(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:

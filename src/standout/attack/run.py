@@ -25,9 +25,11 @@ Ints = NDArray[np.int64]
 W = TypeVar("W")
 SLICE = 16
 PLACES = 64
-SPREAD = 1.0
-"""A variance below so many squared means is not trusted to single-precision scores: their errors, times the
-square of the mean over σ, would show. At Netflix's shape it is twice as large, or more."""
+SPREAD = 1 / 256
+"""A variance below this share of the squared mean is not trusted to single-precision scores."""
+SPREAD_NESTED = 1.0
+"""Nor is one below this where sums follow every change of a score, whose errors the mean over σ squares. At
+Netflix's shape the variance is twice the squared mean, or more."""
 FLAT = 1 << 13
 """Up to so many units of time, lanes have tables of their own."""
 FAINT = 1e-15
@@ -88,7 +90,7 @@ def run_nested(
     in_slices(
         len(groups.exclude), threads, lambda: Nest.of(steps, kinds, times, top, width), work_on, progress
     )
-    return wide, settled(wide, found.taken(source), top, with_z)
+    return wide, settled(wide, found.taken(source), top, with_z, SPREAD_NESTED)
 
 
 def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[Groups, Ints]:
@@ -188,11 +190,11 @@ def in_slices(
             progress("attacking", done, count)
 
 
-def settled(queries: Queries, found: Found, top: int, with_z: bool) -> Columns:
+def settled(queries: Queries, found: Found, top: int, with_z: bool, least: float = SPREAD) -> Columns:
     """The best of each query in double precision, in order; queries that need it are done anew, exactly."""
     n = np.maximum(found.candidates, 1)
     mean, rough = _spread_of(found.total, found.squares, n)
-    again = found.more | ((found.highest > 0) & ((rough**2 < SPREAD * mean**2) | (found.highest < FAINT)))
+    again = found.more | ((found.highest > 0) & ((rough**2 < least * mean**2) | (found.highest < FAINT)))
     filled = np.arange(found.places)[None, :] < np.where(again, 0, found.n)[:, None]
     best, single = (
         _best(queries, np.nonzero(filled)[0], found.record[filled.ravel()]),
