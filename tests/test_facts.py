@@ -312,18 +312,29 @@ def test_a_text_for_a_value_is_refused_where_values_are_numbers(films):
     assert SECRET not in str(caught.value)
 
 
-def test_a_number_for_a_category_is_the_text_that_it_spells():
-    release = released([("p", "x", "4", DAY), ("q", "x", "dvd", DAY)], kind="text")
-    for value in (4, "4"):
+@pytest.mark.parametrize(
+    ("category", "values"), [("4", [4, "4", 4.0]), ("4.0", [4.0, "4.0"]), ("4.5", [4.5])]
+)
+def test_a_number_for_a_category_is_the_text_that_it_spells(category, values):
+    release = released([("p", "x", category, DAY), ("q", "x", "dvd", DAY)], kind="text")
+    for value in values:
         verdict = so.ScoreboardRH(so.Equal()).attack(release, so.Aux([so.Fact("x", value=value)]))
         assert verdict.best == "p" and verdict.ties == 1
 
 
-@pytest.mark.parametrize("category", ["4", "007", "4.0", "4.50", "1e3", "dvd", "4 stars"])
+@pytest.mark.parametrize("category", ["4", "007", "4.0", "4.50", "1e3", "+1", "1_000", "dvd", "4 stars"])
 def test_a_value_in_a_file_is_the_category_that_it_spells(put, category):
     release = released([("p", "x", category, DAY), ("q", "x", "another", DAY)], kind="text")
     verdict = so.ScoreboardRH(so.Equal()).attack(release, read(put, f"item,value\nx,{category}\n"))
     assert verdict.best == "p" and verdict.ties == 1
+
+
+def test_categories_that_spell_one_number_are_told_apart(put):
+    spelled = {"p": "4", "q": "4.0", "r": "04"}
+    release = released([(record, "x", category, DAY) for record, category in spelled.items()], kind="text")
+    for record, category in spelled.items():
+        verdict = so.ScoreboardRH(so.Equal()).attack(release, read(put, f"item,value\nx,{category}\n"))
+        assert verdict.tied == (record,)
 
 
 def test_a_time_with_a_zone_is_refused(films):
@@ -472,6 +483,12 @@ def test_a_moment_is_rounded_down_to_its_unit_before_1970_too(unit, moment, orig
     start = clock.moment(clock.encode(moment))
     start = start if unit != "day" else datetime(start.year, start.month, start.day)
     assert timedelta(0) <= moment - start < timedelta(seconds=SECONDS[unit])
+
+
+def test_the_code_after_the_last_means_that_there_is_no_time():
+    clock = Clock("day", 0, span=10)
+    assert [clock.decode(code) for code in (9, 10)] == [date(1970, 1, 10), None]
+    assert clock.moment(10) == date(1970, 1, 11)
 
 
 def test_a_date_is_its_first_hour_or_minute():

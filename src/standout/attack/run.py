@@ -25,11 +25,12 @@ Ints = NDArray[np.int64]
 W = TypeVar("W")
 SLICE = 16
 PLACES = 64
-SPREAD = 1 / 256
-"""A variance below this share of the squared mean is not trusted to single-precision scores."""
-SPREAD_NESTED = 1.0
-"""Nor is one below this where sums follow every change of a score, whose errors the mean over σ squares. At
-Netflix's shape the variance is twice the squared mean, or more."""
+SPREAD = 1.0
+"""A variance below so many squared means is not trusted to single-precision scores."""
+SPREAD_OF_MANY = 1 / 256
+"""The same for a release of MANY records, over which errors of single scores average out. Where sums follow every
+change of a score they do not."""
+MANY = 1 << 16
 FLAT = 1 << 13
 """Up to so many units of time, lanes have tables of their own."""
 FAINT = 1e-15
@@ -52,7 +53,8 @@ def run(
 
     single = queries.tables.single()
     in_slices(len(queries), threads, lambda: Work.of(release.n_records, most, top), work_on, progress)
-    return settled(queries, found, top, with_z)
+    least = SPREAD if release.n_records < MANY else SPREAD_OF_MANY
+    return settled(queries, found, top, with_z, least)
 
 
 def run_nested(
@@ -90,7 +92,7 @@ def run_nested(
     in_slices(
         len(groups.exclude), threads, lambda: Nest.of(steps, kinds, times, top, width), work_on, progress
     )
-    return wide, settled(wide, found.taken(source), top, with_z, SPREAD_NESTED)
+    return wide, settled(wide, found.taken(source), top, with_z)
 
 
 def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[Groups, Ints]:
