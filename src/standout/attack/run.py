@@ -28,8 +28,7 @@ PLACES = 64
 SPREAD = 1.0
 """A variance below so many squared means is not trusted to single-precision scores."""
 SPREAD_OF_MANY = 1 / 256
-"""The same for a release of MANY records, over which errors of single scores average out. Where sums follow every
-change of a score they do not."""
+"""The same for a release of MANY records, over which the errors of single scores average out."""
 MANY = 1 << 16
 FLAT = 1 << 13
 """Up to so many units of time, lanes have tables of their own."""
@@ -196,7 +195,8 @@ def settled(queries: Queries, found: Found, top: int, with_z: bool, least: float
     """The best of each query in double precision, in order; queries that need it are done anew, exactly."""
     n = np.maximum(found.candidates, 1)
     mean, rough = _spread_of(found.total, found.squares, n)
-    again = found.more | ((found.highest > 0) & ((rough**2 < least * mean**2) | (found.highest < FAINT)))
+    told = np.diff(queries.facts.first) > 0
+    again = found.more | (told & ((rough**2 < least * mean**2) | (found.highest < FAINT)))
     filled = np.arange(found.places)[None, :] < np.where(again, 0, found.n)[:, None]
     best, single = (
         _best(queries, np.nonzero(filled)[0], found.record[filled.ravel()]),
