@@ -286,6 +286,25 @@ def test_exactly_so_many_facts_are_wrong_in_value_and_date(release, wrong, value
         assert judged.count({True}) == wrong
 
 
+@pytest.mark.parametrize(
+    ("value_error", "time_error", "told"), [(1, 5, "abd"), (1, None, "bd"), (None, 5, "ad")]
+)
+def test_what_has_nothing_to_be_told_is_not_told_wrongly_instead(value_error, time_error, told):
+    cells = {"a": (None, FIRST), "b": (2.0, None), "c": (None, None), "d": (3.0, FIRST + timedelta(days=40))}
+    rows = [("p", item, *cell) for item, cell in cells.items()]
+    release = released([*rows, ("q", "a", 5.0, FIRST + timedelta(days=90))])
+    adversary = so.Adversary(knows=4, wrong=len(told), value_error=value_error, time_error=time_error)
+    for aux in drawn(adversary, release, "p", 30):
+        off = set()
+        for fact in aux:
+            value, time = cells[fact.item]
+            if fact.value is not None and abs(fact.value - value) > value_error:
+                off.add(fact.item)
+            if fact.time is not None and abs(fact.time - time).days > time_error:
+                off.add(fact.item)
+        assert off == set(told)
+
+
 def test_any_of_the_facts_may_be_the_wrong_one():
     cells = dict.fromkeys("abc", (2.0, FIRST)) | {"d": (5.0, FIRST)}
     release = person(cells)
@@ -660,6 +679,13 @@ def test_counts_are_whole_numbers(name, bad):
         so.Adversary(**{name: bad})
 
 
+def test_numpys_numbers_are_numbers():
+    given = so.Adversary(np.int64(4), np.uint8(1), value_error=np.float32(1), time_error=np.int32(14))
+    assert given == so.Adversary(4, 1, value_error=1, time_error=14)
+    assert given.key() == so.Adversary(4, 1, value_error=1, time_error=14).key()
+    assert so.outside_top(np.int64(5)) == so.outside_top(5)
+
+
 BAD = [
     ({"knows": 0}, "knows must be a whole number ≥ 1, got 0"),
     ({"knows": 2, "wrong": 3}, "wrong must be at most knows, got 3 of 2"),
@@ -683,7 +709,7 @@ def test_what_makes_no_adversary_is_refused_by_name(options, message):
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "500", None])
 def test_outside_top_takes_a_whole_number_from_1_on(bad):
-    with pytest.raises(so.ParameterError, match="outside_top takes a whole number ≥ 1, got "):
+    with pytest.raises(so.ParameterError, match="outside_top must be a whole number ≥ 1, got "):
         so.outside_top(bad)
 
 

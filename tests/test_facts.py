@@ -132,6 +132,12 @@ def test_length_and_joined_are_the_lowest_and_the_highest(films, name, ends):
         known_of(films, [so.Aux([so.Fact("7")], **{name: ends})])
 
 
+@pytest.mark.parametrize("ends", [(1, 2**80), (np.int64(1), np.uint16(9)), (0, np.int64(3))], ids=str)
+def test_a_length_is_any_whole_number(films, ends):
+    known = known_of(films, [so.Aux([so.Fact("7")], length=ends)])
+    assert known.length.tolist() == [[int(ends[0]), min(int(ends[1]), 2**62)]]
+
+
 def test_a_date_and_a_datetime_are_both_ends_or_a_clear_error(films):
     try:
         known = known_of(films, [so.Aux([so.Fact("7")], joined=(DAY, datetime(2005, 3, 2, 12)))])

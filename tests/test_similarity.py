@@ -481,6 +481,7 @@ WRONG = {
     "complex": lambda given: np.full(len(given), 1j),
     "ragged": lambda given: [[1.0], [1.0, 2.0]],
 }
+FAILING = {"a key": lambda given: {}["x"], "a zero": lambda given: 1 / 0, "an index": lambda given: [][1]}
 
 
 @pytest.mark.parametrize("part", ["values", "times"])
@@ -496,6 +497,23 @@ def test_a_similarity_that_gives_no_numbers_from_0_on_is_refused(part, wrong):
 def test_such_a_similarity_is_refused_between_records_too(part, wrong):
     with pytest.raises(so.ParameterError):
         so.record_similarity(released(TWO), "p", "q", broken(**{part: WRONG[wrong]}))
+
+
+@pytest.mark.parametrize("part", ["values", "times"])
+@pytest.mark.parametrize("how", FAILING)
+def test_a_similarity_that_fails_says_how(part, how):
+    similarity = broken(**{part: FAILING[how]})
+    with pytest.raises(so.ParameterError, match=rf"{part}\(\) failed: (Key|ZeroDivision|Index)Error"):
+        so.ScoreboardRH(similarity).attack(released(TWO), KNOWN)
+    with pytest.raises(so.ParameterError, match=rf"{part}\(\) failed: (Key|ZeroDivision|Index)Error"):
+        so.record_similarity(released(TWO), "p", "q", similarity)
+
+
+@pytest.mark.parametrize("how", FAILING)
+def test_a_function_that_fails_says_how(how):
+    similarity = so.Custom(lambda *given: FAILING[how](given))
+    with pytest.raises(so.ParameterError, match=r"function failed: (Key|ZeroDivision|Index)Error"):
+        so.ScoreboardRH(similarity).attack(released(TWO), KNOWN)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1.0, None, "high", [1.0, 2.0], 1j], ids=str)
@@ -538,6 +556,13 @@ def test_a_function_is_asked_for_what_can_come_up_and_before_the_attack():
     count = len(asked)
     assert [verdict.score(record) for record in "pqr"] == pytest.approx([verdict.highest] * 3)
     assert len(asked) == count
+
+
+def test_a_function_is_not_asked_about_missing_values_where_none_is_missing():
+    similarity = so.Custom(lambda known, value, days: math.exp(-abs(known - value) - abs(days)))
+    verdict = so.ScoreboardRH(similarity).attack(released(TWO[:2]), KNOWN)
+    assert verdict.best == "p"
+    assert verdict.score("q") == pytest.approx(verdict.highest * math.exp(-1 - 2))
 
 
 def test_a_function_that_would_be_asked_too_often_is_refused_with_a_way_out():

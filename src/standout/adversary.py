@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -42,9 +43,7 @@ def outside_top(k: int) -> Choice:
     >>> str(outside_top(500))
     'outside_top(500)'
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"outside_top takes a whole number ≥ 1, got {k!r}")
-    return Choice("outside_top", k)
+    return Choice("outside_top", _whole("outside_top", k, 1))
 
 
 class Entries(NamedTuple):
@@ -88,8 +87,8 @@ class Adversary:
     joined_error: float | None = None
 
     def __post_init__(self) -> None:
-        _whole("knows", self.knows, 1)
-        _whole("wrong", self.wrong, 0)
+        object.__setattr__(self, "knows", _whole("knows", self.knows, 1))
+        object.__setattr__(self, "wrong", _whole("wrong", self.wrong, 0))
         if self.wrong > self.knows:
             raise ParameterError(f"wrong must be at most knows, got {self.wrong} of {self.knows}")
         if self.wrong_facts not in ("values", "items"):
@@ -216,10 +215,17 @@ class _Observer:
         chosen = choices[self._chosen(draw, Entries(*(column[choices] for column in entries)))]
         known = Entries(*(column[chosen] for column in entries))
         wrong = np.zeros(len(chosen), np.bool_)
-        wrong[draw.permutation(len(chosen))[: self.by_values]] = True
+        wrong[self._wrong(draw, known)] = True
         value, time = self._values(draw, known.value, wrong), self._times(draw, known.time, wrong)
         facts = Entries(known.item, value, time)
         return self._with_wrong_items(draw, facts, entries.item) if self.by_items else facts
+
+    def _wrong(self, draw: Draw, known: Entries) -> Ints:
+        """Which of the known entries are told wrongly: those with nothing to be told only if they must."""
+        order = draw.permutation(len(known.item))
+        told = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
+        told |= (known.time < self.release.span) & (self.adversary.time_error is not None)
+        return order[np.argsort(~told[order], kind="stable")][: self.by_values]
 
     def _chosen(self, draw: Draw, entries: Entries) -> Ints:
         """Places of the known entries, in the order in which they become known."""
@@ -330,16 +336,17 @@ def _by_weight(draw: Draw, weight: Ints, count: int) -> Ints:
     return np.argsort(late, kind="stable")[:count]
 
 
-def _whole(name: str, number: Any, least: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+def _whole(name: str, number: Any, least: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
         raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
+    return int(number)
 
 
 def _error(name: str, error: Any) -> float | None:
     """The error as a number, so that 1 and 1.0 are the same adversary."""
     if error is None:
         return None
-    number = isinstance(error, (int, float)) and not isinstance(error, bool)
+    number = isinstance(error, Real) and not isinstance(error, bool)
     if not (number and math.isfinite(error) and error >= 0):
         raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")
     return float(error) + 0.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class Aux:
         names = [fact.item for fact in self.facts]
         if len(set(names)) < len(names):
             raise ParameterError("an item is named twice in aux: say everything known of it in one fact")
-        _check_ends("length", self.length, int)
+        _check_ends("length", self.length, Integral)
         _check_ends("joined", self.joined, date)
 
     def __len__(self) -> int:
@@ -184,9 +184,10 @@ def _check_ends(name: str, ends: Any, kind: type) -> None:
     if ends is None:
         return
     fits = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(isinstance(end, kind) for end in ends)
-    fits = fits and not any(isinstance(end, bool) for end in ends) and type(ends[0]) is type(ends[1])
-    if not fits or ends[0] > ends[1] or (kind is int and ends[0] < 0):
-        what = "two whole numbers ≥ 0" if kind is int else "two dates"
+    fits = fits and not any(isinstance(end, bool) for end in ends)
+    fits = fits and (kind is Integral or type(ends[0]) is type(ends[1]))
+    if not fits or ends[0] > ends[1] or (kind is Integral and ends[0] < 0):
+        what = "two whole numbers ≥ 0" if kind is Integral else "two dates"
         raise ParameterError(f"{name} is (lowest, highest), {what}, got {ends!r}")
 
 
@@ -211,7 +212,7 @@ def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
         tuple(distinct),
         np.array([0 if time is None else time for time in times], np.int64),
         np.array([time is not None for time in times], np.bool_),
-        np.array([aux.length or ANY_LENGTH for aux in auxes], np.int64).reshape(-1, 2),
+        np.minimum([aux.length or ANY_LENGTH for aux in auxes], 2**62).astype(np.int64).reshape(-1, 2),
         np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
         any(aux.length is not None or aux.joined is not None for aux in auxes),
         {i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from standout.attack.kernels import BLOCK, LEAST, OUT, ZERO, Facts, Found, U, bound, exp_sum, scale_of, thin
 from standout.attack.lanes import LANES, above, peaks, step
-from standout.jit import Array, Flag, Int, Real, kernel, part
+from standout.jit import Array, Flag, Int, Real, fused, kernel, part
 from standout.release.postings import Postings
 from standout.similarity.tables import Single
 
@@ -84,6 +84,7 @@ def nested(
     """Groups low … high - 1, into the rows of `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
+    a, b, off, c, _, even = tables
     scores, floor, until, best, cursor, at = (
         nest.scores,
         nest.floor,
@@ -129,8 +130,8 @@ def nested(
                                 continue
                             if lanes == 1:
                                 _one(
-                                    word, first, last, value_bits, time_bits, tables.a, tables.b, tables.off,
-                                    tables.c, shape[f + j], time[f + j], weight[f + j], scores, sums[j],
+                                    word, first, last, value_bits, time_bits, a, b, off, c, even,
+                                    shape[f + j], time[f + j], weight[f + j], scores, sums[j],
                                     floor[noting, 0], noticed, count, mark,
                                 )  # fmt: skip
                             else:
@@ -201,7 +202,7 @@ def _spread(
     q: Int, lanes: Int, steps: Int, span: Int,
 ) -> None:  # fmt: skip
     """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
-    of_a, of_b, off, of_c, _ = tables
+    of_a, of_b, off, of_c, _, _ = tables
     for j in range(steps):
         for lane in range(LANES):
             f = first_fact[q + min(lane, lanes - 1)] + j
@@ -227,36 +228,59 @@ def _find_place(word: Array, low: Int, high: Int, of_place: Int, place: Int) -> 
     return low if low < stop and np.int64(U(word[low]) >> shift) == place else stop
 
 
-@part
+@fused
 def _one(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
-    c: Array, shape: Int, known_time: Int, weight: Real, scores: Array, sums: Array, least: Real,
+    c: Array, even: Array, shape: Int, known_time: Int, weight: Real, scores: Array, sums: Array, least: Real,
     noticed: Array, count: Array, mark: Array,
 ) -> None:  # fmt: skip
-    """Adds a fact to the scores of a block and to the sums, and notices who reaches `least`: one lane."""
-    of_time, of_place = U(time_bits), U(time_bits + value_bits)
+    """Adds a fact to the scores of a block and to the sums, and notices who reaches `least`: one lane.
+
+    In a decay, where all kinds have one factor, every other entry goes into sums of its own: an addition
+    need not wait for the last.
+    """
+    of_time, of_place, u = U(time_bits), U(time_bits + value_bits), U(shape)
     time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
-    u = U(shape)
-    row = off[u, U(0)] - U(known_time)
+    row, factor = off[u, U(0)] - U(known_time), b[u, U(0)]
     added, grown = 0.0, 0.0
     for begin in range(low, high, CHUNK):
-        stop, highest = min(begin + CHUNK, high), ZERO
-        some_added, some_grown = ZERO, ZERO  # as in lanes: never long sums in single precision
-        for p in range(U(begin), U(stop)):
+        p, stop, highest, other = U(begin), min(begin + CHUNK, high), ZERO, ZERO
+        added_1, grown_1, added_2, grown_2 = ZERO, ZERO, ZERO, ZERO  # never long sums in single precision
+        for _ in range((stop - begin) // 2 if even[u] else 0):
+            x, y = U(word[p]), U(word[p + U(1)])
+            place = (x >> of_place) & place_mask
+            piece = weight * (a[u, (x >> of_time) & kind_mask] + factor * c[(x & time_mask) + row])
+            old = scores[place]
+            new = old + piece
+            scores[place] = new
+            added_1 += piece
+            grown_1 += piece * (old + new)
+            highest = new if new > highest else highest
+            place = (y >> of_place) & place_mask
+            piece = weight * (a[u, (y >> of_time) & kind_mask] + factor * c[(y & time_mask) + row])
+            old = scores[place]
+            new = old + piece
+            scores[place] = new
+            added_2 += piece
+            grown_2 += piece * (old + new)
+            other = new if new > other else other
+            p += U(2)
+        for _ in range(stop - np.int64(p)):
             x = U(word[p])
             kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
             piece = weight * (a[u, kind] + b[u, kind] * c[(x & time_mask) + row])
             old = scores[place]
             new = old + piece
             scores[place] = new
-            some_added += piece
-            some_grown += piece * (old + new)
+            added_1 += piece
+            grown_1 += piece * (old + new)
             highest = new if new > highest else highest
-        added += np.float64(some_added)
-        grown += np.float64(some_grown)
-        if highest >= least:
-            for p in range(U(begin), U(stop)):
-                place = (U(word[p]) >> of_place) & place_mask
+            p += U(1)
+        added += np.float64(added_1) + np.float64(added_2)
+        grown += np.float64(grown_1) + np.float64(grown_2)
+        if highest >= least or other >= least:
+            for at in range(U(begin), U(stop)):
+                place = (U(word[at]) >> of_place) & place_mask
                 if scores[place] >= least:
                     _notice(np.int64(place), np.int64(0), np.int64(place), noticed, count, mark)
     sums[0, 0] += added

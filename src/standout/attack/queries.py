@@ -14,7 +14,7 @@ from standout.errors import NotFoundError, ParameterError
 from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
-from standout.similarity.attributes import Similarity, checked
+from standout.similarity.attributes import Similarity, asked, checked
 from standout.similarity.tables import Tables, tables
 
 __all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
@@ -46,7 +46,7 @@ def weigher(weights: Weights) -> Callable[[Ints], Floats]:
     function = weights if callable(weights) else WEIGHTS[weights]
 
     def weigh(support: Ints) -> Floats:
-        return checked(lambda: function(support), len(support), "weights")
+        return checked(asked(lambda: function(support), "weights"), len(support), "weights")
 
     return weigh
 

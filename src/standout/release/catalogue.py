@@ -199,13 +199,8 @@ def _holds(title: str, words: list[str]) -> bool:
 
 
 def _texts(labels: Labels | None) -> Iterator[tuple[int, str]]:
-    """(place, text) of those that are not empty; several times faster than asking for them one by one."""
-    if labels is None:
-        return
-    data, ends = labels.data.tobytes(), labels.offsets.tolist()
-    for place, (start, end) in enumerate(pairwise(ends)):
-        if end > start:
-            yield place, data[start:end].decode("utf-8", "replace")
+    """(place, text) of those that are not empty."""
+    return ((place, text) for place, text in enumerate(labels or ()) if text)
 
 
 def _grouped(named: Iterable[tuple[str, int]]) -> dict[str, list[int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Labels:
         return self.raw(int(index)).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
+        data, ends = self.data.tobytes(), self.offsets.tolist()  # several times faster than one by one
+        return (data[start:end].decode("utf-8", "replace") for start, end in pairwise(ends))
 
     def raw(self, index: int) -> bytes:
         if not 0 <= index < len(self):

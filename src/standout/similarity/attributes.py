@@ -11,18 +11,19 @@ that lacks what the fact says has nothing in common with it there.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
+from standout.errors import ParameterError, StandoutError
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
 __all__ = [
-    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "checked",
-    "days_per_unit",
+    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "asked",
+    "checked",    "days_per_unit",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -140,15 +141,22 @@ class Custom(Similarity):
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """What the function gives, checked."""
-        return float(checked(lambda: [self.function(known, value, days)], 1, "the similarity's function")[0])
+        who = "the similarity's function"
+        return float(checked([asked(lambda: self.function(known, value, days), who)], 1, who)[0])
 
 
-def checked(ask: Callable[[], Any], count: int, who: str) -> Floats:
-    """The numbers that a user's code gives, or an error that says who gave them."""
+def asked(ask: Callable[[], Any], who: str) -> Any:
+    """What a user's code gives, or an error that says whose it was."""
     try:
-        given = ask()
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{who} failed: {error}") from error
+        return ask()
+    except StandoutError:
+        raise
+    except Exception as error:
+        raise ParameterError(f"{who} failed: {type(error).__name__}: {error}") from error
+
+
+def checked(given: Any, count: int, who: str) -> Floats:
+    """So many numbers that a user's code gave, or an error that says who gave something else."""
     try:
         found = np.asarray(given)
     except ValueError:  # lists of different lengths
@@ -180,7 +188,7 @@ def _distances(known: Value, levels: Levels) -> Floats:
 def _check(name: str, scale: float | None, zero: bool = False) -> None:
     if scale is None:
         return
-    fits = isinstance(scale, (int, float)) and not isinstance(scale, bool) and math.isfinite(scale)
+    fits = isinstance(scale, Real) and not isinstance(scale, bool) and math.isfinite(scale)
     if not fits or scale < 0 or (scale == 0 and not zero):
         raise ParameterError(
             f"{name} must be a finite number {'≥' if zero else '>'} 0, or None, got {scale!r}"

@@ -1,6 +1,7 @@
 """Sim on records: how alike two people's histories are."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from standout.errors import ParameterError
 from standout.release.model import Entry, Release
-from standout.similarity.attributes import Custom, Similarity, Value, checked, days_per_unit
+from standout.similarity.attributes import Custom, Similarity, Value, asked, checked, days_per_unit
 
 __all__ = ["record_similarity"]
 
@@ -51,7 +52,8 @@ def _attribute(release: Release, similarity: Similarity, known: Entry, entry: En
     values = None if known.value is None else _values(similarity, known.value, entry.value)
     parts += [] if values is None else [values]
     if known.time is not None:
-        times = _number(similarity.times(np.array([0.0 if days is None else days])), "times")
+        apart = np.array([0.0 if days is None else days])
+        times = _number(lambda: similarity.times(apart), "times")
         parts += [] if times is None else [0.0 if days is None else times]
     if not parts:
         return 1.0
@@ -63,12 +65,14 @@ def _values(similarity: Similarity, known: Value, value: Value | None) -> float 
     level = (
         (str(value),) if isinstance(known, str) else np.array([known if value is None else value], np.float64)
     )
-    found = _number(similarity.values(known, level), "values")
+    found = _number(lambda: similarity.values(known, level), "values")
     return None if found is None else 0.0 if value is None else found
 
 
-def _number(found: Any, name: str) -> float | None:
-    return None if found is None else float(checked(lambda: found, 1, f"a similarity's {name}()")[0])
+def _number(ask: Callable[[], Any], name: str) -> float | None:
+    who = f"a similarity's {name}()"
+    found = asked(ask, who)
+    return None if found is None else float(checked(found, 1, who)[0])
 
 
 def _days(release: Release, known: Entry, entry: Entry) -> float | None:

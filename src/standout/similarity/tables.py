@@ -8,6 +8,7 @@ and functions of the user's own; the last have a row of c for each kind.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from standout.errors import ParameterError
 from standout.facts import Known
 from standout.release.model import Levels, Release
-from standout.similarity.attributes import Custom, Floats, Similarity, Value, checked, days_per_unit
+from standout.similarity.attributes import Custom, Floats, Similarity, Value, asked, checked, days_per_unit
 
 __all__ = ["Shape", "Single", "Tables", "tables"]
 
@@ -36,19 +37,22 @@ class Shape(NamedTuple):
 
 
 class Single(NamedTuple):
-    """The tables in single precision, for the kernels; `shared` says where all kinds have one row of c."""
+    """The tables in single precision, for the kernels. `shared` says where all kinds have one row of c,
+    `even` where they have one factor b, too."""
 
     a: NDArray[np.float32]
     b: NDArray[np.float32]
     off: NDArray[np.uint64]
     c: NDArray[np.float32]
     shared: NDArray[np.bool_]
+    even: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Tables for the facts of a Known. `shape` is each fact's row, `time` what is subtracted, `terms` by row
-    how many parts are added up (2 for a decay of value and time)."""
+    how many parts are added up (2 for a decay of value and time). `used` kinds come up; there is room for
+    more."""
 
     a: Floats
     b: Floats
@@ -57,6 +61,7 @@ class Tables:
     shape: Ints
     time: Ints
     terms: Ints
+    used: int
 
     def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
         """The most that a term of Sim can be, for facts of these shapes and known times."""
@@ -71,7 +76,9 @@ class Tables:
 
     def single(self) -> Single:
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
-        return Single(_single(self.a), _single(self.b), self.off.astype(np.uint64), _single(self.c), shared)
+        even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
+        a, b, c = _single(self.a), _single(self.b), _single(self.c)
+        return Single(a, b, self.off.astype(np.uint64), c, shared, even)
 
 
 def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
@@ -85,7 +92,8 @@ class _Tabulation:
     def __init__(self, release: Release, known: Known, similarity: Similarity) -> None:
         self.release, self.similarity = release, similarity
         self.levels: Levels = np.empty(0) if release.levels is None else release.levels
-        self.n_levels = release.n_levels
+        self.n_levels, bank = release.n_levels, release.n_levels + 1
+        self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
         self.span = release.span
         self.day = days_per_unit(release)
         self.known, self.far = known, self._far(known)
@@ -112,7 +120,7 @@ class _Tabulation:
             terms[u], judged[u] = fill(one, a[u], b[u], off[u])
         self._row(np.zeros(max(self.width, 1 << self.release.by_item.time_bits)))  # no code reaches past it
         time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
-        return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms)
+        return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms, self.used)
 
     def _shapes(self) -> tuple[list[Shape], Ints]:
         """The distinct shapes, and each fact's place among them."""
@@ -158,11 +166,9 @@ class _Tabulation:
         """Sim of the known value with each level, and 0 for an entry without a value."""
         if shape.value is None or self.release.levels is None:
             return None
-        value, similarity = shape.value, self.similarity
-        found = similarity.values(value, self.levels)
-        if found is None:
-            return None
-        return np.append(checked(lambda: found, self.n_levels, "a similarity's values()"), 0.0)
+        value, who = shape.value, "a similarity's values()"
+        found = asked(lambda: self.similarity.values(value, self.levels), who)
+        return None if found is None else np.append(checked(found, self.n_levels, who), 0.0)
 
     def _times(self, shape: Shape) -> int | None:
         """Where the row of c for this shape begins, moved so that time − known time is added to it."""
@@ -170,11 +176,11 @@ class _Tabulation:
             return None
         if shape.far is None and self.near is not None:
             return self.near
-        steps = self._steps(shape)
-        found = self.similarity.times(steps * self.day)
+        steps, who = self._steps(shape), "a similarity's times()"
+        found = asked(lambda: self.similarity.times(steps * self.day), who)
         if found is None:
             return None
-        at = self._row(checked(lambda: found, len(steps), "a similarity's times()")) + self._zero(shape)
+        at = self._row(checked(found, len(steps), who)) + self._zero(shape)
         if shape.far is None:
             self.near = at
         return at
@@ -194,6 +200,12 @@ class _Tabulation:
         self.end += len(row)
         return self.end - len(row)
 
+    @cached_property
+    def _lacks_values(self) -> bool:
+        """Whether an entry has no value while others have one: else nobody is asked what that would mean."""
+        value = self.release.by_record.value
+        return value is not None and int(value.max(initial=0)) == self.n_levels
+
     def _fill_custom(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a function of the user's own: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
@@ -205,17 +217,18 @@ class _Tabulation:
                 f"a function of value and time would be called more than {CALLS:,} times: "
                 "judge them apart, in a subclass of Similarity with values() and times()"
             )
-        levels = [*self.levels, None]
-        for kind, level in enumerate(levels):
+        levels, valued = [*self.levels, None], self.n_levels > 0 and not self._lacks_values
+        for kind, level in enumerate(levels[:-1] if valued else levels):
             level = float(level) if isinstance(level, np.floating) else level
             a[kind] = 0.0 if timed else call(shape.value, level, None)
-            if kind + len(levels) < len(a):
+            if kind + len(levels) < self.used:
                 a[kind + len(levels)] = call(shape.value, level, None)
             if timed:
                 b[kind] = 1.0
                 row = [call(shape.value, level, float(step * self.day)) for step in steps]
                 off[kind] = self._row(np.array(row)) + self._zero(shape)
-        off[len(levels) :] = off[0]  # kinds without a time, and none: looked up, and multiplied by 0
+        unused = b == 0  # kinds without a time, and those that do not come up: looked up, multiplied by 0
+        off[unused] = off[0]
         return 1, timed
 
 
