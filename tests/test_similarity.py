@@ -442,7 +442,7 @@ def test_single_precision_tables_have_no_numbers_near_their_end():
     release = released([("p", "x", 1.0, date(2005, 1, 1)), ("q", "x", 500.0, date(2009, 1, 1))])
     known = known_of(release, [so.Aux([so.Fact("x", value=1, time=date(2005, 1, 1))])])
     made = tables(release, known, so.Decay(1.5, 3))
-    double, single = made.c, made.single()
+    double, single = made.c, made.single(0)
     assert ((double > 0) & (double < 1e-38)).any()
     for part in (single.a, single.b, single.c):
         assert part.dtype == np.float32

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.jit import Array, Flag, Int, Real, float_of_bits, fused, kernel, part, summing
+from standout.jit import Array, Flag, Int, Real, float_of_bits, fused, inline, kernel, part, summing
 from standout.release.postings import BLOCK_BITS, Postings
 from standout.similarity.tables import Single
 
 __all__ = [
     "BLOCK", "LEAST", "OUT", "ZERO", "Candidates", "Facts", "Found", "U", "Work", "bound", "exp_sum",
-    "scale_of", "score", "thin",
+    "on_line", "scale_of", "score", "thin",
 ]  # fmt: skip
 
 BLOCK = 1 << BLOCK_BITS
@@ -135,7 +135,7 @@ def score(
     """Queries low … high - 1, into `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
-    a, b, off, c, shared, even = tables
+    a, b, off, c, shared, even, lines, line_bits = tables
     scores, bits, highest, peaks, place, out, left_out, listed, sums, cursor, at, best = work
     for q in range(low, high):
         f, k = first_fact[q], first_fact[q + 1] - first_fact[q]
@@ -162,8 +162,8 @@ def score(
                 if cursor[j] < run[i + 1] and block[cursor[j]] == here:
                     stop = start[i] + np.int64(end[cursor[j]])
                     _add(
-                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shared, even, shape[f + j],
-                        time[f + j], weight[f + j], scores, base,
+                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shared, even, lines,
+                        line_bits, shape[f + j], time[f + j], weight[f + j], scores, base,
                     )  # fmt: skip
             listed[here] = 0 if few else -1
             for j in range(k):
@@ -249,7 +249,8 @@ def _filter(
 @fused
 def _add(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
-    c: Array, shared: Array, even: Array, shape: Int, known_time: Int, weight: Real, scores: Array, base: Int,
+    c: Array, shared: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int,
+    weight: Real, scores: Array, base: Int,
 ) -> None:  # fmt: skip
     """Adds weight · Sim of the entries in words low … high - 1 to the scores of their records in the block.
 
@@ -260,7 +261,13 @@ def _add(
     time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
     u, known, first = U(shape), U(known_time), U(base)
     row, factor = off[u, U(0)] - known, b[u, U(0)]
-    if even[u]:
+    if shared[u] and line_bits > 0:
+        for p in range(U(low), U(high)):
+            x = U(word[p])
+            kind = (x >> of_time) & kind_mask
+            similarity = a[u, kind] + b[u, kind] * on_line(c, lines, line_bits, (x & time_mask) + row)
+            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+    elif even[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
             similarity = a[u, (x >> of_time) & kind_mask] + factor * c[(x & time_mask) + row]
@@ -277,6 +284,14 @@ def _add(
             kind = (x >> of_time) & kind_mask
             similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known]
             scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+
+
+@inline
+def on_line(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
+    """c[at], from its straight piece where it has one."""
+    piece = (at >> U(line_bits)) << U(1)
+    x = lines[piece] + lines[piece + U(1)] * np.float32(np.int32(at & ((U(1) << U(line_bits)) - U(1))))
+    return x if x == x else c[at]
 
 
 @part

@@ -16,7 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels import BLOCK, LEAST, OUT, ZERO, Facts, Found, U, bound, exp_sum, scale_of, thin
+from standout.attack.kernels import (
+    BLOCK,
+    LEAST,
+    OUT,
+    ZERO,
+    Facts,
+    Found,
+    U,
+    bound,
+    exp_sum,
+    on_line,
+    scale_of,
+    thin,
+)
 from standout.attack.lanes import LANES, above, peaks, step
 from standout.jit import Array, Flag, Int, Real, fused, kernel, part
 from standout.release.postings import Postings
@@ -84,7 +97,7 @@ def nested(
     """Groups low … high - 1, into the rows of `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
-    a, b, off, c, _, even = tables
+    a, b, off, c, _, even, lines, line_bits = tables
     scores, floor, until, best, cursor, at = (
         nest.scores,
         nest.floor,
@@ -130,8 +143,8 @@ def nested(
                                 continue
                             if lanes == 1:
                                 _one(
-                                    word, first, last, value_bits, time_bits, a, b, off, c, even,
-                                    shape[f + j], time[f + j], weight[f + j], scores, sums[j],
+                                    word, first, last, value_bits, time_bits, a, b, off, c, even, lines,
+                                    line_bits, shape[f + j], time[f + j], weight[f + j], scores, sums[j],
                                     floor[noting, 0], noticed, count, mark,
                                 )  # fmt: skip
                             else:
@@ -202,7 +215,7 @@ def _spread(
     q: Int, lanes: Int, steps: Int, span: Int,
 ) -> None:  # fmt: skip
     """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
-    of_a, of_b, off, of_c, _, _ = tables
+    of_a, of_b, off, of_c = tables.a, tables.b, tables.off, tables.c
     for j in range(steps):
         for lane in range(LANES):
             f = first_fact[q + min(lane, lanes - 1)] + j
@@ -231,8 +244,8 @@ def _find_place(word: Array, low: Int, high: Int, of_place: Int, place: Int) -> 
 @fused
 def _one(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
-    c: Array, even: Array, shape: Int, known_time: Int, weight: Real, scores: Array, sums: Array, least: Real,
-    noticed: Array, count: Array, mark: Array,
+    c: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int, weight: Real,
+    scores: Array, sums: Array, least: Real, noticed: Array, count: Array, mark: Array,
 ) -> None:  # fmt: skip
     """Adds a fact to the scores of a block and to the sums, and notices who reaches `least`: one lane.
 
@@ -246,7 +259,7 @@ def _one(
     for begin in range(low, high, CHUNK):
         p, stop, highest, other = U(begin), min(begin + CHUNK, high), ZERO, ZERO
         added_1, grown_1, added_2, grown_2 = ZERO, ZERO, ZERO, ZERO  # never long sums in single precision
-        for _ in range((stop - begin) // 2 if even[u] else 0):
+        for _ in range((stop - begin) // 2 if even[u] and not line_bits else 0):
             x, y = U(word[p]), U(word[p + U(1)])
             place = (x >> of_place) & place_mask
             piece = weight * (a[u, (x >> of_time) & kind_mask] + factor * c[(x & time_mask) + row])
@@ -268,7 +281,9 @@ def _one(
         for _ in range(stop - np.int64(p)):
             x = U(word[p])
             kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
-            piece = weight * (a[u, kind] + b[u, kind] * c[(x & time_mask) + row])
+            at = (x & time_mask) + row
+            alike = on_line(c, lines, line_bits, at) if line_bits else c[at]
+            piece = weight * (a[u, kind] + b[u, kind] * alike)
             old = scores[place]
             new = old + piece
             scores[place] = new
@@ -279,8 +294,8 @@ def _one(
         added += np.float64(added_1) + np.float64(added_2)
         grown += np.float64(grown_1) + np.float64(grown_2)
         if highest >= least or other >= least:
-            for at in range(U(begin), U(stop)):
-                place = (U(word[at]) >> of_place) & place_mask
+            for i in range(U(begin), U(stop)):
+                place = (U(word[i]) >> of_place) & place_mask
                 if scores[place] >= least:
                     _notice(np.int64(place), np.int64(0), np.int64(place), noticed, count, mark)
     sums[0, 0] += added

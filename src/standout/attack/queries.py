@@ -15,7 +15,7 @@ from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
 from standout.similarity.attributes import Similarity, asked, checked
-from standout.similarity.tables import Tables, tables
+from standout.similarity.tables import Single, Tables, tables
 
 __all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
 
@@ -80,6 +80,11 @@ class Queries:
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
         bits = np.ceil(np.log2(np.where(most > 0, most, 1.0))) + np.ceil(np.log2(np.maximum(counts, 1)))
         return np.asarray(np.exp2(np.maximum(bits - 47, -1000)))
+
+    @cached_property
+    def single(self) -> Single:
+        """The tables for the kernels."""
+        return self.tables.single(lookups=int(self.release.support[self.facts.item].sum()))
 
     @cached_property
     def candidates(self) -> Candidates:

@@ -42,7 +42,7 @@ def run(
     """The columns of the verdicts. Neither the number of threads nor the slices change a bit of them."""
     found = Found.of(len(queries), max(PLACES, 4 * top))
     most = int(np.diff(queries.facts.first).max(initial=1))
-    release = queries.release
+    release, single = queries.release, queries.single
 
     def work_on(low: int, high: int, work: Work) -> None:
         score(
@@ -50,7 +50,6 @@ def run(
             work, found, low, high,
         )  # fmt: skip
 
-    single = queries.tables.single()
     in_slices(len(queries), threads, lambda: Work.of(release.n_records, most, top), work_on, progress)
     least = SPREAD if release.n_records < MANY else SPREAD_OF_MANY
     return settled(queries, found, top, with_z, least)
@@ -71,7 +70,7 @@ def run_nested(
     wide = prefixes(queries, sizes)
     if not len(wide):
         return wide, Columns.empty(0)
-    release, single = queries.release, queries.tables.single()
+    release, single = queries.release, queries.single
     if queries.known.filtered or not single.shared.all():
         return wide, run(wide, top, with_z, threads, progress)
     found = Found.of(len(wide), max(PLACES, 4 * top))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from standout.errors import ParameterError
 from standout.facts import Known
+from standout.jit import Array, Int, kernel
 from standout.release.model import Levels, Release
 from standout.similarity.attributes import Custom, Floats, Similarity, Value, asked, checked, days_per_unit
 
@@ -24,6 +25,13 @@ __all__ = ["Shape", "Single", "Tables", "tables"]
 Ints = NDArray[np.int64]
 CALLS = 1 << 22
 """How many numbers a function of the user's own may be asked for."""
+LONG = 1 << 17
+"""A table of times of up to so many floats is looked up as it is: it fits into a cache."""
+STRAIGHT = 2.0**-22
+"""By what share of itself a longer one may be off where it is taken for straight: four roundings."""
+CROOKED = 1 / 256
+"""The share of pieces that are not straight from which on none is taken so."""
+NO_LINES = np.empty(0, np.float32)
 TINY = 1e-30
 """Below this a single-precision number is near its end, where arithmetic is slow and wrong: 0 instead."""
 
@@ -38,7 +46,11 @@ class Shape(NamedTuple):
 
 class Single(NamedTuple):
     """The tables in single precision, for the kernels. `shared` says where all kinds have one row of c,
-    `even` where they have one factor b, too."""
+    `even` where they have one factor b, too.
+
+    A long c, as of minutes, does not fit into a cache. Then `lines` has a straight piece for each
+    2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
+    """
 
     a: NDArray[np.float32]
     b: NDArray[np.float32]
@@ -46,6 +58,8 @@ class Single(NamedTuple):
     c: NDArray[np.float32]
     shared: NDArray[np.bool_]
     even: NDArray[np.bool_]
+    lines: NDArray[np.float32]
+    line_bits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +88,13 @@ class Tables:
         rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
-    def single(self) -> Single:
+    def single(self, lookups: int) -> Single:
+        """The same for the kernels, which will look things up so many times."""
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
         even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
         a, b, c = _single(self.a), _single(self.b), _single(self.c)
-        return Single(a, b, self.off.astype(np.uint64), c, shared, even)
+        lines, line_bits = _lines(self.c) if lookups > len(c) > LONG else (NO_LINES, 0)
+        return Single(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
 
 
 def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
@@ -238,6 +254,33 @@ def _window_max(row: Floats, width: int) -> Floats:
     ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
     behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
     return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
+
+
+def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
+    """Straight pieces that stand for c, and how many bits of a place lie within one."""
+    bits = (len(c) // LONG).bit_length()
+    lines = np.empty(2 * -(-len(c) >> bits), np.float32)
+    crooked = _straighten(c, 1 << bits, lines)
+    return (NO_LINES, 0) if crooked > CROOKED * len(lines) / 2 else (lines, bits)
+
+
+@kernel
+def _straighten(c: Array, size: Int, lines: Array) -> Int:
+    """Fills in value and slope of each piece of c, or NaN; returns how many pieces are not straight."""
+    crooked = 0
+    for piece in range(len(lines) // 2):
+        first, last = piece * size, min(piece * size + size, len(c))
+        slope = (c[last - 1] - c[first]) / (size - 1) if last - first == size else 0.0
+        high, low, least, most = 0.0, 0.0, np.inf, 0.0
+        for i in range(first, last):
+            off = c[i] - (c[first] + slope * (i - first))
+            high, low = max(high, off), min(low, off)
+            least, most = min(least, c[i]), max(most, c[i])
+        straight = high - low <= 2.0 * STRAIGHT * least and (least >= TINY or most == 0.0)
+        crooked += not straight
+        value = c[first] + (high + low) / 2.0 if straight else np.nan  # as far above as below
+        lines[2 * piece], lines[2 * piece + 1] = np.float32(value), np.float32(slope)
+    return crooked
 
 
 def _single(array: Floats) -> NDArray[np.float32]:
