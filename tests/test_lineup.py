@@ -417,7 +417,7 @@ KEYS = [
 def test_json_is_what_the_library_says(ask, release):
     given = json.loads(ask("brazil=1@2005-03-02", "Bent=3", "17", "qqzz=1", phi=2, top=4, json=True).out)
     facts = [so.Fact("1", 1.0, date(2005, 3, 2)), so.Fact("3", 3.0), so.Fact("17"), so.Fact("qqzz", 1.0)]
-    verdict = so.ScoreboardRH().attack(release, so.Aux(facts))
+    verdict = so.ScoreboardRH().attack(release, so.Aux(facts), top=4)
     lineup, best = verdict.lineup(4), verdict.best
     assert list(given) == KEYS
     assert given["facts"][0] == {

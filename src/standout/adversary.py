@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from standout.errors import NotFoundError, ParameterError
 from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known
 from standout.release.clock import SECONDS
+from standout.release.kernels import count_outside
 from standout.release.model import Release
-from standout.rng import generator
+from standout.rng import key, uniforms
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["Adversary", "Choice", "outside_top"]
 
 Ints = NDArray[np.int64]
-Draw = np.random.Generator
+Floats = NDArray[np.float64]
 WrongFacts = Literal["values", "items"]
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
@@ -116,17 +117,20 @@ class Adversary:
             raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
         return self.observe_all(release, [place], seed).aux(release, 0)
 
-    def observe_all(self, release: Release, records: Sequence[int] | Ints, seed: int = 0) -> Known:
+    def observe_all(
+        self, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
+    ) -> Known:
         """What the adversary knows of many, given by their places in the release.
 
-        A record with too few eligible items is an error: see `eligible`.
+        With several `draws` each is observed so many times, one after the other: the same items with other
+        errors, the first as if there were no more. A record with too few eligible items is an error: see
+        `eligible`.
         """
-        return _Observer(self, release, seed).observe(_places(release, records))
+        return _Observer(self, release, seed).observe(_places(release, records), _whole("draws", draws, 1))
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> NDArray[np.bool_]:
         """Which of these records have as many items to know as the adversary knows of them."""
-        observer, places = _Observer(self, release, 0), _places(release, records)
-        return np.array([observer.can_observe(int(record)) for record in places], np.bool_)
+        return _Observer(self, release, 0).can_observe(_places(release, records))
 
     def key(self) -> str:
         """The adversary's name in the key of its draws."""
@@ -164,35 +168,61 @@ class _Observer:
         if self.by_items > 0 and release.n_items <= self.by_items:
             raise ParameterError("wrong items need items that the record does not have")
 
-    def observe(self, records: Ints) -> Known:
-        seen = [self._facts(int(record)) for record in records]
-        first = np.concatenate([[0], np.cumsum([len(facts.item) for facts in seen])]).astype(np.int64)
-        item, value, time = (
-            np.concatenate([np.empty(0, np.int64), *(facts[column] for facts in seen)]) for column in range(3)
+    def observe(self, records: Ints, draws: int) -> Known:
+        """Codes of what is known. Value -1 and time NEVER: not known."""
+        known = self._chosen_of(records)
+        right = Entries(*(np.repeat(column, draws, axis=0) for column in known))
+        chance = uniforms(self._streams("errors", records), 3 * draws * self.needs)
+        for_values, for_times, for_wrong = chance.reshape(len(records) * draws, 3, self.needs).transpose(
+            1, 0, 2
         )
+        wrong = self._wrong(for_wrong, right)
+        value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
+        facts = Entries(right.item, value, time)
+        records = np.repeat(records, draws)
+        if self.by_items:
+            facts = self._with_wrong_items(facts, records, draws)
         levels = () if self.release.levels is None else tuple(
             self.release.levels if isinstance(self.release.levels, tuple) else self.release.levels.tolist()
         )  # fmt: skip
+        item, value, time = (column.ravel() for column in facts)
         timed = time != NEVER
         filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
         return Known(
-            first, item, value, levels, np.where(timed, time, 0), timed,
-            self._lengths(records), self._joined(records), filtered,
+            self.adversary.knows * np.arange(len(records) + 1), item, value, levels, np.where(timed, time, 0),
+            timed, self._lengths(records), self._joined(records), filtered,
         )  # fmt: skip
 
-    def choices(self, record: int) -> Ints:
-        """Which of the record's entries can be known, by their place in it."""
-        entries = self._entries(record)
+    def _streams(self, purpose: str, records: Ints) -> NDArray[np.uint64]:
+        """A stream of random numbers for each record."""
+        names = (self.release.records[record] for record in records)
+        return np.array([key(self.seed, purpose, self.key, name) for name in names], np.uint64)
+
+    def can_observe(self, records: Ints) -> NDArray[np.bool_]:
+        """Which records have enough items to know, and lack enough of the others."""
+        lengths = self.release.lengths[records]
+        enough = self._choice_counts(records, lengths) >= self.needs
+        return np.asarray(enough & (self.release.n_items - lengths >= self.by_items))
+
+    def _choice_counts(self, records: Ints, lengths: Ints) -> Ints:
+        """How many entries of each record can be known."""
+        side, release = self.release.by_record, self.release
+        if self.choice.name == "outside_top":
+            counts = np.zeros((1, release.n_records), np.int64)
+            count_outside(side.start, side.other, release.rank, np.array([self.choice.top]), counts)
+            return np.asarray(counts[0, records])
+        if self.choice.name in ("recent", "burst") and side.time is not None:
+            timed = np.add.reduceat(side.time < release.span, side.start[:-1], dtype=np.int64)
+            return np.asarray(timed[records])
+        return lengths
+
+    def _choices(self, entries: Entries) -> Ints:
+        """Which of a record's entries can be known, by their place in it."""
         if self.choice.name == "outside_top":
             return np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
         if self.choice.name in ("recent", "burst"):
             return np.flatnonzero(entries.time < self.release.span)
         return np.arange(len(entries.item))
-
-    def can_observe(self, record: int) -> bool:
-        """Whether the record has enough items to know, and the release enough that it lacks."""
-        others = self.release.n_items - int(self.release.lengths[record])
-        return len(self.choices(record)) >= self.needs and others >= self.by_items
 
     def _entries(self, record: int) -> Entries:
         side, release = self.release.by_record, self.release
@@ -204,37 +234,30 @@ class _Observer:
             missing + release.span if side.time is None else side.time[here].astype(np.int64),
         )
 
-    def _facts(self, record: int) -> Entries:
-        """Codes of what is known: value -1 and time NEVER where it is not."""
-        draw = generator(self.seed, "observe", self.key, self.release.records[record])
-        entries, choices = self._entries(record), self.choices(record)
-        if len(choices) < self.needs:
-            raise ParameterError(
-                f"a record has {len(choices)} of the {self.needs} items to be known: ask `eligible` first"
-            )
-        chosen = choices[self._chosen(draw, Entries(*(column[choices] for column in entries)))]
-        known = Entries(*(column[chosen] for column in entries))
-        wrong = np.zeros(len(chosen), np.bool_)
-        wrong[self._wrong(draw, known)] = True
-        value, time = self._values(draw, known.value, wrong), self._times(draw, known.time, wrong)
-        facts = Entries(known.item, value, time)
-        return self._with_wrong_items(draw, facts, entries.item) if self.by_items else facts
+    def _chosen_of(self, records: Ints) -> Entries:
+        """The entries of each record that are known: a row of columns each."""
+        chosen = np.empty((3, len(records), self.needs), np.int64)
+        for at, (record, stream) in enumerate(zip(records, self._streams("observe", records), strict=True)):
+            entries = self._entries(int(record))
+            choices = self._choices(entries)
+            if len(choices) < self.needs:
+                raise ParameterError(
+                    f"a record has {len(choices)} of the {self.needs} items to be known: ask `eligible` first"
+                )
+            chance = uniforms(np.array([stream]), 2 * len(choices)).reshape(2, -1)
+            places = choices[self._chosen(chance, Entries(*(column[choices] for column in entries)))]
+            for column, codes in zip(chosen, entries, strict=True):
+                column[at] = codes[places]
+        return Entries(*chosen)
 
-    def _wrong(self, draw: Draw, known: Entries) -> Ints:
-        """Which of the known entries are told wrongly: those with nothing to be told only if they must."""
-        order = draw.permutation(len(known.item))
-        told = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
-        told |= (known.time < self.release.span) & (self.adversary.time_error is not None)
-        return order[np.argsort(~told[order], kind="stable")][: self.by_values]
-
-    def _chosen(self, draw: Draw, entries: Entries) -> Ints:
+    def _chosen(self, chance: Floats, entries: Entries) -> Ints:
         """Places of the known entries, in the order in which they become known."""
         n, count = len(entries.item), self.needs
-        shuffled = draw.permutation(n)  # equals go by chance
+        shuffled = np.argsort(chance[0])  # equals go by chance
         if self.choice.name == "rarest":
             return shuffled[np.argsort(self.release.support[entries.item][shuffled], kind="stable")][:count]
         if self.choice.name == "popular":
-            return _by_weight(draw, self.release.support[entries.item], count)
+            return _by_weight(chance[1], self.release.support[entries.item], count)
         if self.choice.name == "recent":
             return shuffled[np.argsort(-entries.time[shuffled], kind="stable")][:count]
         if self.choice.name == "burst" and n:
@@ -242,67 +265,77 @@ class _Observer:
             return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
         return shuffled[:count]
 
-    def _values(self, draw: Draw, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
-        error, release = self.adversary.value_error, self.release
-        if error is None or release.n_levels == 0:
-            return np.full(len(code), -1)
-        return np.array(
-            [self._value(draw, int(c), bool(w), error) for c, w in zip(code, wrong, strict=True)], np.int64
-        )
+    def _wrong(self, chance: Floats, known: Entries) -> NDArray[np.bool_]:
+        """Which of the known entries are told wrongly: those with nothing to be told only if they must."""
+        told = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
+        told |= (known.time < self.release.span) & (self.adversary.time_error is not None)
+        order = np.argsort(chance + ~told, axis=1)
+        wrong = np.zeros(chance.shape, np.bool_)
+        np.put_along_axis(wrong, order[:, : self.by_values], True, axis=1)
+        return wrong
 
-    def _value(self, draw: Draw, code: int, wrong: bool, error: float) -> int:
-        """A level within the error of the right one, or outside it; -1 where the entry has no value.
+    def _values(self, chance: Floats, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
+        """Levels within the error of the right ones, or outside it; -1 where an entry has no value.
 
         If every level lies within the error none can be wrong, and any is drawn.
         """
-        release = self.release
-        if code == release.n_levels:
-            return -1
-        if isinstance(release.levels, np.ndarray):
-            near = np.abs(release.levels - release.levels[code]) <= error + ROUNDING
-        else:
-            near = np.arange(release.n_levels) == code
-        allowed = np.flatnonzero(~near if wrong else near)
-        return int(draw.choice(allowed)) if len(allowed) else int(draw.integers(release.n_levels))
+        error, levels = self.adversary.value_error, self.release.n_levels
+        if error is None or levels == 0:
+            return np.full(code.shape, -1)
+        lowest, past = self._near(np.minimum(code, levels - 1), error)
+        found = _drawn(chance, lowest, past, np.zeros_like(code), np.full_like(code, levels), wrong)
+        return np.where(code == levels, -1, found)
 
-    def _times(self, draw: Draw, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
+    def _near(self, code: Ints, error: float) -> tuple[Ints, Ints]:
+        """The first level within the error of each of these, and the one after the last."""
+        levels = self.release.levels
+        if not isinstance(levels, np.ndarray):
+            return code, code + 1
+        reach = error + ROUNDING
+        return np.searchsorted(levels, levels[code] - reach), np.searchsorted(
+            levels, levels[code] + reach, "right"
+        )
+
+    def _times(self, chance: Floats, code: Ints, wrong: NDArray[np.bool_]) -> Ints:
+        """Times within reach of the right ones, or any others of the release; NEVER where there is none."""
         error, span = self.adversary.time_error, self.release.span
         if error is None or span == 0:
-            return np.full(len(code), NEVER)
+            return np.full(code.shape, NEVER)
         reach = math.floor(error * self.units + ROUNDING)
-        return np.array(
-            [self._time(draw, int(c), bool(w), reach) for c, w in zip(code, wrong, strict=True)], np.int64
+        found = _drawn(
+            chance, code - reach, code + reach + 1, np.zeros_like(code), np.full_like(code, span), wrong
         )
+        return np.where(code == span, NEVER, found)
 
-    def _time(self, draw: Draw, code: int, wrong: bool, reach: int) -> int:
-        """A time within reach of the right one, or any other of the release's; NEVER where there is none."""
-        span = self.release.span
-        if code == span:
-            return NEVER
-        if not wrong:
-            return code + int(draw.integers(-reach, reach + 1))
-        before, after = max(code - reach, 0), max(span - 1 - code - reach, 0)
-        if before + after == 0:
-            return int(draw.integers(span))
-        place = int(draw.integers(before + after))
-        return place if place < before else code + reach + 1 + place - before
-
-    def _with_wrong_items(self, draw: Draw, facts: Entries, own: Ints) -> Entries:
-        """Facts about items that the record does not have, drawn by popularity, in among the right ones."""
-        release, count = self.release, self.by_items
-        weight = release.support.copy()
-        weight[own] = 0
-        if np.count_nonzero(weight) < count:
-            raise ParameterError("wrong items need items that the record does not have")
-        item = _by_weight(draw, weight, count)
+    def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
+        """Facts about items that the records do not have, drawn by popularity, in among the right ones."""
+        release, count, n = self.release, self.by_items, len(records)
+        streams = np.repeat(self._streams("wrong items", records[::draws]), draws)
+        streams += np.tile(np.arange(draws, dtype=np.uint64), n // draws) << np.uint64(32)
+        item = np.stack(
+            [self._others(int(record), stream) for record, stream in zip(records, streams, strict=True)]
+        )
+        chance = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
         knows_values = self.adversary.value_error is not None and release.n_levels > 0
         knows_times = self.adversary.time_error is not None and release.span > 0
-        value = draw.integers(release.n_levels, size=count) if knows_values else np.full(count, -1)
-        time = draw.integers(release.span, size=count) if knows_times else np.full(count, NEVER)
-        order = draw.permutation(len(facts.item) + count)
-        return Entries(
-            *(np.concatenate(pair)[order] for pair in zip(facts, (item, value, time), strict=True))
+        value = np.floor(chance[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
+        time = (
+            np.floor(chance[:, count : 2 * count] * release.span)
+            if knows_times
+            else np.full((n, count), NEVER)
         )
+        others = item, value.astype(np.int64), time.astype(np.int64)
+        order = np.argsort(chance[:, 2 * count :], axis=1)
+        both = (np.concatenate(pair, axis=1) for pair in zip(facts, others, strict=True))
+        return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
+
+    def _others(self, record: int, stream: np.uint64) -> Ints:
+        """Items that a record does not have, by popularity."""
+        weight = self.release.support.copy()
+        weight[self._entries(record).item] = 0
+        if np.count_nonzero(weight) < self.by_items:
+            raise ParameterError("wrong items need items that the record does not have")
+        return _by_weight(uniforms(np.array([stream]), len(weight))[0], weight, self.by_items)
 
     def _lengths(self, records: Ints) -> Ints:
         error = self.adversary.length_error
@@ -329,11 +362,25 @@ class _Observer:
 NEVER = np.iinfo(np.int64).min
 
 
-def _by_weight(draw: Draw, weight: Ints, count: int) -> Ints:
+def _drawn(chance: Floats, low: Ints, past: Ints, first: Ints, end: Ints, wrong: NDArray[np.bool_]) -> Ints:
+    """Whole numbers from low … past - 1, or where `wrong` from the others of first … end - 1; all alike.
+
+    Where there are no others, any of first … end - 1.
+    """
+    before, after = np.maximum(low - first, 0), np.maximum(end - past, 0)
+    right = low + np.floor(chance * (past - low)).astype(np.int64)
+    place = np.floor(chance * (before + after)).astype(np.int64)
+    other = np.where(place < before, first + place, past + place - before)
+    other = np.where(before + after > 0, other, first + np.floor(chance * (end - first)).astype(np.int64))
+    return np.where(wrong, other, right)
+
+
+def _by_weight(chance: Floats, weight: Ints, count: int) -> Ints:
     """`count` places without repeats, each drawn in proportion to its weight among those left."""
-    with np.errstate(divide="ignore"):
-        late = draw.exponential(size=len(weight)) / weight  # the first arrivals of so many Poisson processes
-    return np.argsort(late, kind="stable")[:count]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        late = -np.log1p(-chance) / weight  # the first arrivals of so many Poisson processes
+    first = np.argpartition(late, count)[:count] if count < len(late) else np.arange(len(late))
+    return np.asarray(first[np.argsort(late[first])][:count])
 
 
 def _whole(name: str, number: Any, least: int) -> int:
