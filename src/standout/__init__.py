@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     )
     from standout.facts import Aux, Fact
     from standout.ingest.read import read
+    from standout.measure import bounds, prize
+    from standout.measure.altered import Altered, altered
+    from standout.measure.estimate import Estimate
+    from standout.measure.simulate import Simulation, simulate
+    from standout.measure.sparsity import Sparsity, sparsity
+    from standout.measure.unicity import Unicity, unicity
     from standout.release.describe import describe
     from standout.release.model import Entry, Item, Record, Release
     from standout.release.store import open_index as open  # noqa: A004
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Adversary": "adversary",
+    "Altered": "measure.altered",
     "Aux": "facts",
     "BuildRunning": "errors",
     "Candidate": "attack.select",
@@ -49,6 +56,7 @@ _HOMES = {
     "Decay": "similarity.attributes",
     "Entry": "release.model",
     "Equal": "similarity.attributes",
+    "Estimate": "measure.estimate",
     "Fact": "facts",
     "Item": "release.model",
     "Lineup": "attack.select",
@@ -63,24 +71,34 @@ _HOMES = {
     "Scoreboard": "attack.score",
     "ScoreboardRH": "attack.score",
     "Similarity": "similarity.attributes",
+    "Simulation": "measure.simulate",
     "SourceError": "errors",
+    "Sparsity": "measure.sparsity",
     "StandoutError": "errors",
     "StoreError": "errors",
+    "Unicity": "measure.unicity",
     "Verdict": "attack.verdict",
     "Verdicts": "attack.verdict",
     "Within": "similarity.attributes",
+    "altered": "measure.altered",
+    "bounds": "measure",
     "describe": "release.describe",
     "open": "release.store",
     "outside_top": "adversary",
+    "prize": "measure",
     "read": "ingest.read",
     "record_similarity": "similarity.records",
     "save": "release.store",
+    "simulate": "measure.simulate",
+    "sparsity": "measure.sparsity",
     "synthesize": "release.synthetic",
+    "unicity": "measure.unicity",
     "verify": "release.store",
 }
 
 __all__ = [
     "Adversary",
+    "Altered",
     "Aux",
     "BuildRunning",
     "Candidate",
@@ -89,6 +107,7 @@ __all__ = [
     "Decay",
     "Entry",
     "Equal",
+    "Estimate",
     "Fact",
     "Item",
     "Lineup",
@@ -103,20 +122,29 @@ __all__ = [
     "Scoreboard",
     "ScoreboardRH",
     "Similarity",
+    "Simulation",
     "SourceError",
+    "Sparsity",
     "StandoutError",
     "StoreError",
+    "Unicity",
     "Verdict",
     "Verdicts",
     "Within",
     "__version__",
+    "altered",
+    "bounds",
     "describe",
     "open",
     "outside_top",
+    "prize",
     "read",
     "record_similarity",
     "save",
+    "simulate",
+    "sparsity",
     "synthesize",
+    "unicity",
     "verify",
 ]
 
@@ -124,6 +152,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'standout' has no attribute {name!r}")
+    if _HOMES[name] == "measure":  # a module of its own
+        return import_module(f"standout.measure.{name}")
     home = import_module(f"standout.{_HOMES[name]}")
     return getattr(home, "open_index" if name == "open" else name)
 

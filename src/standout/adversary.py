@@ -110,6 +110,16 @@ class Adversary:
                 f"items must be {', '.join(CHOICES)} or outside_top(k), got {self.items.name!r}"
             )
 
+    def __str__(self) -> str:
+        """In few words: what is known, and how well."""
+        told = [f"{self.knows} facts"]
+        told += [f"{self.wrong} wrong" + " items" * (self.wrong_facts == "items")] if self.wrong else []
+        told += [] if str(self.items) == "any" else [str(self.items).replace("_", " ")]
+        told += [_off("values", self.value_error, ""), _off("dates", self.time_error, " days")]
+        told += [] if self.length_error is None else [f"length ± {self.length_error:.0%}"]
+        told += [] if self.joined_error is None else [f"joined ± {self.joined_error:g} days"]
+        return ", ".join(told)
+
     def observe(self, release: Release, record: str, seed: int = 0) -> Aux:
         """What the adversary knows of one person."""
         place = release.records.find(record) if isinstance(record, str) else None
@@ -397,6 +407,10 @@ def _error(name: str, error: Any) -> float | None:
     if not (number and math.isfinite(error) and error >= 0):
         raise ParameterError(f"{name} must be a finite number ≥ 0, or None, got {error!r}")
     return float(error) + 0.0
+
+
+def _off(what: str, error: float | None, unit: str) -> str:
+    return f"no {what}" if error is None else f"{what} exact" if not error else f"{what} ± {error:g}{unit}"
 
 
 def _places(release: Release, records: Sequence[int] | Ints) -> Ints:

@@ -96,17 +96,19 @@ class Queries:
 
     def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
         """Which records may be found, or None if all may."""
-        exclude, known = int(self.exclude[q]), self.known
-        if exclude < 0 and not known.filtered:
+        if self.exclude[q] < 0 and not self.known.filtered:
             return None
-        keep = np.ones(self.release.n_records, np.bool_)
+        n = self.release.n_records
+        return self.are_candidates(np.full(n, q), np.arange(n))
+
+    def are_candidates(self, query: Ints, record: Ints) -> NDArray[np.bool_]:
+        """Whether each record may be found by the query beside it."""
+        known, able = self.known, record != self.exclude[query]
         if known.filtered:
-            lengths, since = self.candidates.lengths, self.candidates.begins
-            keep &= (lengths >= known.length[q, 0]) & (lengths <= known.length[q, 1])
-            keep &= (since < 0) | ((since >= known.joined[q, 0]) & (since <= known.joined[q, 1]))
-        if exclude >= 0:
-            keep[exclude] = False
-        return keep
+            length, since = self.candidates.lengths[record], self.candidates.begins[record]
+            able &= (length >= known.length[query, 0]) & (length <= known.length[query, 1])
+            able &= (since < 0) | ((since >= known.joined[query, 0]) & (since <= known.joined[query, 1]))
+        return np.asarray(able)
 
     def count(self, q: int) -> int:
         """How many records may be found."""

@@ -9,12 +9,20 @@ from typing import Any
 import click
 
 from standout._version import __version__
+from standout.cli.adversaries import adversary_options
 from standout.cli.sources import Settings, source_options
 from standout.errors import StandoutError
 
 __all__ = ["cli", "main"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="How many threads; all cores unless said otherwise."
+)
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write the table to NAME.csv, NAME.parquet or NAME.json.",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -136,6 +144,249 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
         aux = question.aux(facts)
         verdict = ScoreboardRH().attack(release, aux, top=max(top, 2))
     show_answer(Answer(release, facts, aux, verdict, phi, top), as_json)
+    show.suggest_index(release, data)
+
+
+@cli.command()
+@click.argument("data")
+@adversary_options
+@click.option(
+    "--facts", metavar="N,…", help="With the first so many facts: 4, or 2,4,8, or 2-10; all if not said."
+)
+@click.option("--targets", default="1000", show_default=True, help="How many records to try, or all.")
+@click.option(
+    "--precision", type=float, metavar="SHARE", help="Instead: until rates are known to within ± this."
+)
+@click.option("--draws", default=1, show_default=True, help="How often each target is observed.")
+@click.option("--phi", default=1.5, show_default=True, help="Least eccentricity of a claim.")
+@click.option(
+    "--theta", default=0.5, show_default=True, help="Similarity from which on a wrong record is as good."
+)
+@click.option("--top", default=10, show_default=True, help="Length of the lineup.")
+@click.option("--absent/--no-absent", default=True, help="Try it also without the targets in the data.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@output_option
+@click.option(
+    "--save", type=click.Path(path_type=Path), metavar="FILE",
+    help="Keep what is done in files of this name; a run that was cut short goes on from there.",
+)  # fmt: skip
+@source_options
+@json_option
+def simulate(
+    data: str,
+    settings: Settings,
+    facts: str | None,
+    targets: str,
+    output: Path | None,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Measure what an adversary achieves: attacks on records whose truth is known.
+
+    DATA is an index, or any source that `standout index` reads. Targets are drawn at random; the adversary
+    knows a few facts about each, as imprecisely and wrongly as said; Algorithm 1B of the paper guesses who it
+    is. Printed are how often that is right, what a claim is worth, how much is learned, and the same for
+    people who are not in the data. Ctrl-C ends with what there is so far; exit code 3 then.
+
+    \b
+    JSON has
+      complete    whether all targets were tried
+      table       adversary, facts, measure, setting, estimate, low, high, n, baseline, left_out,
+                  seed, fingerprint, version: a row for each measure
+      curves      by adversary and facts: the trade-off over phi, and the calibration of probabilities
+    """
+    from standout.cli import show
+    from standout.cli.adversaries import adversary_of, counts_of
+    from standout.cli.simulate import show_simulation
+    from standout.measure.results import write
+    from standout.measure.simulate import simulate as simulated
+
+    names = (
+        "knows",
+        "wrong",
+        "wrong_facts",
+        "value_error",
+        "time_error",
+        "items",
+        "length_error",
+        "joined_error",
+    )
+    adversary = adversary_of(**{name: said.pop(name) for name in names})
+    sizes = counts_of("--facts", facts)
+    show.check_output(output)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        wanted = targets if targets == "all" else int(targets) if targets.isdigit() else targets
+        done = simulated(release, adversary, facts=sizes, targets=wanted, progress=progress, **said)
+    if output is not None:
+        write(done.table, output)
+    show_simulation(done, as_json)
+    show.suggest_index(release, data)
+    if not done.complete:
+        sys.exit(3)
+
+
+@cli.command()
+@click.argument("data")
+@click.option("--within-value", type=float, metavar="E", help="Values must lie within E of each other.")
+@click.option("--within-days", type=float, metavar="DAYS", help="Dates must lie within so many days.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Examine N records, not all.")
+@click.option("--seed", default=0, show_default=True, help="The same seed draws the same sample.")
+@threads_option
+@output_option
+@source_options
+@json_option
+def sparsity(
+    data: str, settings: Settings, within_value: float | None, within_days: float | None, output: Path | None,
+    as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """Find the nearest neighbour of every record: how alike are the people most alike?
+
+    Two records are as similar as they have items in common, of all that either has; with --within-value and
+    --within-days an item counts only if its values and dates are near, too. The table is Definition 1 of
+    the paper: (ε, δ)-sparse means that at most a share δ of the records has a neighbour more similar than ε.
+
+    \b
+    JSON has
+      by, records, of   what counts as similar; how many records were examined, of how many
+      table             epsilon, delta, low, high, n
+      curve             similarity, share of records with a neighbour at least so similar, low, high, n
+      fingerprint, version
+    """  # fmt: skip
+    from standout.cli import show
+    from standout.cli.measures import show_sparsity
+    from standout.measure.results import write
+    from standout.measure.sparsity import sparsity as examined
+    from standout.similarity.attributes import Within
+
+    show.check_output(output)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        found = examined(release, Within(value=within_value, time=within_days), progress=progress, **said)
+    if output is not None:
+        write(found.curve(), output)
+    by = "items in common"
+    by += "" if within_value is None else f", values within {within_value:g}"
+    by += "" if within_days is None else f", dates within {within_days:g} days"
+    show_sparsity(found, by, release, as_json)
+    show.suggest_index(release, data)
+
+
+@cli.command()
+@click.argument("data", required=False)
+@click.option(
+    "--records", type=click.IntRange(1), metavar="N", help="For so many records, if no DATA is given."
+)
+@click.option("--epsilon", default=0.01, show_default=True, help="ε of the theorems.")
+@click.option("--delta", default=0.5, show_default=True, help="δ that is checked on DATA.")
+@click.option("-k", default=10, show_default=True, help="Length of the lineup that is checked on DATA.")
+@click.option(
+    "--lambda", "lam", default=8.0, show_default=True, help="Samples have a share 1/λ of the records."
+)
+@click.option("--gamma", default=0.1, show_default=True, help="γ of Theorem 5.")
+@click.option("--targets", default=200, show_default=True, help="How many records are tried.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@output_option
+@source_options
+@json_option
+def bounds(
+    data: str | None, settings: Settings, records: int | None, epsilon: float, output: Path | None,
+    as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """Show how many facts are enough, by the paper's theorems, and check them on a data set.
+
+    Without DATA, for --records N people (Netflix had 480189), whatever their data. With DATA each theorem's
+    bound stands beside what is measured, in both readings of similarity: with |supp(r)| below the line, where
+    the paper's Lemma 1 holds, and with the union, where it does not.
+
+    \b
+    JSON has
+      records, epsilon   for what the numbers are
+      needed             delta, facts (Theorems 1, 2, 4), lineups: facts by length of the lineup (Theorem 3)
+      checks             a row for each check: theorem, what, settings, sign, bound, value, low, high, n,
+                         holds (null: cannot be told), left_out, note
+      fingerprint, version (with DATA)
+    """  # fmt: skip
+    from standout.cli import show
+    from standout.cli.measures import show_bounds
+    from standout.measure import bounds as theorems
+    from standout.measure.results import write
+
+    show.check_output(output)
+    if (data is None) == (records is None):
+        raise StandoutError("bounds takes DATA, or --records N")
+    if data is None or records is not None:
+        show_bounds(records or 1, epsilon, [], None, as_json)
+        return
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        checks = theorems.check(release, epsilon=epsilon, **said)
+    if output is not None:
+        write(theorems.table(checks), output)
+    show_bounds(release.n_records, epsilon, checks, release, as_json)
+
+
+@cli.command()
+@click.argument("data")
+@click.option(
+    "-k",
+    "sizes",
+    default="1-4",
+    show_default=True,
+    metavar="K,…",
+    help="How many entries: 4, or 1,2,4, or 1-4.",
+)
+@click.option(
+    "--within-value",
+    default="0",
+    show_default=True,
+    metavar="E|none",
+    help="Values known to within E, or not.",
+)
+@click.option(
+    "--bin-days",
+    type=float,
+    metavar="DAYS",
+    help="Dates known to bins of so many days; not known if not said.",
+)
+@click.option("--targets", default=1000, show_default=True, help="How many records are tried.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@source_options
+@json_option
+def unicity(
+    data: str,
+    settings: Settings,
+    sizes: str,
+    within_value: str,
+    bin_days: float | None,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Show how many records k of their own entries single out exactly: unicity.
+
+    A record is singled out if no other has all k entries, with values as near and dates in the same bins.
+
+    \b
+    JSON has
+      by        what is known of an entry
+      unicity   k, share, low, high, n, baseline, left_out
+      fingerprint, version
+    """
+    from standout.cli import show
+    from standout.cli.adversaries import counts_of, number_of
+    from standout.cli.measures import show_unicity
+    from standout.measure.unicity import unicity as singled_out
+
+    value, counts = number_of("within_value", within_value), counts_of("-k", sizes) or []
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        found = singled_out(release, counts, value=value, time=bin_days, progress=progress, **said)
+    by = "item" + ("" if value is None else ", value" if value == 0 else f", value ± {value:g}")
+    by += "" if bin_days is None else f", date to {bin_days:g} days"
+    show_unicity(found, by, release, as_json)
     show.suggest_index(release, data)
 
 

@@ -12,15 +12,27 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from standout.errors import ParameterError
+
 if TYPE_CHECKING:
     from standout.release.describe import Description
     from standout.release.model import Release
     from standout.release.progress import Progress
 
-__all__ = ["checks", "console", "description", "indexed", "print_json", "progress", "suggest_index"]
+__all__ = [
+    "check_output",
+    "checks",
+    "console",
+    "description",
+    "indexed",
+    "print_json",
+    "progress",
+    "suggest_index",
+]
 
 PATIENCE = 1.0  # seconds before a progress bar is worth its line
 LARGE = 1_000_000
+TABLES = (".csv", ".parquet", ".json")
 
 
 @contextmanager
@@ -93,6 +105,14 @@ def suggest_index(release: "Release", data: str) -> None:
     """For a large raw source: how to have it open at once the next time."""
     if release.known_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
         click.echo(f"next time, read it once: standout index {data} -o {Path(data).stem}.index", err=True)
+
+
+def check_output(output: Path | None) -> None:
+    """Refuses a table's name that has no known ending, before any work is done for it."""
+    if output is not None and output.suffix not in TABLES:
+        raise ParameterError(f"--output must end in {', '.join(TABLES)}, got {output.name!r}")
+    if output is not None and not output.parent.is_dir():
+        raise ParameterError(f"{output.parent} is not a folder")
 
 
 def checks(folder: Path, done: list[tuple[str, bool]], as_json: bool) -> None:

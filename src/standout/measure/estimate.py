@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from standout.errors import ParameterError
 
-__all__ = ["CONFIDENCE", "Estimate", "mean", "rate", "student"]
+__all__ = ["CONFIDENCE", "Estimate", "mean", "median", "rate", "student"]
 
 CONFIDENCE = 0.95
 GRID = np.polynomial.legendre.leggauss(64)
@@ -84,6 +84,33 @@ def mean(values: ArrayLike, baseline: float | None = None, confidence: float = C
     return Estimate(middle, middle - reach, middle + reach, n, baseline)
 
 
+def median(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+    """The median of numbers. The interval lies between two of them, whatever their distribution.
+
+    The k-th of n in order is above the median with the probability that a fair coin shows heads less than k
+    times: the ends are the innermost for which that leaves enough in between.
+
+    >>> print(median([1, 1, 2, 3, 5, 8, 13, 21, 34]))
+    5.0 (1.0 to 21.0, n = 9)
+    """
+    found = np.sort(np.asarray(values, np.float64))
+    n = len(found)
+    if not n:
+        return Estimate(0.0, -math.inf, math.inf, 0, baseline)
+    tail, k = (1 - _checked(confidence)) / 2, 0
+    below = 0.5**n if n < 1000 else 0.0
+    total = below
+    if n >= 1000:  # the normal approximation
+        k = max(0, math.floor(n / 2 - NormalDist().inv_cdf(1 - tail) * math.sqrt(n) / 2))
+    while n < 1000 and total <= tail:
+        k += 1
+        below *= (n - k + 1) / k
+        total += below
+    low = float(found[k - 1]) if k else -math.inf
+    high = float(found[n - k]) if k else math.inf
+    return Estimate(float(np.median(found)), low, high, n, baseline)
+
+
 @lru_cache(maxsize=1 << 12)
 def student(freedom: int, confidence: float) -> float:
     """The t for which a Student variable lies within ± t with this probability.
@@ -111,6 +138,6 @@ def student(freedom: int, confidence: float) -> float:
 
 
 def _checked(confidence: Any) -> float:
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r}")
     return confidence

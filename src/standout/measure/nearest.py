@@ -1,0 +1,254 @@
+"""The search for nearest neighbours: what is similar, which records meet which, on how many threads."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.run import in_slices
+from standout.errors import ParameterError
+from standout.measure.neighbours import (
+    BATCH, ENTRIES, TILE, Best, Tile, Work, fill, mark, merge, nearest, number,
+)  # fmt: skip
+from standout.measure.planes import LANES, WORDS, aligned
+from standout.measure.ranges import Buckets, Range, Tally, nearest_ranged, scatter, spread
+from standout.release.model import Release
+from standout.release.progress import Progress
+from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
+
+__all__ = ["Rule", "rule_of", "search"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[Any]
+FEW = 32
+"""Up to so many levels, each has rows of its own in the bitmap."""
+ROOM = 1 << 25
+"""Bytes of a tile's bitmap, at most."""
+
+
+class Rule(NamedTuple):
+    """What of two entries must agree: levels low[v] … high[v] with level v, times up to `reach` units apart.
+
+    None: not compared. The last of low and high stands for a known entry without a value: all levels are.
+    """
+
+    low: Ints | None
+    high: Ints | None
+    reach: int | None
+
+    @property
+    def levels(self) -> tuple[Ints, Ints]:
+        """low and high; if values are not compared, what nobody looks at."""
+        none = np.zeros(1, np.int64)
+        return (none, none) if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def ranged(self) -> bool:
+        """Whether entries are looked up by time or value, as bitmaps would have too many rows."""
+        return self.reach is not None or (self.low is not None and len(self.low) > FEW + 1)
+
+    @property
+    def kinds(self) -> int:
+        """How many rows an item has in the bitmap."""
+        return 1 if self.ranged or self.low is None else len(self.low)
+
+
+def rule_of(release: Release, similarity: Similarity) -> Rule:
+    """The rule of a similarity that counts, in the codes of a release."""
+    if type(similarity) not in (Present, Within, Equal):
+        raise ParameterError(
+            f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
+            "sparsity counts the items that agree"
+        )
+    value = similarity.value if isinstance(similarity, Within) else 0
+    time = similarity.time if isinstance(similarity, Within) else None
+    levels = release.levels if not isinstance(similarity, Present) and value is not None else None
+    low, high = _levels(levels, value) if levels is not None and len(levels) else (None, None)
+    return Rule(low, high, None if time is None or not release.span else _reach(release, time))
+
+
+def _levels(levels: Floats | tuple[str, ...], value: float | None) -> tuple[Ints, Ints]:
+    """By known level the first and the last that is similar; last of all for a value that is not known."""
+    n = len(levels)
+    low, high = np.arange(n + 1), np.arange(n + 1)
+    low[n] = 0
+    if isinstance(levels, np.ndarray) and value:
+        numbers, limit, first = levels.tolist(), value + ROUNDING, 0
+        for level in range(n):
+            while numbers[level] - numbers[first] > limit:
+                first += 1
+            low[level] = first
+        high[:n] = np.searchsorted(low[:n], np.arange(n), side="right") - 1
+    return low, high
+
+
+def _reach(release: Release, time: float) -> int:
+    """How many units of time are at most so many days."""
+    unit, limit = days_per_unit(release), time + ROUNDING
+    reach = int(min(limit / unit, release.span))
+    while (reach + 1) * unit <= limit and reach < release.span:
+        reach += 1
+    while reach * unit > limit:
+        reach -= 1
+    return reach
+
+
+class Place(NamedTuple):
+    """A thread's own arrays, and what it finds for the records of the tile."""
+
+    work: Work
+    tally: Tally
+    theirs: Best
+
+
+def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int, progress: Progress) -> Best:
+    """The nearest neighbours of the records at these places, in their order.
+
+    If all are asked about and similarity goes both ways, tiles are cut from the order of lengths, and a tile
+    meets the records that stand before its end. Otherwise it meets everybody, and has some columns of all lengths.
+    """
+    mutual = not first and len(asked) == release.n_records and not _lacks(release, rule)
+    by_length = np.argsort(release.lengths[asked], kind="stable")
+    order, columns = asked[by_length], _columns(release, rule)
+    best, cuts = Best.of(len(order)), _batches(release.lengths[order])
+    tiles = _tiles(np.argsort(release.lengths, kind="stable"), columns, mutual)
+    ends = np.cumsum([len(place) for place in tiles])
+    counts = np.searchsorted(cuts[:-1], ends) if mutual else np.full(len(tiles), len(cuts) - 1)
+    longest = int(release.lengths.max())
+
+    def told(stage: str, count: int, total: int) -> None:
+        progress("comparing", int(counts[:i].sum()) + count, int(counts.sum()))
+
+    for i, place in enumerate(tiles):
+        own = slice(int(ends[i]) - len(place), int(ends[i])) if mutual else slice(0, 0)
+        compare = _comparison(release, rule, order, place, first, mutual, best)
+        made: list[Place] = []
+        _on_threads(compare, cuts[: counts[i] + 1], lambda: _place(longest, best, own, made), threads, told)
+        for one in made:
+            merge(best, own.start, one.theirs)
+    back = np.argsort(by_length)
+    return Best(*(column[back] for column in best))
+
+
+def _on_threads(
+    compare: Callable[[int, int, Place], None],
+    cuts: Ints,
+    workplace: Callable[[], Place],
+    threads: int,
+    progress: Progress,
+) -> None:
+    """Every batch once, the long records first: they are nearest to those of the tile."""
+    count = len(cuts) - 1
+
+    def work_on(low: int, high: int, place: Place) -> None:
+        for batch in range(count - 1 - low, count - 1 - high, -1):
+            compare(int(cuts[batch]), int(cuts[batch + 1]), place)
+
+    in_slices(count, threads, workplace, work_on, progress)
+
+
+def _place(longest: int, best: Best, own: slice, made: list[Place]) -> Place:
+    """A workplace that begins with what is known of the tile's records."""
+    place = Place(Work.of(longest), Tally.of(longest), Best(*(column[own].copy() for column in best)))
+    made.append(place)
+    return place
+
+
+def _comparison(
+    release: Release, rule: Rule, asked: Ints, place: Ints, first: bool, mutual: bool, best: Best
+) -> Callable[[int, int, Place], None]:
+    """What compares a batch with the tile of these records."""
+    start, other, *_ = release.by_record
+    tile, value = _laid(release, rule, place), _values(release)
+    if not rule.ranged:
+        return lambda begin, end, own: nearest(
+            start, other, value, asked, tile, first, mutual, own.work, best, own.theirs, begin, end
+        )
+    key = _keys(release, rule)
+    ranges = _range(release, rule)
+    buckets = _sorted(release, key, place, ranges)
+    return lambda begin, end, own: nearest_ranged(
+        start, other, key, value, asked, tile, ranges, buckets, first, mutual, own.work, own.tally, best,
+        own.theirs, begin, end,
+    )  # fmt: skip
+
+
+def _lacks(release: Release, rule: Rule) -> bool:
+    """Whether some entry lacks what is compared: similarity then depends on who is known."""
+    value, time = release.by_record.value, release.by_record.time
+    lacks_value = rule.low is not None and value is not None and int(value.max()) == release.n_levels
+    return lacks_value or (rule.reach is not None and time is not None and int(time.max()) == release.span)
+
+
+def _columns(release: Release, rule: Rule) -> int:
+    """How many columns a tile has: a power of two, so that its bitmap has no more than ROOM bytes."""
+    columns, rows = TILE // LANES, release.n_items * rule.kinds
+    entries = -(-release.n_entries * LANES // release.n_records) * rule.kinds
+    while columns > 1 and min(rows, columns * entries) * columns * LANES // 8 > ROOM:
+        columns //= 2
+    return columns
+
+
+def _batches(lengths: Ints) -> Ints:
+    """Where batches of records begin, and where the last ends."""
+    total, cuts = np.cumsum(lengths), [0]
+    while cuts[-1] < len(lengths):
+        before = total[cuts[-1] - 1] if cuts[-1] else 0
+        end = int(np.searchsorted(total, before + ENTRIES, side="right"))
+        cuts.append(min(max(end, cuts[-1] + 1), cuts[-1] + BATCH, len(lengths)))
+    return np.array(cuts)
+
+
+def _tiles(order: Ints, columns: int, mutual: bool) -> list[Ints]:
+    """The records of each tile, in the order of lengths: neighbouring columns, or some from everywhere."""
+    if mutual:
+        return [order[at : at + columns * LANES] for at in range(0, len(order), columns * LANES)]
+    cut = [order[at : at + LANES] for at in range(0, len(order), LANES)]
+    tiles = -(-len(cut) // columns)
+    return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
+
+
+def _laid(release: Release, rule: Rule, place: Ints) -> Tile:
+    """The tile of these records."""
+    start, other, *_ = release.by_record
+    length, ends = release.lengths[place], np.arange(0, len(place), LANES)
+    least, most = length[ends], length[np.append(ends[1:], len(place)) - 1]
+    value, (low, high) = _values(release), rule.levels
+    row = np.zeros(release.n_items * rule.kinds, np.uint32)
+    mark(start, other, value, place, low, high, rule.kinds, row)
+    rows = number(row, np.argsort(release.rank), rule.kinds)
+    tile = Tile(place, length, least, most, row, aligned(rows * len(least) * WORDS), rows, rule.kinds)
+    fill(start, other, value, low, high, tile)
+    return tile
+
+
+def _range(release: Release, rule: Rule) -> Range:
+    timed = rule.reach is not None
+    missing = release.span if timed else release.n_levels
+    second_bits = release.n_levels.bit_length() if timed and rule.low is not None else 0
+    return Range(*rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
+
+
+def _sorted(release: Release, key: Codes, place: Ints, ranges: Range) -> Buckets:
+    """The entries of these records in buckets."""
+    start, other, *_ = release.by_record
+    base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
+    count = spread(start, other, place, ranges.missing, base, shift)
+    bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
+    word = np.zeros(int(release.lengths[place].sum()), np.uint32 if bits <= 32 else np.uint64)
+    buckets = Buckets(base, shift, np.zeros(count + 2, np.uint32), word)
+    scatter(start, other, key, _values(release), place, ranges.second_bits, buckets)
+    return buckets
+
+
+def _keys(release: Release, rule: Rule) -> Codes:
+    """What entries are looked up by."""
+    time = release.by_record.time
+    return _values(release) if rule.reach is None or time is None else time
+
+
+def _values(release: Release) -> Codes:
+    """The codes of values; where there are none, what nobody looks at."""
+    return release.by_record.other if release.by_record.value is None else release.by_record.value

@@ -1,0 +1,153 @@
+"""Pairs of records: how alike they are, and what one of them reveals of the other."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.entries import has
+from standout.attack.queries import Queries, prepared
+from standout.attack.run import thread_count
+from standout.facts import ANY_LENGTH, ANY_TIME, Known
+from standout.measure.nearest import rule_of, search
+from standout.release.model import Release
+from standout.release.postings import unpacked
+from standout.release.progress import quiet
+from standout.similarity.attributes import Equal, Present, Similarity, Within
+
+__all__ = ["Revealed", "alike", "alike_all", "near", "revealed"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+AT_ONCE = 1 << 21
+"""Entries that are compared in one go."""
+LARGE = 1 << 22
+"""A release of more entries is not compared with every target as a whole."""
+
+
+class Revealed(NamedTuple):
+    """What taking `guess` for `target` says of the target beyond what was known already, pair by pair.
+
+    `similarity` is Sim(target, guess), `beyond` how many items the guess has that are in no fact, `right` how
+    many of those the target has as well, each counted by how similar its attribute is.
+    """
+
+    similarity: Floats
+    beyond: Ints
+    right: Floats
+
+
+def alike(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
+    nothing = Known(
+        np.zeros(len(target) + 1, np.int64), *(np.empty(0, np.int64),) * 2, (), np.empty(0, np.int64),
+        np.empty(0, np.bool_), np.empty((len(target), 2), np.int64), np.empty((len(target), 2), np.int64),
+    )  # fmt: skip
+    return revealed(release, target, guess, nothing, similarity).similarity
+
+
+def revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
+    """What each guess reveals of the target beside it, of whom `known` says what was known."""
+    found = [
+        _revealed(release, target[here], guess[here], _part(known, here), similarity)
+        for here in _slices(release.lengths[target])
+    ]
+    return Revealed(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else Revealed(
+        np.empty(0), np.empty(0, np.int64), np.empty(0)
+    )  # fmt: skip
+
+
+def _revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
+    n, lengths = len(target), release.lengths
+    queries = _whole(release, target, similarity)
+    pair, fact, alike = _similarities(queries, np.arange(n), guess)
+    shared = np.bincount(pair, alike >= 0, n)
+    total = np.bincount(pair, np.maximum(alike, 0.0), n)
+    told = np.repeat(np.arange(n), np.diff(known.first))
+    named = known.item >= 0
+    in_guess = np.zeros(len(told), np.bool_)
+    in_guess[named] = has(release, guess[told[named]], known.item[named])
+    beyond = lengths[guess] - np.bincount(told, in_guess, n).astype(np.int64)
+    new = ~np.isin(
+        pair * release.n_items + queries.facts.item[fact], told[named] * release.n_items + known.item[named]
+    )
+    right = np.bincount(pair, np.maximum(alike, 0.0) * new, n).astype(np.float64)
+    return Revealed(total / (lengths[target] + lengths[guess] - shared), beyond, right)
+
+
+def near(
+    release: Release, records: Ints, similarity: Similarity, theta: float, threads: int | None = None
+) -> dict[int, Ints]:
+    """The other records at least θ similar to each of these; those who have none are left out.
+
+    In a large release it is asked first who has any such neighbour: hardly anybody.
+    """
+    asked = records
+    if release.n_entries > LARGE and isinstance(similarity, (Present, Within, Equal)):
+        nearest = search(
+            release, rule_of(release, similarity), np.sort(records), False, thread_count(threads), quiet
+        )
+        asked = np.sort(records)[nearest.similar >= theta * nearest.union]
+    found = {}
+    for record in asked.tolist():
+        alike = alike_all(release, record, similarity) >= theta
+        alike[record] = False
+        if alike.any():
+            found[record] = np.flatnonzero(alike)
+    return found
+
+
+def alike_all(release: Release, record: int, similarity: Similarity) -> Floats:
+    """Sim(r, r′) of one record r and every record r′ of the release."""
+    queries = _whole(release, np.array([record]), similarity)
+    total, shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
+    terms = queries.tables.terms[queries.facts.shape]
+    for fact, item in enumerate(queries.facts.item.tolist()):
+        records, value, time = unpacked(release.by_item, item, release.n_levels, release.span)
+        here = np.full(len(records), fact)
+        total[records] += np.maximum(queries.similar(here, value, time), 0.0).sum(axis=0) / terms[fact]
+        shared[records] += 1
+    return np.asarray(total / (release.lengths[record] + release.lengths - shared))
+
+
+def _similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+    """(pair, fact, Sim of the fact and the record's entry), Sim -1 where the record lacks the item."""
+    pair, fact, terms = queries.pairs(query, record)
+    share = np.maximum(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
+    return pair, fact, np.where(terms[0] < 0, -1.0, share)
+
+
+def _whole(release: Release, records: Ints, similarity: Similarity) -> Queries:
+    """Everything that these records say, as if it were known of them."""
+    side, counts = release.by_record, release.lengths[records]
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.arange(first[-1]) + np.repeat(side.start[records] - first[:-1], counts)
+    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
+    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
+    timed = time < release.span
+    levels = () if release.levels is None else tuple(
+        release.levels if isinstance(release.levels, tuple) else release.levels.tolist()
+    )  # fmt: skip
+    n = len(records)
+    known = Known(
+        first, side.other[at].astype(np.int64), np.where(value < release.n_levels, value, -1), levels,
+        np.where(timed, time, 0), timed, np.tile(ANY_LENGTH, (n, 1)), np.tile(ANY_TIME, (n, 1)),
+    )  # fmt: skip
+    return prepared(release, known, similarity, "one", np.full(n, -1))
+
+
+def _slices(lengths: Ints) -> Iterator[slice]:
+    """Neighbouring pairs whose targets have about AT_ONCE entries together."""
+    ends, low = np.cumsum(lengths), 0
+    while low < len(lengths):
+        past = ends[low - 1] if low else 0
+        high = max(low + 1, int(np.searchsorted(ends, past + AT_ONCE, "right")))
+        yield slice(low, high)
+        low = high
+
+
+def _part(known: Known, here: slice) -> Known:
+    """What is known of some, who stand beside each other."""
+    first = known.first[here.start : here.stop + 1]
+    return known.taken(np.arange(here.start, here.stop), np.arange(first[0], first[-1]), first - first[0])

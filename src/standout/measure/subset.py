@@ -1,0 +1,53 @@
+"""Some of the records of a release, as a release."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.errors import ParameterError
+from standout.release.build import frozen_groups, frozen_levels, packed, tightened
+from standout.release.labels import Labels
+from standout.release.model import Codes, Orientation, Release, code_type, frozen
+
+__all__ = ["subset"]
+
+
+def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
+    """The release without the other records, in canonical form: the same as read from their entries alone.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> subset(release, np.arange(100) % 4 == 0).n_records
+    25
+    """
+    if keep.shape != (release.n_records,) or not keep.any():
+        raise ParameterError("a part of a release has at least one of its records")
+    side, lengths = release.check().by_record, release.lengths
+    taken = np.repeat(keep, lengths)
+    items, other = np.unique(side.other[taken], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64)
+    groups = Orientation(
+        start, other.astype(code_type(len(items))), _taken(side.value, taken), _taken(side.time, taken)
+    )
+    groups, levels, clock = tightened(groups, release.levels, release.clock)
+    return Release(
+        _labels(release.records, np.flatnonzero(keep)),
+        _labels(release.items, items),
+        None if release.titles is None else _labels(release.titles, items),
+        frozen_levels(levels),
+        clock,
+        frozen_groups(groups),
+        packed(groups, len(items), levels, clock),
+        release.provenance,
+    )
+
+
+def _taken(column: Codes | None, taken: NDArray[np.bool_]) -> Codes | None:
+    return None if column is None else column[taken]
+
+
+def _labels(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
+    texts = [labels.raw(int(place)) for place in places]
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
+    return Labels(frozen(offsets), np.frombuffer(b"".join(texts), np.uint8))

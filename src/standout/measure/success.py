@@ -1,0 +1,123 @@
+"""Claims at φ: how often they are right, wrong, or made of somebody who is not there  [Definitions 2 and 3].
+
+A record is claimed if its eccentricity is at least φ. The higher φ, the fewer are claimed wrongly and the
+fewer are found. Trials are by target and draw; several draws of one target count as one trial, which
+succeeds in part.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from standout.errors import ParameterError
+from standout.measure.estimate import Estimate, rate
+from standout.measure.outcomes import Outcomes
+
+__all__ = ["Tradeoff", "shares"]
+
+Floats = NDArray[np.float64]
+POINTS = 200
+
+
+class Shares(NamedTuple):
+    """Of present targets: found, claimed as somebody else, not claimed. Of absent ones: falsely claimed."""
+
+    found: Estimate
+    wrong: Estimate
+    silent: Estimate
+    false: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """What each φ would give: claims by target and draw, whether they are right, and claims of the absent.
+
+    >>> import numpy as np
+    >>> claim, right = np.array([[3.0], [2.0], [0.5], [-1.0]]), np.array([[1.0], [1.0], [0.0], [0.0]])
+    >>> some = Tradeoff(claim, right, absent=np.array([[0.2], [0.9], [0.4], [-1.0]]))
+    >>> some.at(1.5).found.value, some.at(1.5).false.value, some.phi_for(0.25)
+    (0.5, 0.0, 0.400...)
+    """
+
+    claim: Floats
+    right: Floats
+    absent: Floats
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> "Tradeoff":
+        return cls(outcomes.claim, outcomes.right, outcomes.absent)
+
+    @property
+    def judged(self) -> bool:
+        """Whether it was tried with absent targets, too."""
+        return bool(self.absent.size) and not bool(np.isnan(self.absent).any())
+
+    def at(self, phi: float) -> Shares:
+        """The rates at one φ."""
+        claimed = self.claim >= phi
+        found, wrong = claimed & (self.right == 1.0), claimed & (self.right < 1.0)
+        false = self.absent >= phi if self.judged else np.zeros((0, 1), np.bool_)
+        return Shares(*(_rate(hits) for hits in (found, wrong, ~claimed, false)))
+
+    def phi_for(self, budget: float) -> float:
+        """The least φ at which at most this share of absent targets is claimed."""
+        if not 0 <= budget < 1:
+            raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
+        claims = np.sort(self.absent.ravel())[::-1]
+        allowed = int(np.floor(budget * len(claims) + 1e-9))
+        least = float(claims[allowed]) if allowed < len(claims) else -1.0
+        return float(np.nextafter(least, np.inf)) if least >= 0 else 0.0
+
+    def equal_error(self) -> tuple[float, float]:
+        """(φ, rate): where present targets are missed as often as absent ones are claimed.
+
+        Both rates move in steps: it is the φ at which the larger of them is least, and that rate.
+        """
+        curve = self._steps()
+        worst = np.maximum(1.0 - curve.found, curve.false)
+        best = int(np.argmin(worst))
+        return float(curve.phi[best]), float(worst[best])
+
+    def curve(self, points: int = POINTS) -> pl.DataFrame:
+        """phi, found, wrong, silent and false, at up to so many φ from 0 to where nothing is claimed."""
+        steps = self._steps()
+        chosen = np.unique(np.linspace(0, len(steps.phi) - 1, min(points, len(steps.phi))).astype(np.int64))
+        found, wrong, false = steps.found[chosen], steps.wrong[chosen], steps.false[chosen]
+        silent = np.maximum(1 - found - wrong, 0.0)
+        columns = {"phi": steps.phi[chosen], "found": found, "wrong": wrong, "silent": silent}
+        return pl.DataFrame(columns | ({"false": false} if self.judged else {}))
+
+    def _steps(self) -> "_Steps":
+        absent = self.absent.ravel() if self.judged else np.empty(0)
+        claim, right = self.claim.ravel(), self.right.ravel() == 1.0
+        levels = np.unique(np.concatenate([claim, absent]))
+        levels = levels[levels >= 0]
+        phi = np.concatenate([[0.0], levels[levels > 0], np.nextafter(levels[-1:], np.inf)])
+        found, wrong = _above(claim[right], phi, claim.size), _above(claim[~right], phi, claim.size)
+        return _Steps(phi, found, wrong, _above(absent, phi, absent.size))
+
+
+class _Steps(NamedTuple):
+    phi: Floats
+    found: Floats
+    wrong: Floats
+    false: Floats
+
+
+def _above(claims: Floats, phi: Floats, n: int) -> Floats:
+    """The share of n that is claimed at each φ."""
+    ordered = np.sort(claims)
+    return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
+
+
+def _rate(hits: NDArray[np.bool_]) -> Estimate:
+    """The rate of trials that may succeed in part: a target's draws are one trial."""
+    return rate(min(float(hits.mean(axis=1).sum()), len(hits)), len(hits))
+
+
+def shares(outcomes: Outcomes, phi: float) -> Shares:
+    """The rates of claims at one φ."""
+    return Tradeoff.of(outcomes).at(phi)

@@ -1,0 +1,115 @@
+"""Algorithm 1A tried on targets of a release: who matches, and how alike they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.conjunction import Workplace, least_similar, workplace
+from standout.attack.queries import Queries, prefixes, prepared
+from standout.attack.run import in_slices
+from standout.facts import ANY_LENGTH, ANY_TIME, Known
+from standout.measure.targets import drawn, shuffled
+from standout.release.model import Release
+from standout.release.progress import Progress, quiet
+from standout.similarity.attributes import Similarity
+
+__all__ = ["Suspects", "Trial", "trial"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+PIECE = 1 << 20
+"""How many attributes are compared at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """The matching set D′ of a target r, and Sim(r, r′) with |supp(r)| below the line, and the union."""
+
+    target: int
+    record: Ints
+    over_first: Floats
+    over_union: Floats
+
+    def over(self, over: str) -> Floats:
+        return self.over_first if over == "first" else self.over_union
+
+    def kept(self, keep: NDArray[np.bool_]) -> "Suspects":
+        """Those who are left in a sample: a score of Algorithm 1A depends on one record only."""
+        return Suspects(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Targets with at least m items, and who matches m of them; `left_out` records have fewer."""
+
+    m: int
+    suspects: list[Suspects]
+    left_out: int
+
+
+def trial(
+    release: Release,
+    similarity: Similarity,
+    alpha: float,
+    m: int,
+    targets: int | None = 200,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = quiet,
+) -> Trial:
+    """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
+    chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")
+    everything = _known(release, shuffled(release, chosen, seed, "theorems"))
+    nobody = np.full(len(chosen), -1, np.int64)
+    histories = prepared(release, everything, similarity, "one", nobody)
+    facts = prefixes(histories, [m])
+    found: dict[int, Suspects] = {}
+
+    def work_on(low: int, high: int, work: Workplace) -> None:
+        for q in range(low, high):
+            record, score = least_similar(facts, q, work)
+            found[q] = _suspects(histories, q, int(chosen[q]), record[score >= alpha])
+
+    in_slices(len(chosen), threads, workplace, work_on, progress)
+    return Trial(m, [found[q] for q in range(len(chosen))], left_out)
+
+
+def _known(release: Release, orders: list[Ints]) -> Known:
+    """Everything about records, whose entries stand at these places by record."""
+    side, n = release.by_record, len(orders)
+    at = np.concatenate([np.empty(0, np.int64), *orders])
+    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
+    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
+    levels = () if release.levels is None else release.levels
+    timed = time < release.span
+    return Known(
+        np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64),
+        side.other[at].astype(np.int64),
+        np.where(value < release.n_levels, value, -1),
+        tuple(levels if isinstance(levels, tuple) else levels.tolist()),
+        np.where(timed, time, 0),
+        timed,
+        np.tile(np.array(ANY_LENGTH, np.int64), (n, 1)),
+        np.tile(np.array(ANY_TIME, np.int64), (n, 1)),
+    )
+
+
+def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) over either denominator; the target's own entries are what is known."""
+    lengths = histories.release.lengths
+    total, shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
+    step = max(1, PIECE // int(lengths[target]))
+    for low in range(0, len(record), step):
+        here = slice(low, low + step)
+        total[here], shared[here] = _compared(histories, q, record[here])
+    union = lengths[target] + lengths[record] - shared
+    return Suspects(target, record, total / lengths[target], total / union)
+
+
+def _compared(histories: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
+    """(Σ Sim, how many items are shared) of a target and each of these records."""
+    pair, fact, terms = histories.pairs(np.full(len(record), q), record)
+    parts = np.maximum(terms, 0.0).sum(axis=0) / histories.tables.terms[histories.facts.shape[fact]]
+    shared = np.bincount(pair[terms[0] >= 0], minlength=len(record))
+    return np.bincount(pair, parts, len(record)).astype(np.float64), shared.astype(np.int64)
