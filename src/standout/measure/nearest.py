@@ -1,6 +1,7 @@
 """The search for nearest neighbours: what is similar, which records meet which, on how many threads."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ FEW = 32
 """Up to so many levels, each has rows of its own in the bitmap."""
 ROOM = 1 << 25
 """Bytes of a tile's bitmap, at most."""
+import os
+
+TILE_ENTRIES = 1 << int(os.environ.get("TE", "21"))
 
 
 class Rule(NamedTuple):
@@ -113,7 +117,7 @@ def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int,
     by_length = np.argsort(release.lengths[asked], kind="stable")
     order, columns = asked[by_length], _columns(release, rule)
     best, cuts = Best.of(len(order)), _batches(release.lengths[order])
-    tiles = _tiles(np.argsort(release.lengths, kind="stable"), columns, mutual)
+    tiles = _tiles(release.lengths, columns, mutual)
     ends = np.cumsum([len(place) for place in tiles])
     counts = np.searchsorted(cuts[:-1], ends) if mutual else np.full(len(tiles), len(cuts) - 1)
     longest = int(release.lengths.max())
@@ -201,13 +205,20 @@ def _batches(lengths: Ints) -> Ints:
     return np.array(cuts)
 
 
-def _tiles(order: Ints, columns: int, mutual: bool) -> list[Ints]:
+def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
     """The records of each tile, in the order of lengths: neighbouring columns, or some from everywhere."""
-    if mutual:
-        return [order[at : at + columns * LANES] for at in range(0, len(order), columns * LANES)]
+    order = np.argsort(lengths, kind="stable")
     cut = [order[at : at + LANES] for at in range(0, len(order), LANES)]
-    tiles = -(-len(cut) // columns)
-    return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
+    if not mutual:
+        tiles = -(-len(cut) // columns)
+        return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
+    entries = np.cumsum([lengths[column].sum() for column in cut])
+    ends = [0]
+    while ends[-1] < len(cut):
+        before = entries[ends[-1] - 1] if ends[-1] else 0
+        end = int(np.searchsorted(entries, before + TILE_ENTRIES, side="right"))
+        ends.append(min(max(end, ends[-1] + 1), ends[-1] + columns))
+    return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
 
 
 def _laid(release: Release, rule: Rule, place: Ints) -> Tile:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.jit import Array, Flag, Int, inline, kernel, part
-from standout.measure.planes import GROUP, LANES, LOW, WORDS, add_rows, aligned, reached
+from standout.measure.planes import AHEAD, GROUP, LANES, LOW, WORDS, add_rows, aligned, reached
 
 __all__ = [
     "BATCH", "ENTRIES", "TILE", "Best", "Tile", "Work", "count_at", "digits_of", "fill", "gather", "is_nearer",
@@ -83,7 +83,7 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> "Work":
-        rows = max(longest, ENTRIES) + (BATCH + 1) * GROUP
+        rows = max(longest, ENTRIES) + (BATCH + 1) * GROUP + AHEAD
         planes = [aligned(DIGITS * WORDS) for _ in range(3)]
         return cls(
             np.zeros(rows, np.uint32), np.zeros(rows, np.uint32), np.zeros((2, BATCH + 1), np.int64), *planes,

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.entries import has
+from standout.attack.kernels import BLOCK, U
 from standout.attack.queries import Queries, prepared
 from standout.attack.run import thread_count
 from standout.facts import ANY_LENGTH, ANY_TIME, Known
+from standout.jit import Array, kernel
 from standout.measure.nearest import rule_of, search
 from standout.release.model import Release
-from standout.release.postings import unpacked
+from standout.release.postings import Postings
 from standout.release.progress import quiet
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 
@@ -102,13 +104,34 @@ def alike_all(release: Release, record: int, similarity: Similarity) -> Floats:
     """Sim(r, r′) of one record r and every record r′ of the release."""
     queries = _whole(release, np.array([record]), similarity)
     total, shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
-    terms = queries.tables.terms[queries.facts.shape]
-    for fact, item in enumerate(queries.facts.item.tolist()):
-        records, value, time = unpacked(release.by_item, item, release.n_levels, release.span)
-        here = np.full(len(records), fact)
-        total[records] += np.maximum(queries.similar(here, value, time), 0.0).sum(axis=0) / terms[fact]
-        shared[records] += 1
+    made, facts = queries.tables, queries.facts
+    _add_up(
+        release.by_item, facts.item, facts.shape, facts.time, made.a, made.b, made.off, made.c,
+        made.terms[facts.shape], total, shared,
+    )  # fmt: skip
     return np.asarray(total / (release.lengths[record] + release.lengths - shared))
+
+
+@kernel
+def _add_up(
+    postings: Postings, item: Array, shape: Array, known: Array, a: Array, b: Array, off: Array, c: Array,
+    terms: Array, total: Array, shared: Array,
+) -> None:  # fmt: skip
+    """Adds Sim of every fact and entry to the entry's record, and counts who has the item."""
+    start, run, block, end, word, value_bits, time_bits = postings
+    kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
+    for fact in range(len(item)):
+        u, at = shape[fact], start[item[fact]]
+        for r in range(run[item[fact]], run[item[fact] + 1]):
+            stop, first = start[item[fact]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+            while at < stop:
+                x = U(word[at])
+                kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
+                record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
+                alike = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known[fact]]
+                total[record] += alike / terms[fact]
+                shared[record] += 1
+                at += 1
 
 
 def _similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:

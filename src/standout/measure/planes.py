@@ -26,11 +26,13 @@ from standout.jit import Array, Flag, Int
 
 cgutils: Any = import_module("numba.core.cgutils")  # untyped
 
-__all__ = ["GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "reached"]
+__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "reached"]
 
 WORDS = 4
 LANES = 64 * WORDS
 GROUP = 16
+AHEAD = 128
+"""So many rows before they are added the cache is asked for them; what it is not asked for costs three times as much."""
 LOW = 4
 """The planes of 1, 2, 4 and 8, which stay in registers while rows are added."""
 ALL = np.uint64(2**64 - 1)
@@ -53,7 +55,8 @@ def _add_rows(bits: Array, row: Array, begin: Int, end: Int, column: Int, planes
 
     bits and planes are vectors of four words: vector column + row of the bitmap holds the 256 bits of a row,
     vector p of planes becomes the p-th digit of all counters. There are so many rows as whole groups of
-    sixteen have, so many digits as the counters need, and at least four.
+    sixteen have, so many digits as the counters need, and at least four. Up to AHEAD elements of `row` behind
+    the last one are rows, too, that may be needed next.
     """
     planes[: int(digits) * WORDS] = 0
     for j in range(int(begin), int(end)):
@@ -141,7 +144,18 @@ class _Writer:
         """The next sixteen rows of a column."""
         build, bits, row = self.builder, self.pointer(0), self.pointer(1, self.element(1))
         at = [build.gep(row, [build.add(begin, ir.Constant(I64, j))]) for j in range(GROUP)]
+        for j in range(GROUP):
+            later = build.load(build.gep(row, [build.add(begin, ir.Constant(I64, j + AHEAD))]))
+            self.fetch(build.gep(bits, [build.add(build.zext(later, I64), column)]))
         return [self.load(bits, build.add(build.zext(build.load(one), I64), column)) for one in at]
+
+    def fetch(self, address: Any) -> None:
+        """Asks the cache for what will be needed soon."""
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
+        ask = self.builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        how = [ir.Constant(I32, number) for number in (0, 3, 1)]
+        self.builder.call(ask, [self.builder.bitcast(address, pointer), *how])
 
     def full(self, a: Any, b: Any, c: Any) -> tuple[Any, Any]:
         """(sum, carry) of three rows."""

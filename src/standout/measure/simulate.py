@@ -145,9 +145,9 @@ class Cell:
                 yield "lineup", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
         yield "revealed", "", _mean(seen.beyond, None)
         yield "revealed_right", "", _mean(seen.revealed, None)
-        told = seen.beyond > 0
-        shares = np.where(told, seen.revealed / np.where(told, seen.beyond, 1.0), 0.0)
-        yield "revealed_right_share", "", _within(_mean(shares, share), 0.0, 1.0)
+        some = seen.beyond.sum(axis=1) > 0  # the others have nothing that was not known
+        shares = seen.revealed[some].sum(axis=1) / seen.beyond[some].sum(axis=1)
+        yield "revealed_right_share", "", _within(mean(shares, share), 0.0, 1.0)
         gap = self.calibration()
         off = float((gap["n"] * (gap["said"] - gap["right"]).abs()).sum()) / max(int(gap["n"].sum()), 1)
         yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
@@ -308,8 +308,8 @@ class _Runs:
                 known = adversary.observe_all(self.release, here, self.seed, self.draws)
                 shown = min(max(lineups - done, 0), len(here))
                 if not set(here.tolist()) <= looked_at:
-                    looked_at = set(places[done : done + NEIGHBOURS].tolist())
-                    similar = self._near(places[done : done + NEIGHBOURS])
+                    looked_at = set(places[done : done + max(NEIGHBOURS, done)].tolist())
+                    similar = self._near(places[done : done + max(NEIGHBOURS, done)])
                 own = {place: similar[place] for place in here.tolist() if place in similar}
                 part = tried(
                     self.attack, self.release, known, here, sizes, self.question, own, shown, self.threads
