@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY) ## make a synthetic data set, index it, describe it, and see who four facts point to
+demo: $(READY) ## make a synthetic data set, describe it, see who four facts point to, and how many are found
 	@rm -rf demo && mkdir demo
 	$(BIN)/standout synthesize --records 20000 --items 5000 --entries 2000000 --seed 2008 -o demo/ratings.csv
 	$(BIN)/standout index demo/ratings.csv -o demo/ratings.index
@@ -27,6 +27,7 @@ demo: $(READY) ## make a synthetic data set, index it, describe it, and see who 
 	$(BIN)/standout describe demo/ratings.index
 	$(BIN)/standout lineup demo/ratings.index --knows 4741=5@2005-04-16 --knows 3786=5@2005-05-03 \
 	    --knows 2522=5@2002-01-03 --knows 1115=5@2005-07-23 --top 5
+	$(BIN)/standout simulate demo/ratings.index --knows 8 --wrong 2 --facts 4,8 --targets 300 --seed 2008
 
 test: $(READY) ## the tests, compiled; then once more on small data with the compiler off, for coverage
 	$(BIN)/python -m pytest -q
@@ -49,6 +50,8 @@ bench: $(BENCH) ## speed and memory beside other tools, in one run (ENTRIES=1004
 	$(BIN)/python -m benchmarks.ingest --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.opening --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.attack --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.simulate --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.sparsity --entries $(or $(ENTRIES),10000000)
 
 fuzz: $(READY) ## mutate the input of every reader (ROUNDS=10000 SEED=1)
 	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)

@@ -94,11 +94,11 @@ class Verdict:
     >>> aux = so.Adversary(knows=6, value_error=0, time_error=3).observe(release, "42", seed=1)
     >>> verdict = so.ScoreboardRH().attack(release, aux)
     >>> verdict.best, verdict.ties, round(verdict.eccentricity, 1)
-    ('42', 1, 2.0)
+    ('42', 1, 3.0)
     >>> verdict.match(phi=1.5).record
     '42'
     >>> round(verdict.entropy("42"), 3), verdict.rank("42")
-    (1.022, 1)
+    (1.394, 1)
     """
 
     queries: Queries

@@ -123,7 +123,7 @@ def _brief(estimate: Estimate) -> str:
 def _table(title: str, names: Sequence[str], rows: Any) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for at, name in enumerate(names):
-        table.add_column(name, justify="left" if at == 0 else "right")
+        table.add_column(name, justify="left" if at == 0 else "right", no_wrap=at > 0)
     for row in rows:
         table.add_row(*row)
     return table

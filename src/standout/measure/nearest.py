@@ -12,7 +12,7 @@ from standout.errors import ParameterError
 from standout.measure.neighbours import (
     BATCH, ENTRIES, TILE, Best, Tile, Work, fill, mark, merge, nearest, number,
 )  # fmt: skip
-from standout.measure.planes import LANES, WORDS, aligned
+from standout.measure.planes import LANES, WORDS, aligned, roomy
 from standout.measure.ranges import Buckets, Range, Tally, nearest_ranged, scatter, spread
 from standout.release.model import Release
 from standout.release.progress import Progress
@@ -248,8 +248,8 @@ def _sorted(release: Release, key: Codes, place: Ints, ranges: Range) -> Buckets
     base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
     count = spread(start, other, place, ranges.missing, base, shift)
     bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
-    word = np.zeros(int(release.lengths[place].sum()), np.uint32 if bits <= 32 else np.uint64)
-    buckets = Buckets(base, shift, np.zeros(count + 2, np.uint32), word)
+    word = roomy(int(release.lengths[place].sum()), np.uint32 if bits <= 32 else np.uint64)
+    buckets = Buckets(base, shift, roomy(count + 2, np.uint32), word)
     scatter(start, other, key, _values(release), place, ranges.second_bits, buckets)
     return buckets
 

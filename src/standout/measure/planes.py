@@ -26,11 +26,12 @@ from standout.jit import Array, Flag, Int
 
 cgutils: Any = import_module("numba.core.cgutils")  # untyped
 
-__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "reached"]
+__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "reached", "roomy"]
 
 WORDS = 4
 LANES = 64 * WORDS
 GROUP = 16
+PAGES = 1 << 22
 AHEAD = 128
 """So many rows before they are added the cache is asked for them; what it is not asked for costs three times as much."""
 LOW = 4
@@ -43,9 +44,14 @@ NOTHING, EVERY = ir.Constant(VECTOR, [0] * WORDS), ir.Constant(VECTOR, [-1] * WO
 WEIGHTS = [ir.Constant(I64, p) for p in range(LOW)]
 
 
+def roomy(count: int, kind: Any) -> Array:
+    """So many elements, in large pages where the system has them: small ones are looked up too often."""
+    return np.empty(max(count, PAGES // np.dtype(kind).itemsize), kind)[:count]
+
+
 def aligned(words: int) -> Array:
-    """So many zeros of 64 bits, from a multiple of 64 bytes on: no vector lies in two lines of the cache."""
-    found = np.zeros(words + 8, np.uint64)
+    """So many elements of 64 bits, from a multiple of 64 bytes on: no vector lies in two lines of the cache."""
+    found = roomy(words + 8, np.uint64)
     first = -(found.ctypes.data // 8) % 8
     return found[first : first + words]
 

@@ -20,7 +20,8 @@ __all__ = ["Buckets", "Range", "Tally", "nearest_ranged", "scatter", "spread"]
 U = np.uint64
 U1 = U(1)
 LANE_BITS = TILE.bit_length() - 1
-SHARE = 2
+import os
+SHARE = int(os.environ.get('SH','2'))
 """How many entries of an item a bucket has, at least on average."""
 
 
