@@ -750,3 +750,57 @@ def test_an_error_however_large_gives_facts_or_a_clear_error(release, name, erro
     else:
         assert len(aux) == 1
         assert so.ScoreboardRH().attack(release, aux).candidates == release.n_records or name == "time_error"
+
+
+# Several draws.
+
+
+@pytest.mark.parametrize("wrong_facts", ["values", "items"])
+@pytest.mark.parametrize("items", CHOICES, ids=str)
+def test_several_draws_are_the_same_items_with_other_errors_the_first_as_if_alone(
+    release, items, wrong_facts
+):
+    adversary = so.Adversary(
+        knows=4, wrong=1, wrong_facts=wrong_facts, value_error=1, time_error=20, items=items, length_error=0.2
+    )
+    places = np.flatnonzero(adversary.eligible(release, range(release.n_records)))[:12]
+    once, often = (adversary.observe_all(release, places, SEED, draws=draws) for draws in (1, 3))
+    assert len(often) == 3 * len(once)
+    own = told(release)
+    for q, place in enumerate(places):
+        auxes = [often.aux(release, 3 * q + d) for d in range(3)]
+        assert auxes[0] == once.aux(release, q)
+        assert len({(aux.length, aux.joined) for aux in auxes}) == 1
+        right = [[fact.item for fact in aux if fact.item in own[place]] for aux in auxes]
+        if wrong_facts == "values":
+            assert right[0] == right[1] == right[2]
+        else:  # and the wrong one stands anywhere among them
+            assert all(sorted(some) == sorted(right[0]) and len(some) == 3 for some in right)
+    noisy = [
+        often.aux(release, 3 * q).facts != often.aux(release, 3 * q + 1).facts for q in range(len(places))
+    ]
+    assert sum(noisy) > len(places) / 2
+
+
+@pytest.mark.parametrize("draws", [0, -1, 1.5, True, "2", None])
+def test_draws_are_a_whole_number(release, draws):
+    with pytest.raises(so.ParameterError, match="draws must be a whole number ≥ 1"):
+        so.Adversary(knows=2).observe_all(release, [0], draws=draws)
+
+
+@pytest.mark.parametrize(
+    ("adversary", "words"),
+    [
+        (so.Adversary(), "8 facts, values exact, dates exact"),
+        (
+            so.Adversary(knows=8, wrong=2, value_error=1, time_error=14),
+            "8 facts, 2 wrong, values ± 1, dates ± 14 days",
+        ),
+        (
+            so.Adversary(4, 1, "items", None, None, so.outside_top(500), 0.5, 30),
+            "4 facts, 1 wrong items, outside top(500), no values, no dates, length ± 50%, joined ± 30 days",
+        ),
+    ],
+)
+def test_an_adversary_in_few_words(adversary, words):
+    assert str(adversary) == words

@@ -8,6 +8,7 @@ only what they carry walks up the higher planes; so a row costs five instruction
     add_rows   counts
     reached    which counters have reached a number, or a limit of their own
     any_above  the same for plain counters
+    fetch      asks the cache for something
 
 Plain Python says what is done, and is what runs when the compiler is off.
 """
@@ -26,7 +27,7 @@ from standout.jit import Array, Flag, Int
 
 cgutils: Any = import_module("numba.core.cgutils")  # untyped
 
-__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "reached", "roomy"]
+__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "fetch", "reached", "roomy"]
 
 WORDS = 4
 LANES = 64 * WORDS
@@ -95,6 +96,10 @@ def _any_above(counter: Array, begin: Int, needed: Int, limit: Array) -> Flag:
     return bool((counter[here] >= np.minimum(limit[here], needed)).any())
 
 
+def _fetch(array: Array, at: Int) -> None:
+    """Asks the cache for an element that will be needed soon; it need not exist."""
+
+
 @intrinsic
 def _compiled_add_rows(
     typing: Any, bits: Any, row: Any, begin: Any, end: Any, column: Any, planes: Any, digits: Any
@@ -112,6 +117,11 @@ def _compiled_reached(typing: Any, planes: Any, digits: Any, needed: Any, limit:
 @intrinsic
 def _compiled_any_above(typing: Any, counter: Any, begin: Any, needed: Any, limit: Any) -> Any:
     return types.boolean(counter, types.int64, types.int64, limit), _write_any_above
+
+
+@intrinsic
+def _compiled_fetch(typing: Any, array: Any, at: Any) -> Any:
+    return types.void(array, types.int64), _write_fetch
 
 
 class _Writer:
@@ -254,7 +264,14 @@ def _write_any_above(context: Any, builder: Any, signature: Any, given: Any) -> 
     return write.is_any(builder.load(found), step)
 
 
+def _write_fetch(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    write = _Writer(context, builder, signature, given)
+    write.fetch(builder.gep(write.pointer(0, write.element(0)), [given[1]]))
+    return context.get_dummy_value()
+
+
 INTERPRETED = config.DISABLE_JIT  # type: ignore[attr-defined]
 add_rows: Any = _add_rows if INTERPRETED else _compiled_add_rows
 reached: Any = _reached if INTERPRETED else _compiled_reached
 any_above: Any = _any_above if INTERPRETED else _compiled_any_above
+fetch: Any = _fetch if INTERPRETED else _compiled_fetch

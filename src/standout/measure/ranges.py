@@ -13,16 +13,18 @@ from standout.jit import Array, Flag, Int, kernel, part
 from standout.measure.neighbours import (
     BATCH, TILE, Best, Tile, Work, count_at, digits_of, gather, is_nearer, least_needed,
 )  # fmt: skip
-from standout.measure.planes import LANES, add_rows, any_above
+from standout.measure.planes import LANES, add_rows, any_above, fetch
 
 __all__ = ["Buckets", "Range", "Tally", "nearest_ranged", "scatter", "spread"]
 
 U = np.uint64
 U1 = U(1)
 LANE_BITS = TILE.bit_length() - 1
-import os
-SHARE = int(os.environ.get('SH','2'))
+SHARE = 2
 """How many entries of an item a bucket has, at least on average."""
+
+
+LINES, LINE = 4, 16
 
 
 class Range(NamedTuple):
@@ -58,13 +60,12 @@ class Tally(NamedTuple):
     limit: Array
     begin: Array
     end: Array
-    head: Array
 
     @classmethod
     def of(cls, longest: int) -> "Tally":
         kind = np.uint16 if longest < 1 << 16 else np.uint32
         ends = [np.zeros(longest, np.int64) for _ in range(2)]
-        return cls(np.zeros(TILE, kind), np.zeros(TILE, kind), *ends, np.zeros(longest, np.uint64))
+        return cls(np.zeros(TILE, kind), np.zeros(TILE, kind), *ends)
 
 
 @kernel
@@ -168,7 +169,7 @@ def _count(
     """
     low, high, reach, missing, second_bits = ranges
     base, shift, first, word = buckets
-    counter, _, begin, end, head = tally
+    counter, _, begin, end = tally
     counter[:] = 0
     here = U(start[record])
     n = U(start[record + 1]) - here
@@ -178,7 +179,8 @@ def _count(
         bucket, off = U(base[item]), U(shift[item])
         begin[i] = first[bucket + (U(least) >> off)]
         end[i] = first[bucket + (U(most) >> off) + U1]
-        head[i] = U(word[begin[i]]) if begin[i] < end[i] else U(0)
+        for line in range(LINES):
+            fetch(word, begin[i] + line * LINE)
     key_at, lanes = U(LANE_BITS + second_bits), U(TILE - 1)
     levels = (U1 << U(second_bits)) - U1
     for i in range(n):
