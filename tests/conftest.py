@@ -1,16 +1,20 @@
 """What the tests share: places for files, a release as a dict, small windows, the real data."""
 
 import os
+import signal
+import sys
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
 
 import naive
 import standout as so
+from standout.cli.main import main
 from standout.ingest.options import Options
 from standout.ingest.read import Ingest
 
@@ -30,6 +34,32 @@ def put(tmp_path_factory):
         return path
 
     return put
+
+
+class Outcome(NamedTuple):
+    """What a command returned and printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """`standout` in this process: its exit code, its output and its errors."""
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["standout", *map(str, args)])
+        before, code = signal.getsignal(signal.SIGTERM), 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        return Outcome(code, *capsys.readouterr())
+
+    return call
 
 
 @pytest.fixture(scope="session")

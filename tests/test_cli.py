@@ -5,45 +5,20 @@ import gzip
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from typing import NamedTuple
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import standout as so
-from standout.cli.main import cli, main
+from conftest import Outcome
+from standout.cli.main import cli
 
 TIMEOUT = 120
 SECRET = "JaneDoe"
 RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """`standout` in this process: its exit code, its output and its errors."""
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["standout", *map(str, args)])
-        before, code = signal.getsignal(signal.SIGTERM), 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        return Outcome(code, *capsys.readouterr())
-
-    return call
 
 
 def started(*args, **more):

@@ -1,23 +1,13 @@
 """`standout simulate`, `sparsity`, `bounds` and `unicity`: what is printed is what the library says."""
 
 import json
-import signal
-import sys
-from typing import NamedTuple
 
 import polars as pl
 import pytest
 
 import standout as so
-from standout.cli.main import main
 
 pytestmark = pytest.mark.large  # whole runs; what they are made of has tests of its own
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +15,6 @@ def index(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "people.index"
     so.save(so.synthesize(records=300, items=120, entries=6_000, seed=3), path)
     return path
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["standout", *map(str, args)])
-        before, code = signal.getsignal(signal.SIGTERM), 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        return Outcome(code, *capsys.readouterr())
-
-    return call
 
 
 SAID = ("--knows", 6, "--wrong", 1, "--value-error", 1, "--time-error", 14, "--facts", "2,6", "--seed", 4)

@@ -78,8 +78,8 @@ PLAIN = {"phi", "bits_left", "bits_gained"}
 def page(folder: Path) -> str:
     parts = [
         "# What is measured on real data\n",
-        "Written by `python -m tools.results FOLDER`; do not edit. 95 % intervals in brackets. Of 8 facts, 2 of "
-        "them wrong, the first 4 have 1 wrong on average.\n",
+        "Written by `python -m tools.results FOLDER`; do not edit. 95 % intervals in brackets. Of 8 facts, 2 "
+        "of them wrong, the first 4 have 1 wrong on average.\n",
         *(section(folder, case) for case in CASES),
     ]
     return "\n".join(parts)
@@ -91,8 +91,8 @@ def section(folder: Path, case: Case) -> str:
     left_out, tried = done.cells[0].left_out, len(done.cells[0].outcomes)
     lines = [
         f"## {case.name}\n",
-        f"{case.what[0].upper()}{case.what[1:]}: {release.n_entries:,} entries, {release.n_records:,} records, "
-        f"{release.n_items:,} items.\n",
+        f"{case.what[0].upper()}{case.what[1:]}: {release.n_entries:,} entries, {release.n_records:,} "
+        f"records, {release.n_items:,} items.\n",
         f"    {case.command}\n",
         f"{tried:,} targets; {100 * left_out / release.n_records:.1f} % of the records ({left_out:,}) have "
         f"fewer than {case.adversary.knows} items and are left out.\n",

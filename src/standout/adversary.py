@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.errors import NotFoundError, ParameterError
-from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known
+from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known, anything, values_of
 from standout.release.clock import SECONDS
 from standout.release.kernels import count_outside
 from standout.release.model import Release
@@ -192,14 +192,12 @@ class _Observer:
         records = np.repeat(records, draws)
         if self.by_items:
             facts = self._with_wrong_items(facts, records, draws)
-        levels = () if self.release.levels is None else tuple(
-            self.release.levels if isinstance(self.release.levels, tuple) else self.release.levels.tolist()
-        )  # fmt: skip
         item, value, time = (column.ravel() for column in facts)
         timed = time != NEVER
         filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
         return Known(
-            self.adversary.knows * np.arange(len(records) + 1), item, value, levels, np.where(timed, time, 0),
+            self.adversary.knows * np.arange(len(records) + 1), item, value, values_of(self.release),
+            np.where(timed, time, 0),
             timed, self._lengths(records), self._joined(records), filtered,
         )  # fmt: skip
 
@@ -350,14 +348,14 @@ class _Observer:
     def _lengths(self, records: Ints) -> Ints:
         error = self.adversary.length_error
         if error is None:
-            return np.tile(np.array(ANY_LENGTH, np.int64), (len(records), 1))
+            return anything(len(records), ANY_LENGTH)
         length = self.release.lengths[records]
         low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
         return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
 
     def _joined(self, records: Ints) -> Ints:
         error = self.adversary.joined_error
-        found = np.tile(np.array(ANY_TIME, np.int64), (len(records), 1))
+        found = anything(len(records), ANY_TIME)
         if error is None or self.release.span == 0:
             return found
         reach = math.floor(error * self.units + ROUNDING)

@@ -18,7 +18,7 @@ from standout.errors import ParameterError, SourceError
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 
-__all__ = ["Aux", "Fact", "Known", "known_of"]
+__all__ = ["Aux", "Fact", "Known", "anything", "entries_told", "known_of", "values_of"]
 
 Ints = NDArray[np.int64]
 ANY_LENGTH = (0, 2**62)
@@ -217,6 +217,29 @@ def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
         any(aux.length is not None or aux.joined is not None for aux in auxes),
         {i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
     )
+
+
+def entries_told(release: Release, at: Ints, first: Ints) -> Known:
+    """What entries of a release say, as facts: person p is told the entries at[first[p]] … by record."""
+    side, n = release.by_record, len(first) - 1
+    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
+    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
+    timed = time < release.span
+    return Known(
+        first, side.other[at].astype(np.int64), np.where(value < release.n_levels, value, -1),
+        values_of(release), np.where(timed, time, 0), timed, anything(n, ANY_LENGTH), anything(n, ANY_TIME),
+    )  # fmt: skip
+
+
+def values_of(release: Release) -> tuple[float | str, ...]:
+    """The release's levels in Python's own types; a value's place is its code."""
+    levels = release.levels
+    return () if levels is None else levels if isinstance(levels, tuple) else tuple(levels.tolist())
+
+
+def anything(count: int, ends: tuple[int, int]) -> Ints:
+    """The same ends for so many people."""
+    return np.tile(np.array(ends, np.int64), (count, 1))
 
 
 def _code(catalogue: Catalogue, name: str) -> int:

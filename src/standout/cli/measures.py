@@ -87,8 +87,8 @@ def show_unicity(found: Sequence[Unicity], by: str, release: Release, as_json: b
     """How many are singled out by k of their entries."""
     if as_json:
         rows = [
-            {"k": one.k, "share": one.share.value, "low": one.share.low, "high": one.share.high, "n": one.share.n,
-             "baseline": one.share.baseline, "left_out": one.left_out}
+            {"k": one.k, "share": one.share.value, "low": one.share.low, "high": one.share.high,
+             "n": one.share.n, "baseline": one.share.baseline, "left_out": one.left_out}
             for one in found
         ]  # fmt: skip
         show.print_json({"by": by, "unicity": rows} | _stamp(release))

@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 from standout.attack.run import in_slices
 from standout.errors import ParameterError
 from standout.measure.neighbours import (
-    BATCH, ENTRIES, TILE, Best, Tile, Work, fill, mark, merge, nearest, number,
-)  # fmt: skip
+    BATCH,
+    ENTRIES,
+    TILE,
+    Best,
+    Tile,
+    Work,
+    fill,
+    mark,
+    merge,
+    nearest,
+    number,
+)
 from standout.measure.planes import LANES, WORDS, aligned, roomy
 from standout.measure.ranges import Buckets, Range, Tally, nearest_ranged, scatter, spread
 from standout.release.model import Release
@@ -27,9 +37,8 @@ FEW = 32
 """Up to so many levels, each has rows of its own in the bitmap."""
 ROOM = 1 << 25
 """Bytes of a tile's bitmap, at most."""
-import os
-
-TILE_ENTRIES = 1 << int(os.environ.get("TE", "21"))
+MANY = 1 << 21
+"""Entries of a tile, about: the words of those that are looked up by time stay in the cache."""
 
 
 class Rule(NamedTuple):
@@ -110,8 +119,8 @@ class Place(NamedTuple):
 def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int, progress: Progress) -> Best:
     """The nearest neighbours of the records at these places, in their order.
 
-    If all are asked about and similarity goes both ways, tiles are cut from the order of lengths, and a tile
-    meets the records that stand before its end. Otherwise it meets everybody, and has some columns of all lengths.
+    If all are asked about and similarity goes both ways, tiles are cut from the order of lengths, and a
+    tile meets the records that stand before its end. Otherwise it has columns of all lengths and meets all.
     """
     mutual = not first and len(asked) == release.n_records and not _lacks(release, rule)
     by_length = np.argsort(release.lengths[asked], kind="stable")
@@ -120,29 +129,29 @@ def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int,
     tiles = _tiles(release.lengths, columns, mutual)
     ends = np.cumsum([len(place) for place in tiles])
     counts = np.searchsorted(cuts[:-1], ends) if mutual else np.full(len(tiles), len(cuts) - 1)
-    longest = int(release.lengths.max())
-
-    def told(stage: str, count: int, total: int) -> None:
-        progress("comparing", int(counts[:i].sum()) + count, int(counts.sum()))
-
     for i, place in enumerate(tiles):
         own = slice(int(ends[i]) - len(place), int(ends[i])) if mutual else slice(0, 0)
         compare = _comparison(release, rule, order, place, first, mutual, best)
-        made: list[Place] = []
-        _on_threads(compare, cuts[: counts[i] + 1], lambda: _place(longest, best, own, made), threads, told)
-        for one in made:
+        told = _adding(progress, int(counts[:i].sum()), int(counts.sum()))
+        places = _on_threads(compare, cuts[: counts[i] + 1], _Places(release, best, own), threads, told)
+        for one in places.made:
             merge(best, own.start, one.theirs)
     back = np.argsort(by_length)
     return Best(*(column[back] for column in best))
 
 
+def _adding(progress: Progress, before: int, total: int) -> Progress:
+    """Tells of one tile as a part of all."""
+    return lambda stage, done, _: progress("comparing", before + done, total)
+
+
 def _on_threads(
     compare: Callable[[int, int, Place], None],
     cuts: Ints,
-    workplace: Callable[[], Place],
+    places: "_Places",
     threads: int,
     progress: Progress,
-) -> None:
+) -> "_Places":
     """Every batch once, the long records first: they are nearest to those of the tile."""
     count = len(cuts) - 1
 
@@ -150,14 +159,21 @@ def _on_threads(
         for batch in range(count - 1 - low, count - 1 - high, -1):
             compare(int(cuts[batch]), int(cuts[batch + 1]), place)
 
-    in_slices(count, threads, workplace, work_on, progress)
+    in_slices(count, threads, places, work_on, progress)
+    return places
 
 
-def _place(longest: int, best: Best, own: slice, made: list[Place]) -> Place:
-    """A workplace that begins with what is known of the tile's records."""
-    place = Place(Work.of(longest), Tally.of(longest), Best(*(column[own].copy() for column in best)))
-    made.append(place)
-    return place
+class _Places:
+    """Makes workplaces that begin with what is known of the tile's records, and keeps them."""
+
+    def __init__(self, release: Release, best: Best, own: slice) -> None:
+        self.longest, self.best, self.own = int(release.lengths.max()), best, own
+        self.made: list[Place] = []
+
+    def __call__(self) -> Place:
+        theirs = Best(*(column[self.own].copy() for column in self.best))
+        self.made.append(Place(Work.of(self.longest), Tally.of(self.longest), theirs))
+        return self.made[-1]
 
 
 def _comparison(
@@ -216,7 +232,7 @@ def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
     ends = [0]
     while ends[-1] < len(cut):
         before = entries[ends[-1] - 1] if ends[-1] else 0
-        end = int(np.searchsorted(entries, before + TILE_ENTRIES, side="right"))
+        end = int(np.searchsorted(entries, before + MANY, side="right"))
         ends.append(min(max(end, ends[-1] + 1), ends[-1] + columns))
     return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
 

@@ -1,10 +1,10 @@
 """Nearest neighbours by bitmaps: tiles of records, counted by bits.
 
-Records are ordered by length and cut into columns of 256; a tile is some of these columns, with a bitmap that says
-who has what. Records that look for their neighbours come in batches of about one length, and
-meet one column after the other, so that its part of the bitmap stays in the cache. What a counter must reach to
-matter follows from the best neighbour so far and the lengths in the column; a column where none does is done.
-The rest is compared in whole numbers: similar · union′ against similar′ · union.
+Records are ordered by length and cut into columns of 256; a tile is some of these columns, with a bitmap that
+says who has what. Records that look for their neighbours come in batches of about one length and meet one
+column after the other, so that its part of the bitmap stays in the cache. What a counter must reach to matter
+follows from the best neighbour so far and the lengths in the column; a column where none does is done. The
+rest is compared in whole numbers: similar · union′ against similar′ · union.
 
 If similarity is mutual, each pair is counted once, by the items of the shorter: records in the column
 have limits of their own, from their best neighbours so far, and the two are offered to each other.
@@ -18,8 +18,8 @@ from standout.jit import Array, Flag, Int, inline, kernel, part
 from standout.measure.planes import AHEAD, GROUP, LANES, LOW, WORDS, add_rows, aligned, reached
 
 __all__ = [
-    "BATCH", "ENTRIES", "TILE", "Best", "Tile", "Work", "count_at", "digits_of", "fill", "gather", "is_nearer",
-    "least_needed", "mark", "merge", "nearest", "number", "padded",
+    "BATCH", "ENTRIES", "TILE", "Best", "Tile", "Work", "count_at", "digits_of", "fill", "gather",
+    "is_nearer", "least_needed", "mark", "merge", "nearest", "number",
 ]  # fmt: skip
 
 U = np.uint64
@@ -67,10 +67,10 @@ class Best(NamedTuple):
 class Work(NamedTuple):
     """A thread's own arrays.
 
-    row, common      rows of the batch's entries, by what is similar and by item; record i of the batch has
-    first, until     rows first[i] … until[i] - 1, in whole groups; first2, until2: of `common`
+    row, common      rows of a batch's entries, by what is similar and by item, in whole groups
+    ends             those of its i-th record are ends[0, i] … ends[0, i + 1] of row, ends[1, i] … of common
     planes, digits   counters of similar and of common items, by binary digits
-    limit, hit       what counters of a column must reach, in the same form; which have
+    limit, hit       what the counters of a column must reach, in the same form; which of them have
     """
 
     row: Array
@@ -84,11 +84,9 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, longest: int) -> "Work":
         rows = max(longest, ENTRIES) + (BATCH + 1) * GROUP + AHEAD
-        planes = [aligned(DIGITS * WORDS) for _ in range(3)]
-        return cls(
-            np.zeros(rows, np.uint32), np.zeros(rows, np.uint32), np.zeros((2, BATCH + 1), np.int64), *planes,
-            aligned(WORDS),
-        )  # fmt: skip
+        row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
+        planes, digits, limit, hit = (aligned(DIGITS * WORDS) for _ in range(4))
+        return cls(row, common, np.zeros((2, BATCH + 1), np.int64), planes, digits, limit, hit)
 
 
 @kernel
@@ -109,7 +107,7 @@ def mark(
 
 @kernel
 def number(row: Array, popular: Array, kinds: Int) -> Int:
-    """Gives the marked rows their numbers, those of the most popular items first; returns how many there are."""
+    """Gives the marked rows their numbers, the most popular items first; returns how many there are."""
     n = 1
     for item in popular:
         for key in range(item * kinds, (item + 1) * kinds):
@@ -141,10 +139,10 @@ def nearest(
     start: Array, other: Array, value: Array, asked: Array, tile: Tile, first: Flag, mutual: Flag, work: Work,
     best: Best, theirs: Best, begin: Int, end: Int,
 ) -> None:  # fmt: skip
-    """Looks in a tile for nearer neighbours of a batch: records asked[begin] … asked[end - 1], the short ones first.
+    """Looks in a tile for nearer neighbours of a batch: asked[begin] … asked[end - 1], the short ones first.
 
-    The similarity is over the union of both, or over |supp(r)| if first is set. If it is mutual, `theirs` are the
-    nearest of the tile's own records, and only columns are looked at that are not shorter.
+    The similarity is over the union of both, or over |supp(r)| if first is set. If it is mutual, `theirs` are
+    the nearest of the tile's own records, and only columns are looked at that are not shorter.
     """
     place, length, least, most, table, bits, rows, kinds = tile
     row, common, ends, planes, digits, limit, hit = work
@@ -199,7 +197,7 @@ def gather(
     start: Array, other: Array, value: Array, asked: Array, begin: Int, end: Int, table: Array, kinds: Int,
     by_level: Flag, row: Array, ends: Array,
 ) -> None:  # fmt: skip
-    """The rows of the entries of a batch that somebody in the tile has, filled up with empty ones to whole groups."""
+    """The rows of a batch's entries that somebody in the tile has, with empty ones to fill whole groups."""
     n, last = U(0), U(kinds - 1)
     ends[0] = 0
     for q in range(begin, end):
@@ -219,7 +217,7 @@ def gather(
 def _limits(
     similar: Array, union: Array, length: Array, k: Int, own: Int, sets: Flag, high: Int, limit: Array
 ) -> Int:
-    """Writes what records of this length must share with each of a column to be as near as their nearest so far.
+    """Writes what records of a length must share with each of a column to be as near as its nearest so far.
 
     Returns the lowest of these limits.
     """
@@ -257,7 +255,7 @@ def digits_of(number: Int) -> Int:
 
 @inline
 def least_needed(similar: Int, union: Int, own: Int, least: Int, sets: Flag, first: Flag) -> Int:
-    """How many items must be similar to be as near as similar / union, if the other is not shorter than least.
+    """How many items must be similar to be as near as similar / union, if the other is not below least.
 
     Over the union s / (a + b − c) ≥ t is wanted. By sets c = s, so s ≥ t (a + b) / (1 + t); otherwise
     c ≤ min(a, b), so s ≥ t max(a, b).

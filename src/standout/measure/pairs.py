@@ -10,7 +10,7 @@ from standout.attack.entries import has
 from standout.attack.kernels import BLOCK, U
 from standout.attack.queries import Queries, prepared
 from standout.attack.run import thread_count
-from standout.facts import ANY_LENGTH, ANY_TIME, Known
+from standout.facts import Known, entries_told
 from standout.jit import Array, kernel
 from standout.measure.nearest import rule_of, search
 from standout.release.model import Release
@@ -18,7 +18,7 @@ from standout.release.postings import Postings
 from standout.release.progress import quiet
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 
-__all__ = ["Revealed", "alike", "alike_all", "near", "revealed"]
+__all__ = ["Revealed", "alike", "alike_all", "near", "nothing", "revealed", "similarities"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,11 +42,12 @@ class Revealed(NamedTuple):
 
 def alike(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
     """Sim(r, r′) = Σ Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
-    nothing = Known(
-        np.zeros(len(target) + 1, np.int64), *(np.empty(0, np.int64),) * 2, (), np.empty(0, np.int64),
-        np.empty(0, np.bool_), np.empty((len(target), 2), np.int64), np.empty((len(target), 2), np.int64),
-    )  # fmt: skip
-    return revealed(release, target, guess, nothing, similarity).similarity
+    return revealed(release, target, guess, nothing(release, len(target)), similarity).similarity
+
+
+def nothing(release: Release, count: int) -> Known:
+    """Nothing known of so many people."""
+    return entries_told(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
 
 
 def revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
@@ -63,7 +64,7 @@ def revealed(release: Release, target: Ints, guess: Ints, known: Known, similari
 def _revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
     n, lengths = len(target), release.lengths
     queries = _whole(release, target, similarity)
-    pair, fact, alike = _similarities(queries, np.arange(n), guess)
+    pair, fact, alike = similarities(queries, np.arange(n), guess)
     shared = np.bincount(pair, alike >= 0, n)
     total = np.bincount(pair, np.maximum(alike, 0.0), n)
     told = np.repeat(np.arange(n), np.diff(known.first))
@@ -134,7 +135,7 @@ def _add_up(
                 at += 1
 
 
-def _similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+def similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
     """(pair, fact, Sim of the fact and the record's entry), Sim -1 where the record lacks the item."""
     pair, fact, terms = queries.pairs(query, record)
     share = np.maximum(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
@@ -143,21 +144,11 @@ def _similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, In
 
 def _whole(release: Release, records: Ints, similarity: Similarity) -> Queries:
     """Everything that these records say, as if it were known of them."""
-    side, counts = release.by_record, release.lengths[records]
+    counts = release.lengths[records]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    at = np.arange(first[-1]) + np.repeat(side.start[records] - first[:-1], counts)
-    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
-    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
-    timed = time < release.span
-    levels = () if release.levels is None else tuple(
-        release.levels if isinstance(release.levels, tuple) else release.levels.tolist()
-    )  # fmt: skip
-    n = len(records)
-    known = Known(
-        first, side.other[at].astype(np.int64), np.where(value < release.n_levels, value, -1), levels,
-        np.where(timed, time, 0), timed, np.tile(ANY_LENGTH, (n, 1)), np.tile(ANY_TIME, (n, 1)),
-    )  # fmt: skip
-    return prepared(release, known, similarity, "one", np.full(n, -1))
+    at = np.arange(first[-1]) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    known = entries_told(release, at, first)
+    return prepared(release, known, similarity, "one", np.full(len(records), -1))
 
 
 def _slices(lengths: Ints) -> Iterator[slice]:

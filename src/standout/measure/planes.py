@@ -1,9 +1,9 @@
 """Counting by bits: 256 counters beside each other, a plane for each binary digit: compiled by hand.
 
 A row of a bitmap says of 256 neighbours which of them have an item. How many items each of them shares with
-a record is the sum of the record's rows, digit by digit: a full adder on whole vectors turns three rows of one
-weight into one of the same and one of twice the weight. Sixteen rows go through a tree of such adders, and
-only what they carry walks up the higher planes; so a row costs five instructions for 256 records.
+a record is the sum of the record's rows, digit by digit: a full adder on whole vectors turns three rows of
+one weight into one of the same and one of twice the weight. Sixteen rows go through a tree of such adders,
+and only what they carry walks up the higher planes; so a row costs five instructions for 256 records.
 
     add_rows   counts
     reached    which counters have reached a number, or a limit of their own
@@ -27,14 +27,27 @@ from standout.jit import Array, Flag, Int
 
 cgutils: Any = import_module("numba.core.cgutils")  # untyped
 
-__all__ = ["AHEAD", "GROUP", "LANES", "LOW", "WORDS", "add_rows", "aligned", "any_above", "fetch", "reached", "roomy"]
+__all__ = [
+    "AHEAD",
+    "GROUP",
+    "LANES",
+    "LOW",
+    "WORDS",
+    "add_rows",
+    "aligned",
+    "any_above",
+    "fetch",
+    "reached",
+    "roomy",
+]
 
 WORDS = 4
 LANES = 64 * WORDS
 GROUP = 16
 PAGES = 1 << 22
+"""Bytes: from here on NumPy asks for large pages."""
 AHEAD = 128
-"""So many rows before they are added the cache is asked for them; what it is not asked for costs three times as much."""
+"""So many rows before it is added the cache is asked for a row; otherwise it costs three times as much."""
 LOW = 4
 """The planes of 1, 2, 4 and 8, which stay in registers while rows are added."""
 ALL = np.uint64(2**64 - 1)
@@ -51,8 +64,8 @@ def roomy(count: int, kind: Any) -> Array:
 
 
 def aligned(words: int) -> Array:
-    """So many elements of 64 bits, from a multiple of 64 bytes on: no vector lies in two lines of the cache."""
-    found = roomy(words + 8, np.uint64)
+    """So many words, from a multiple of 64 bytes on: no vector lies in two lines of the cache."""
+    found = np.empty(words + 8, np.uint64)
     first = -(found.ctypes.data // 8) % 8
     return found[first : first + words]
 
@@ -203,7 +216,7 @@ class _Writer:
 def _write_add_rows(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     write = _Writer(context, builder, signature, given)
     planes = write.pointer(5)
-    begin, end, column, digits = *given[2:5], given[6]
+    begin, end, column, _, digits = given[2:]
     low = [cgutils.alloca_once_value(builder, NOTHING) for _ in WEIGHTS]
     for plane in low:
         builder.store(NOTHING, plane)

@@ -1,8 +1,8 @@
 """Nearest neighbours by time, or by values that have many levels: a tile's entries in buckets.
 
-What is similar to a known entry are the entries of the same item whose key, a time or a level, lies in a range.
-They are found in a few buckets of the tile, looked at one by one, and counted by lane. Records that reach what matters
-are then compared by how much they have in common, which the bitmap says: see neighbours.py.
+What is similar to a known entry are the entries of the same item whose key, a time or a level, lies in a
+range. They are found in a few buckets of the tile, looked at one by one, and counted by lane. Records that
+reach what matters are then compared by how much they have in common, which the bitmap says.
 """
 
 from typing import NamedTuple
@@ -11,8 +11,16 @@ import numpy as np
 
 from standout.jit import Array, Flag, Int, kernel, part
 from standout.measure.neighbours import (
-    BATCH, TILE, Best, Tile, Work, count_at, digits_of, gather, is_nearer, least_needed,
-)  # fmt: skip
+    TILE,
+    Best,
+    Tile,
+    Work,
+    count_at,
+    digits_of,
+    gather,
+    is_nearer,
+    least_needed,
+)
 from standout.measure.planes import LANES, add_rows, any_above, fetch
 
 __all__ = ["Buckets", "Range", "Tally", "nearest_ranged", "scatter", "spread"]
@@ -22,9 +30,8 @@ U1 = U(1)
 LANE_BITS = TILE.bit_length() - 1
 SHARE = 2
 """How many entries of an item a bucket has, at least on average."""
-
-
 LINES, LINE = 4, 16
+"""The cache is asked for so many lines of words, of so many each, before they are counted."""
 
 
 class Range(NamedTuple):
@@ -42,9 +49,10 @@ class Range(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """A tile's entries: item i has key k in bucket base[i] + (k >> shift[i]), words first[bucket] … of the next.
+    """A tile's entries: item i has key k in bucket j = base[i] + (k >> shift[i]).
 
-    A word holds, from the low bits up, the lane, the level that must agree besides, and the key.
+    The bucket's words are word[first[j]] … word[first[j + 1] - 1]. A word holds, from the low bits up, the
+    lane, the level that must agree besides, and the key.
     """
 
     base: Array
@@ -54,7 +62,7 @@ class Buckets(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """A thread's own counters by lane, what they must reach, and where the entries of a record are looked up."""
+    """A thread's own counters by lane, what they must reach, and where a record's entries are looked up."""
 
     counter: Array
     limit: Array

@@ -21,7 +21,7 @@ from standout.attack.score import ScoreboardRH
 from standout.errors import NotFoundError, ParameterError
 from standout.measure.estimate import Estimate, mean, median, rate
 from standout.measure.outcomes import Outcomes, Question, tried
-from standout.measure.pairs import near, revealed
+from standout.measure.pairs import near, nothing, revealed
 from standout.measure.results import Results, Rows
 from standout.measure.success import Tradeoff
 from standout.measure.targets import whole
@@ -337,13 +337,8 @@ class _Runs:
         """What a guess at random gives: how often it is similar to the target, how much of it is right."""
         draw = generator(self.seed, "guesses")
         guess = draw.integers(self.release.n_records, size=len(places))
-        nothing = Adversary(knows=1).observe_all(self.release, places[:0])
-        first = np.zeros(len(places) + 1, np.int64)
-        nothing = replace(
-            nothing, first=first, length=np.zeros((len(places), 2), np.int64),
-            joined=np.zeros((len(places), 2), np.int64), filtered=False,
-        )  # fmt: skip
-        found = revealed(self.release, places, guess, nothing, self.question.similarity)
+        known = nothing(self.release, len(places))
+        found = revealed(self.release, places, guess, known, self.question.similarity)
         return float((found.similarity >= self.question.theta).mean()), float(
             (found.right / found.beyond).mean()
         )

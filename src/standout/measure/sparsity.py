@@ -102,8 +102,8 @@ def sparsity(
     """The nearest neighbour of every record, or of a sample, among all other records: exact.
 
     Sim(r, r′) = (common items whose attributes are similar) / |supp(r) ∪ supp(r′)|, as `record_similarity`
-    has it; with over="first" it is divided by |supp(r)|. By default having an item is all that counts; `Within` and
-    `Equal` look at values and times too.
+    has it; with over="first" it is divided by |supp(r)|. By default having an item is all that counts;
+    `Within` and `Equal` look at values and times too.
 
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=80, entries=6_000, seed=7)

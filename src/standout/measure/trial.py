@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from standout.attack.conjunction import Workplace, least_similar, workplace
 from standout.attack.queries import Queries, prefixes, prepared
 from standout.attack.run import in_slices
-from standout.facts import ANY_LENGTH, ANY_TIME, Known
+from standout.facts import entries_told
+from standout.measure.pairs import similarities
 from standout.measure.targets import drawn, shuffled
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
@@ -60,7 +61,9 @@ def trial(
 ) -> Trial:
     """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
     chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")
-    everything = _known(release, shuffled(release, chosen, seed, "theorems"))
+    orders = shuffled(release, chosen, seed, "theorems")
+    first = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+    everything = entries_told(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
     nobody = np.full(len(chosen), -1, np.int64)
     histories = prepared(release, everything, similarity, "one", nobody)
     facts = prefixes(histories, [m])
@@ -73,26 +76,6 @@ def trial(
 
     in_slices(len(chosen), threads, workplace, work_on, progress)
     return Trial(m, [found[q] for q in range(len(chosen))], left_out)
-
-
-def _known(release: Release, orders: list[Ints]) -> Known:
-    """Everything about records, whose entries stand at these places by record."""
-    side, n = release.by_record, len(orders)
-    at = np.concatenate([np.empty(0, np.int64), *orders])
-    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
-    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
-    levels = () if release.levels is None else release.levels
-    timed = time < release.span
-    return Known(
-        np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64),
-        side.other[at].astype(np.int64),
-        np.where(value < release.n_levels, value, -1),
-        tuple(levels if isinstance(levels, tuple) else levels.tolist()),
-        np.where(timed, time, 0),
-        timed,
-        np.tile(np.array(ANY_LENGTH, np.int64), (n, 1)),
-        np.tile(np.array(ANY_TIME, np.int64), (n, 1)),
-    )
 
 
 def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects:
@@ -109,7 +92,6 @@ def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects
 
 def _compared(histories: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
     """(Σ Sim, how many items are shared) of a target and each of these records."""
-    pair, fact, terms = histories.pairs(np.full(len(record), q), record)
-    parts = np.maximum(terms, 0.0).sum(axis=0) / histories.tables.terms[histories.facts.shape[fact]]
-    shared = np.bincount(pair[terms[0] >= 0], minlength=len(record))
-    return np.bincount(pair, parts, len(record)).astype(np.float64), shared.astype(np.int64)
+    pair, _, alike = similarities(histories, np.full(len(record), q), record)
+    shared = np.bincount(pair[alike >= 0], minlength=len(record))
+    return np.bincount(pair, np.maximum(alike, 0.0), len(record)).astype(np.float64), shared.astype(np.int64)
