@@ -427,3 +427,15 @@ def altered(history, record, value=0, time=0):
         len({*history} - {*record}),
         len({*record} - {*history}),
     )
+
+
+def nearest_neighbours(entries, similarity, over="union"):
+    """{record: (how similar its nearest neighbour is, who that is)}: the first of equals in the order of a
+    release, nobody if none has anything similar."""
+    found = {}
+    for record in shortlex(lengths(entries)):
+        others = [other for other in shortlex(lengths(entries)) if other != record]
+        near = [alike(entries, record, other, similarity, over) for other in others]
+        best = max(near, default=0.0)
+        found[record] = (best, others[near.index(best)] if best else None)
+    return found

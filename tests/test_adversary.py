@@ -333,12 +333,15 @@ def test_a_wrong_date_is_any_of_the_release_outside_the_error_with_equal_chance(
     assert_uniform([(aux.facts[0].time - first) // step for aux in draws], allowed)
 
 
-def test_where_no_level_and_no_date_can_be_wrong_any_is_drawn():
-    rows = [("p", "x", 2.0, FIRST + timedelta(days=1))]
-    rows += [("q", str(i), float(i), FIRST + timedelta(days=i)) for i in range(4)]
-    draws = drawn(so.Adversary(knows=1, wrong=1, value_error=9, time_error=9), released(rows), "p", 500)
-    assert_uniform([aux.facts[0].value for aux in draws], [0.0, 1.0, 2.0, 3.0])
-    assert_uniform([(aux.facts[0].time - FIRST).days for aux in draws], range(4))
+@pytest.mark.parametrize(
+    ("error", "days"),
+    [({"value_error": 4}, None), ({"value_error": 1, "time_error": 50}, 50), ({"value_error": 9}, 0)],
+)
+def test_what_cannot_be_wrong_is_not_called_so(error, days):
+    time = timedelta(days=days or 0)
+    release = released([("p", "x", 1.0, FIRST), ("q", "x", 2.0, FIRST + time), ("q", "y", 2.0, FIRST)])
+    with pytest.raises(so.ParameterError, match="no value and no date lies outside the error"):
+        so.Adversary(knows=1, wrong=1, **error).observe(release, "p")
 
 
 @pytest.mark.parametrize("items", CHOICES, ids=str)

@@ -13,13 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-import test_cli
 from standout.cli.knows import Question, joined_of, length_of
 from standout.cli.lineup import bar, percent
 from standout.cli.main import cli
-from test_cli import check_error, started
-
-run = test_cli.run
+from test_cli import SECRET, check_error, started
 
 TITLES = {
     "1": "Brazil (1985)", "2": "Matrix, The (1999)", "3": "Bent (1997)", "4": "Hamlet (1948)",
@@ -211,8 +208,8 @@ BAD = {
 def test_bad_input_is_one_line_and_exit_code_1(run, files, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     Path("nothing.csv").write_text("item,value,time\n")
-    Path("bad.csv").write_text(f"item,value,time\n1,4,2005-03-01\n2,3,{test_cli.SECRET}\n")
-    Path("columns.csv").write_text(f"{test_cli.SECRET},x\n1,2\n")
+    Path("bad.csv").write_text(f"item,value,time\n1,4,2005-03-01\n2,3,{SECRET}\n")
+    Path("columns.csv").write_text(f"{SECRET},x\n1,2\n")
     args, part = BAD[name]
     outcome = run("lineup", files / "index", *args)
     check_error(outcome)

@@ -132,9 +132,9 @@ class Adversary:
     ) -> Known:
         """What the adversary knows of many, given by their places in the release.
 
-        With several `draws` each is observed so many times, one after the other: the same items with other
-        errors, the first as if there were no more. A record with too few eligible items is an error: see
-        `eligible`.
+        With several `draws` each is observed so many times, one after the other: the same items of the record
+        with other errors (and other wrong items), the first as if there were no more. A record with too few
+        eligible items is an error: see `eligible`.
         """
         return _Observer(self, release, seed).observe(_places(release, records), _whole("draws", draws, 1))
 
@@ -175,8 +175,22 @@ class _Observer:
         knows_times = adversary.time_error is not None and release.span > 0
         if self.by_values and not (knows_values or knows_times):
             raise ParameterError("wrong values need values or dates that are known: use wrong_facts='items'")
+        if self.by_values and not (
+            (knows_values and self._values_apart()) or (knows_times and self._times_apart())
+        ):
+            raise ParameterError("no value and no date lies outside the error: none can be wrong")
         if self.by_items > 0 and release.n_items <= self.by_items:
             raise ParameterError("wrong items need items that the record does not have")
+
+    def _values_apart(self) -> bool:
+        """Whether any two levels lie further apart than the error."""
+        levels, error = self.release.levels, self.adversary.value_error or 0.0
+        if isinstance(levels, np.ndarray):
+            return float(levels[-1] - levels[0]) > error + ROUNDING
+        return self.release.n_levels > 1
+
+    def _times_apart(self) -> bool:
+        return self.release.span - 1 > math.floor((self.adversary.time_error or 0.0) * self.units + ROUNDING)
 
     def observe(self, records: Ints, draws: int) -> Known:
         """Codes of what is known. Value -1 and time NEVER: not known."""

@@ -35,6 +35,12 @@ def main() -> None:
         sys.exit(1)
 
 
+def _whole(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise StandoutError(f"{name} must be a whole number or all, got {text!r}")
+    return int(text)
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
@@ -217,7 +223,7 @@ def simulate(
     show.check_output(output)
     with show.progress() as progress:
         release = settings.read([data], progress)
-        wanted = targets if targets == "all" else int(targets) if targets.isdigit() else targets
+        wanted = "all" if targets == "all" else _whole("--targets", targets)
         done = simulated(release, adversary, facts=sizes, targets=wanted, progress=progress, **said)
     if output is not None:
         write(done.table, output)
@@ -317,6 +323,8 @@ def bounds(
     show.check_output(output)
     if (data is None) == (records is None):
         raise StandoutError("bounds takes DATA, or --records N")
+    if data is None and output is not None:
+        raise StandoutError("--output is for the checks on DATA")
     if data is None or records is not None:
         show_bounds(records or 1, epsilon, [], None, as_json)
         return

@@ -32,13 +32,13 @@ def show_sparsity(found: Sparsity, by: str, release: Release, as_json: bool) -> 
     screen = show.console()
     screen.print(f"{found}\nby {by}", soft_wrap=True)
     screen.print(_table(
-        "Share of records δ whose nearest neighbour is more similar than ε", ("ε", "δ"),
+        "δ of the records have a neighbour more similar than ε", ("ε", "δ"),
         [(f"{row['epsilon']:g}", _rate(row["delta"], row["low"], row["high"])) for row in table.to_dicts()],
     ))  # fmt: skip
     alone = 100 * (1 - found.survival(0.5).value)
     screen.print(
-        f"{alone:.1f} % of the records have no other that is even half similar: whoever finds a record that "
-        "fits what is known of a person has found that person's.",
+        f"{alone:.1f} % of the records have no other that is even half similar: a record that fits what is "
+        "known of one of these people is theirs.",
         soft_wrap=True,
     )
 

@@ -38,7 +38,9 @@ def show_simulation(done: Simulation, as_json: bool) -> None:
             screen.print(_table(done, adversary, cells[first : first + some]))
             screen.print()
         screen.print(_left_out(done, cells[0]), soft_wrap=True)
-    if done.cells:
+    if not done.cells:
+        screen.print("Cut short before the first targets were done.")
+    else:
         screen.print(
             "95 % intervals in brackets. Nobody is called safe: others are not found by this adversary.",
             soft_wrap=True,
@@ -98,7 +100,7 @@ def _left_out(done: Simulation, cell: Cell) -> str:
     tried, others = len(cell.outcomes), cell.left_out
     told = f"{tried:,} targets tried"
     told += "" if done.complete else " (cut short)"
-    return told + f"; {others:,} of {cell.n_records:,} records have too few items to be one.\n"
+    return told + f"; {others:,} of {cell.asked:,} records have too few items to be one.\n"
 
 
 def _told(done: Simulation) -> dict[str, Any]:

@@ -24,17 +24,18 @@ from standout.measure.neighbours import (
 )
 from standout.measure.planes import LANES, WORDS, aligned, roomy
 from standout.measure.ranges import Buckets, Range, Tally, nearest_ranged, scatter, spread
-from standout.release.model import Release
+from standout.release.model import Levels, Release, frozen
 from standout.release.progress import Progress
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "rule_of", "search"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[Any]
 FEW = 32
 """Up to so many levels, each has rows of its own in the bitmap."""
+ROWS = 1 << 22
+"""And if no more rows come of it than these."""
 ROOM = 1 << 25
 """Bytes of a tile's bitmap, at most."""
 MANY = 1 << 21
@@ -45,22 +46,19 @@ class Rule(NamedTuple):
     """What of two entries must agree: levels low[v] … high[v] with level v, times up to `reach` units apart.
 
     None: not compared. The last of low and high stands for a known entry without a value: all levels are.
+    If ranged, entries are looked up by time or value, as a bitmap would have too many rows.
     """
 
     low: Ints | None
     high: Ints | None
     reach: int | None
+    ranged: bool
 
     @property
     def levels(self) -> tuple[Ints, Ints]:
         """low and high; if values are not compared, what nobody looks at."""
         none = np.zeros(1, np.int64)
         return (none, none) if self.low is None or self.high is None else (self.low, self.high)
-
-    @property
-    def ranged(self) -> bool:
-        """Whether entries are looked up by time or value, as bitmaps would have too many rows."""
-        return self.reach is not None or (self.low is not None and len(self.low) > FEW + 1)
 
     @property
     def kinds(self) -> int:
@@ -75,19 +73,24 @@ def rule_of(release: Release, similarity: Similarity) -> Rule:
             f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
             "sparsity counts the items that agree"
         )
-    value = similarity.value if isinstance(similarity, Within) else 0
-    time = similarity.time if isinstance(similarity, Within) else None
-    levels = release.levels if not isinstance(similarity, Present) and value is not None else None
-    low, high = _levels(levels, value) if levels is not None and len(levels) else (None, None)
-    return Rule(low, high, None if time is None or not release.span else _reach(release, time))
+    value, time = (similarity.value, similarity.time) if isinstance(similarity, Within) else (None, None)
+    compared = isinstance(similarity, Equal) or value is not None
+    levels = release.levels if compared and release.n_levels else None
+    low, high = (None, None) if levels is None else _levels(levels, value)
+    reach = None if time is None or not release.span else _reach(release, time)
+    many = low is not None and (len(low) > FEW + 1 or len(low) * release.n_items > ROWS)
+    return Rule(low, high, reach, many or reach is not None)
 
 
-def _levels(levels: Floats | tuple[str, ...], value: float | None) -> tuple[Ints, Ints]:
-    """By known level the first and the last that is similar; last of all for a value that is not known."""
+def _levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
+    """By known level the first and the last that is similar; last of all for a value that is not known.
+
+    Numbers are if they are at most `value` apart; None: if they are the same, as categories are.
+    """
     n = len(levels)
     low, high = np.arange(n + 1), np.arange(n + 1)
     low[n] = 0
-    if isinstance(levels, np.ndarray) and value:
+    if isinstance(levels, np.ndarray) and value is not None:
         numbers, limit, first = levels.tolist(), value + ROUNDING, 0
         for level in range(n):
             while numbers[level] - numbers[first] > limit:
@@ -100,12 +103,30 @@ def _levels(levels: Floats | tuple[str, ...], value: float | None) -> tuple[Ints
 def _reach(release: Release, time: float) -> int:
     """How many units of time are at most so many days."""
     unit, limit = days_per_unit(release), time + ROUNDING
-    reach = int(min(limit / unit, release.span))
-    while (reach + 1) * unit <= limit and reach < release.span:
-        reach += 1
-    while reach * unit > limit:
-        reach -= 1
-    return reach
+    about = int(min(limit / unit, release.span))
+    return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)
+
+
+class Entries(NamedTuple):
+    """The entries by record: items, values where they are compared, and the keys of a search by ranges."""
+
+    start: Ints
+    other: Codes
+    value: Codes
+    key: Codes
+
+
+def _entries(release: Release, rule: Rule) -> Entries:
+    """The columns that are compared, none narrower than is usual: every type compiles the kernels anew."""
+    start, other, value, time = release.by_record
+    none = frozen(np.empty(0, np.uint8))
+    values = none if value is None or rule.low is None else value
+    keys = none if not rule.ranged else values if time is None or rule.reach is None else time
+    return Entries(start, _wide(other), values, _wide(keys))
+
+
+def _wide(codes: Codes) -> Codes:
+    return codes if codes.itemsize > 1 else frozen(codes.astype(np.uint16))
 
 
 class Place(NamedTuple):
@@ -126,14 +147,16 @@ def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int,
     by_length = np.argsort(release.lengths[asked], kind="stable")
     order, columns = asked[by_length], _columns(release, rule)
     best, cuts = Best.of(len(order)), _batches(release.lengths[order])
-    tiles = _tiles(release.lengths, columns, mutual)
+    shortest = release.lengths[order[cuts[:-1]]]
+    tiles, entries = _tiles(release.lengths, columns, mutual), _entries(release, rule)
     ends = np.cumsum([len(place) for place in tiles])
     counts = np.searchsorted(cuts[:-1], ends) if mutual else np.full(len(tiles), len(cuts) - 1)
     for i, place in enumerate(tiles):
         own = slice(int(ends[i]) - len(place), int(ends[i])) if mutual else slice(0, 0)
-        compare = _comparison(release, rule, order, place, first, mutual, best)
+        compare = _comparison(release, rule, entries, order, place, first, mutual, best)
         told = _adding(progress, int(counts[:i].sum()), int(counts.sum()))
-        places = _on_threads(compare, cuts[: counts[i] + 1], _Places(release, best, own), threads, told)
+        places = _Places(release, best, own)
+        _on_threads(compare, cuts, shortest[: counts[i]], places, threads, told)
         for one in places.made:
             merge(best, own.start, one.theirs)
     back = np.argsort(by_length)
@@ -148,19 +171,22 @@ def _adding(progress: Progress, before: int, total: int) -> Progress:
 def _on_threads(
     compare: Callable[[int, int, Place], None],
     cuts: Ints,
+    lengths: Ints,
     places: "_Places",
     threads: int,
     progress: Progress,
-) -> "_Places":
-    """Every batch once, the long records first: they are nearest to those of the tile."""
-    count = len(cuts) - 1
+) -> None:
+    """Every batch once, the long records first, of equals those that stand before.
+
+    They are nearest to those of the tile, and who has the first of equals need not look at the others.
+    """
+    order = np.lexsort((np.arange(len(lengths)), -lengths))
 
     def work_on(low: int, high: int, place: Place) -> None:
-        for batch in range(count - 1 - low, count - 1 - high, -1):
+        for batch in order[low:high].tolist():
             compare(int(cuts[batch]), int(cuts[batch + 1]), place)
 
-    in_slices(count, threads, places, work_on, progress)
-    return places
+    in_slices(len(order), threads, places, work_on, progress)
 
 
 class _Places:
@@ -177,18 +203,24 @@ class _Places:
 
 
 def _comparison(
-    release: Release, rule: Rule, asked: Ints, place: Ints, first: bool, mutual: bool, best: Best
+    release: Release,
+    rule: Rule,
+    entries: Entries,
+    asked: Ints,
+    place: Ints,
+    first: bool,
+    mutual: bool,
+    best: Best,
 ) -> Callable[[int, int, Place], None]:
     """What compares a batch with the tile of these records."""
-    start, other, *_ = release.by_record
-    tile, value = _laid(release, rule, place), _values(release)
+    start, other, value, key = entries
+    tile = _laid(release, rule, entries, place)
     if not rule.ranged:
         return lambda begin, end, own: nearest(
             start, other, value, asked, tile, first, mutual, own.work, best, own.theirs, begin, end
         )
-    key = _keys(release, rule)
     ranges = _range(release, rule)
-    buckets = _sorted(release, key, place, ranges)
+    buckets = _sorted(release, entries, place, ranges)
     return lambda begin, end, own: nearest_ranged(
         start, other, key, value, asked, tile, ranges, buckets, first, mutual, own.work, own.tally, best,
         own.theirs, begin, end,
@@ -237,16 +269,17 @@ def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
     return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
 
 
-def _laid(release: Release, rule: Rule, place: Ints) -> Tile:
+def _laid(release: Release, rule: Rule, entries: Entries, place: Ints) -> Tile:
     """The tile of these records."""
-    start, other, *_ = release.by_record
+    start, other, value, _ = entries
     length, ends = release.lengths[place], np.arange(0, len(place), LANES)
     least, most = length[ends], length[np.append(ends[1:], len(place)) - 1]
-    value, (low, high) = _values(release), rule.levels
+    head = np.minimum.reduceat(place, ends)
+    low, high = rule.levels
     row = np.zeros(release.n_items * rule.kinds, np.uint32)
     mark(start, other, value, place, low, high, rule.kinds, row)
     rows = number(row, np.argsort(release.rank), rule.kinds)
-    tile = Tile(place, length, least, most, row, aligned(rows * len(least) * WORDS), rows, rule.kinds)
+    tile = Tile(place, length, least, most, head, row, aligned(rows * len(least) * WORDS), rows, rule.kinds)
     fill(start, other, value, low, high, tile)
     return tile
 
@@ -258,24 +291,13 @@ def _range(release: Release, rule: Rule) -> Range:
     return Range(*rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
 
 
-def _sorted(release: Release, key: Codes, place: Ints, ranges: Range) -> Buckets:
+def _sorted(release: Release, entries: Entries, place: Ints, ranges: Range) -> Buckets:
     """The entries of these records in buckets."""
-    start, other, *_ = release.by_record
+    start, other, value, key = entries
     base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
     count = spread(start, other, place, ranges.missing, base, shift)
     bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
     word = roomy(int(release.lengths[place].sum()), np.uint32 if bits <= 32 else np.uint64)
     buckets = Buckets(base, shift, roomy(count + 2, np.uint32), word)
-    scatter(start, other, key, _values(release), place, ranges.second_bits, buckets)
+    scatter(start, other, key, value, place, ranges.second_bits, buckets)
     return buckets
-
-
-def _keys(release: Release, rule: Rule) -> Codes:
-    """What entries are looked up by."""
-    time = release.by_record.time
-    return _values(release) if rule.reach is None or time is None else time
-
-
-def _values(release: Release) -> Codes:
-    """The codes of values; where there are none, what nobody looks at."""
-    return release.by_record.other if release.by_record.value is None else release.by_record.value

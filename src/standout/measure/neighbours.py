@@ -37,6 +37,7 @@ class Tile(NamedTuple):
 
     place    by lane, the record; length: how long it is
     least    by column, the shortest length; most: the longest
+    head     by column, the first record in the order of the release
     row      by item and kind, the row of the bitmap; 0, an empty one, where nobody has it
     bits     the bitmap: `rows` vectors for each column
     kinds    how many kinds an item has; the last says who has it, the others who is similar to a known level
@@ -46,6 +47,7 @@ class Tile(NamedTuple):
     length: Array
     least: Array
     most: Array
+    head: Array
     row: Array
     bits: Array
     rows: int
@@ -120,7 +122,7 @@ def number(row: Array, popular: Array, kinds: Int) -> Int:
 @kernel
 def fill(start: Array, other: Array, value: Array, low: Array, high: Array, tile: Tile) -> None:
     """Writes the bitmap of a tile."""
-    place, _, _, _, row, bits, rows, kinds = tile
+    place, _, _, _, _, row, bits, rows, kinds = tile
     levels = kinds - 1
     bits[:] = 0
     for lane in range(len(place)):
@@ -144,7 +146,7 @@ def nearest(
     The similarity is over the union of both, or over |supp(r)| if first is set. If it is mutual, `theirs` are
     the nearest of the tile's own records, and only columns are looked at that are not shorter.
     """
-    place, length, least, most, table, bits, rows, kinds = tile
+    place, length, least, most, head, table, bits, rows, kinds = tile
     row, common, ends, planes, digits, limit, hit = work
     similar, union, neighbour = best
     their_similar, their_union, their_place = theirs
@@ -154,17 +156,20 @@ def nearest(
         gather(start, other, value, asked, begin, end, table, kinds, False, common, ends[1])
     shortest = start[asked[begin] + 1] - start[asked[begin]]
     longest = start[asked[end - 1] + 1] - start[asked[end - 1]]
-    high, middle = digits_of(longest), np.searchsorted(most, shortest)
+    high, middle, foremost = digits_of(longest), np.searchsorted(most, shortest), asked[begin:end].min()
     limit[:] = U(2**64 - 1)
     lowest = 1 << high
     for step in range(columns - middle if mutual else columns):
         k = middle + step if middle + step < columns else columns - 1 - step
         if mutual:
-            lowest = _limits(their_similar, their_union, length, k, shortest, sets, high, limit)
+            lowest = _limits(
+                their_similar, their_union, their_place, length, k, shortest, foremost, sets, high, limit
+            )
         for q in range(begin, end):
             record, i = asked[q], q - begin
             own, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
-            needed = least_needed(similar[q], union[q], own, least[k], sets, first)
+            stands = neighbour[q] < head[k]
+            needed = least_needed(similar[q], union[q], stands, own, least[k], sets, first)
             if min(needed, lowest) > min(n, own, most[k]):
                 continue
             add_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
@@ -215,8 +220,9 @@ def gather(
 
 @part
 def _limits(
-    similar: Array, union: Array, length: Array, k: Int, own: Int, sets: Flag, high: Int, limit: Array
-) -> Int:
+    similar: Array, union: Array, place: Array, length: Array, k: Int, own: Int, foremost: Int, sets: Flag,
+    high: Int, limit: Array,
+) -> Int:  # fmt: skip
     """Writes what records of a length must share with each of a column to be as near as its nearest so far.
 
     Returns the lowest of these limits.
@@ -228,7 +234,9 @@ def _limits(
         lane = k * LANES + i
         needed = most
         if lane < len(length):
-            needed = min(least_needed(similar[lane], union[lane], length[lane], own, sets, False), most)
+            stands = place[lane] < foremost
+            needed = least_needed(similar[lane], union[lane], stands, length[lane], own, sets, False)
+            needed = min(needed, most)
             lowest = min(lowest, needed)
         for p in range(high):
             limit[p * WORDS + (i >> WORD_BITS)] |= ((U(needed) >> U(p)) & U1) << (U(i) & U63)
@@ -254,17 +262,20 @@ def digits_of(number: Int) -> Int:
 
 
 @inline
-def least_needed(similar: Int, union: Int, own: Int, least: Int, sets: Flag, first: Flag) -> Int:
+def least_needed(
+    similar: Int, union: Int, stands: Flag, own: Int, least: Int, sets: Flag, first: Flag
+) -> Int:
     """How many items must be similar to be as near as similar / union, if the other is not below least.
 
     Over the union s / (a + b − c) ≥ t is wanted. By sets c = s, so s ≥ t (a + b) / (1 + t); otherwise
-    c ≤ min(a, b), so s ≥ t max(a, b).
+    c ≤ min(a, b), so s ≥ t max(a, b). If the nearest so far stands before all others, they must be nearer.
     """
+    above = 0 if stands else 1
     if first:
-        return max(similar, 1)
+        return max(similar + 1 - above, 1)
     if sets:
-        return max((similar * (own + least) + union + similar - 1) // (union + similar), 1)
-    return max((similar * max(own, least) + union - 1) // union, 1)
+        return max((similar * (own + least) + union + similar - above) // (union + similar), 1)
+    return max((similar * max(own, least) + union - above) // union, 1)
 
 
 @inline

@@ -47,8 +47,8 @@ class Outcomes:
     similar_bits  the least −log2 Π of the records at least θ similar to the target, itself among them
     sure          Π of the best guess
     candidates    N: how many records could be found
-    beyond        how many items the best guess has that were not known (first draw)
-    revealed      how many of those the target has as well, counted by similarity (first draw)
+    beyond        how many items the best guess has that were not known
+    revealed      how many of those the target has as well, counted by similarity
     lineup_50     how many of the likeliest records hold 50 % of the mass (first draw of some; else NaN)
     lineup_90     … 90 %
     lineup_99     … 99 %
@@ -77,6 +77,10 @@ class Outcomes:
     def together(cls, parts: "Sequence[Outcomes]") -> "Outcomes":
         """One after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    def between(self, low: int, high: int) -> "Outcomes":
+        """Of targets low … high - 1."""
+        return Outcomes(*(getattr(self, field.name)[low:high] for field in fields(Outcomes)))
 
     def at(self, size: int) -> "Outcomes":
         """By target and draw, for one number of facts, given by its place."""
@@ -107,7 +111,8 @@ def tried(
     is_best = score == columns.highest
     guesses = _Guesses.of(columns, target)
     shape = len(targets), draws, len(sizes)
-    learned = _learned(release, verdicts, guesses, draws, question)
+    learned = _learned(release, verdicts, guesses, question)
+    similar = _similar(verdicts, target, score, near)
     absent = np.full(shape, np.nan)
     if question.absent:
         gone = np.repeat(targets, draws)
@@ -115,8 +120,7 @@ def tried(
         absent = claims(away.columns).reshape(shape)
     found = (
         is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, question.top),
-        learned.similar, claims(columns), _bits(columns, score),
-        _bits(columns, _highest_similar(verdicts, target, score, near)),
+        similar.guess, claims(columns), _bits(columns, score), _bits(columns, similar.highest),
         np.exp2(-_bits(columns, columns.highest)), columns.candidates.astype(np.float64),
         learned.beyond, learned.right, *_lineups(verdicts, lineups, len(sizes), draws),
     )  # fmt: skip
@@ -152,7 +156,7 @@ def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
 
 
 class _Guesses(NamedTuple):
-    """The records that tie for the best, at most so many of each query: which query, target and record."""
+    """The records that tie for the best, or some of them if they are many: which query, target and record."""
 
     query: Ints
     target: Ints
@@ -161,51 +165,52 @@ class _Guesses(NamedTuple):
 
     @classmethod
     def of(cls, columns: Columns, target: Ints) -> "_Guesses":
-        tied = np.where(columns.highest > 0, np.minimum(columns.ties, SHOWN), 0)
-        query = np.repeat(np.arange(len(target)), tied)
-        place = np.arange(len(query)) - np.repeat(np.cumsum(tied) - tied, tied)
-        share = 1.0 / np.maximum(tied, 1)[query]
+        ties = np.where(columns.highest > 0, columns.ties, 0)
+        shown = np.minimum(ties, SHOWN)
+        query = np.repeat(np.arange(len(target)), shown)
+        place = np.arange(len(query)) - np.repeat(np.cumsum(shown) - shown, shown)
+        place = (2 * place + 1) * ties[query] // (2 * np.maximum(shown, 1)[query])  # from everywhere
+        share = 1.0 / np.maximum(shown, 1)[query]
         return cls(query, target[query], columns.record[columns.first[query] + place], share)
 
 
 class _Learned(NamedTuple):
-    similar: Floats
     beyond: Floats
     right: Floats
 
 
-def _learned(
-    release: Release, verdicts: Verdicts, guesses: _Guesses, draws: int, question: Question
-) -> _Learned:
-    """What the best guess of each query is worth, on average over those that tie.
-
-    Where no record has a score the guess is anybody's: it is the target once in N, and reveals nothing.
-    """
+def _learned(release: Release, verdicts: Verdicts, guesses: _Guesses, question: Question) -> _Learned:
+    """What the best guess of each query reveals, on average over those that tie; nothing if nobody scores."""
     n, known = len(verdicts), verdicts.queries.known
     first, counts = known.first[guesses.query], np.diff(known.first)[guesses.query]
     ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     fact = np.arange(ends[-1]) + np.repeat(first - ends[:-1], counts)
     told = known.taken(guesses.query, fact, ends)
     found = revealed(release, guesses.target, guesses.record, told, question.similarity)
-    near = (found.similarity >= question.theta) | (guesses.record == guesses.target)
-    anybody = 1.0 / np.maximum(verdicts.columns.candidates, 1)
-    similar = np.bincount(guesses.query, near * guesses.share, n)
     return _Learned(
-        np.where(verdicts.columns.highest > 0, np.minimum(similar, 1.0), anybody),
         np.bincount(guesses.query, found.beyond * guesses.share, n).astype(np.float64),
         np.bincount(guesses.query, found.right * guesses.share, n).astype(np.float64),
     )
 
 
-def _highest_similar(verdicts: Verdicts, target: Ints, score: Floats, near: Mapping[int, Ints]) -> Floats:
-    """The highest score of the candidates at least θ similar to each query's target, itself included."""
-    found, queries = score.copy(), verdicts.queries
+class _Similar(NamedTuple):
+    guess: Floats
+    highest: Floats
+
+
+def _similar(verdicts: Verdicts, target: Ints, score: Floats, near: Mapping[int, Ints]) -> _Similar:
+    """Of the candidates at least θ similar to each query's target, itself among them: the chance that the
+    best guess is one of them, and their highest score."""
+    columns, queries = verdicts.columns, verdicts.queries
+    tied, highest = (score == columns.highest).astype(np.float64), score.copy()
     for one, others in near.items():
         own = np.flatnonzero(target == one)
         query, record = np.repeat(own, len(others)), np.tile(others, len(own))
         able = queries.are_candidates(query, record)
-        np.maximum.at(found, query[able], queries.scores_of(query[able], record[able]))
-    return found
+        query, scores = query[able], queries.scores_of(query[able], record[able])
+        np.maximum.at(highest, query, scores)
+        np.add.at(tied, query, scores == columns.highest[query])
+    return _Similar(np.minimum(tied / np.maximum(columns.ties, 1), 1.0), highest)
 
 
 def _lineups(verdicts: Verdicts, count: int, sizes: int, draws: int) -> Floats:

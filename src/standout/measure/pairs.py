@@ -1,6 +1,7 @@
 """Pairs of records: how alike they are, and what one of them reveals of the other."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +19,14 @@ from standout.release.postings import Postings
 from standout.release.progress import quiet
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 
-__all__ = ["Revealed", "alike", "alike_all", "near", "nothing", "revealed", "similarities"]
+__all__ = ["Revealed", "Suspicion", "alike", "alike_all", "nothing", "revealed", "similarities"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 AT_ONCE = 1 << 21
 """Entries that are compared in one go."""
+AHEAD = 1024
+"""So many are asked about at a time."""
 LARGE = 1 << 22
 """A release of more entries is not compared with every target as a whole."""
 
@@ -79,26 +82,37 @@ def _revealed(release: Release, target: Ints, guess: Ints, known: Known, similar
     return Revealed(total / (lengths[target] + lengths[guess] - shared), beyond, right)
 
 
-def near(
-    release: Release, records: Ints, similarity: Similarity, theta: float, threads: int | None = None
-) -> dict[int, Ints]:
-    """The other records at least θ similar to each of these; those who have none are left out.
+@dataclass
+class Suspicion:
+    """Who may have a record at least θ similar to them: in a large release that is asked first, of many at a
+    time, because hardly anybody has."""
 
-    In a large release it is asked first who has any such neighbour: hardly anybody.
-    """
-    asked = records
-    if release.n_entries > LARGE and isinstance(similarity, (Present, Within, Equal)):
-        nearest = search(
-            release, rule_of(release, similarity), np.sort(records), False, thread_count(threads), quiet
-        )
-        asked = np.sort(records)[nearest.similar >= theta * nearest.union]
-    found = {}
-    for record in asked.tolist():
-        alike = alike_all(release, record, similarity) >= theta
-        alike[record] = False
-        if alike.any():
-            found[record] = np.flatnonzero(alike)
-    return found
+    release: Release
+    similarity: Similarity
+    theta: float
+    threads: int | None = None
+    able: dict[int, bool] = field(default_factory=dict)
+
+    def near(self, places: Ints, low: int, high: int) -> dict[int, Ints]:
+        """The other records at least θ similar to places[low:high]; those who have none are left out."""
+        if not all(place in self.able for place in places[low:high].tolist()):
+            self.able = self._asked(places[low : max(high, low + AHEAD)])
+        found = {}
+        for record in places[low:high].tolist():
+            if self.able[record]:
+                alike = alike_all(self.release, record, self.similarity) >= self.theta
+                alike[record] = False
+                if alike.any():
+                    found[record] = np.flatnonzero(alike)
+        return found
+
+    def _asked(self, places: Ints) -> dict[int, bool]:
+        known = type(self.similarity) in (Present, Within, Equal)
+        if self.release.n_entries <= LARGE or not known:
+            return dict.fromkeys(places.tolist(), True)
+        order, rule = np.sort(places), rule_of(self.release, self.similarity)
+        best = search(self.release, rule, order, False, thread_count(self.threads), quiet)
+        return dict(zip(order.tolist(), (best.similar / best.union >= self.theta).tolist(), strict=True))
 
 
 def alike_all(release: Release, record: int, similarity: Similarity) -> Floats:

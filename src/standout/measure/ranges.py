@@ -71,7 +71,7 @@ class Tally(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> "Tally":
-        kind = np.uint16 if longest < 1 << 16 else np.uint32
+        kind = np.uint16 if longest < np.iinfo(np.uint16).max else np.uint32
         ends = [np.zeros(longest, np.int64) for _ in range(2)]
         return cls(np.zeros(TILE, kind), np.zeros(TILE, kind), *ends)
 
@@ -122,7 +122,7 @@ def nearest_ranged(
     begin: Int, end: Int,
 ) -> None:  # fmt: skip
     """Looks in a tile for nearer neighbours of a batch, as `nearest` does."""
-    place, length, least, most, table, bits, rows, kinds = tile
+    place, length, least, most, head, table, bits, rows, kinds = tile
     _, common, ends, _, digits, _, _ = work
     counter, limit = tally.counter, tally.limit
     similar, union, neighbour = best
@@ -134,14 +134,15 @@ def nearest_ranged(
     middle = np.searchsorted(most, shortest)
     limit[:] = ~limit.dtype.type(0)
     if mutual:
-        _limits(their_similar, their_union, length, shortest, limit)
+        _limits(their_similar, their_union, their_place, length, shortest, asked[begin:end].min(), limit)
     for q in range(begin, end):
         record, i = asked[q], q - begin
         own = start[record + 1] - start[record]
         _count(start, other, key, second, record, ranges, buckets, tally)
         for step in range(columns - middle if mutual else columns):
             k = middle + step if middle + step < columns else columns - 1 - step
-            needed = least_needed(similar[q], union[q], own, least[k], False, over_first)
+            stands = neighbour[q] < head[k]
+            needed = least_needed(similar[q], union[q], stands, own, least[k], False, over_first)
             if not any_above(counter, k * LANES, needed, limit):
                 continue
             if not over_first:
@@ -160,10 +161,14 @@ def nearest_ranged(
 
 
 @part
-def _limits(similar: Array, union: Array, length: Array, own: Int, limit: Array) -> None:
+def _limits(
+    similar: Array, union: Array, place: Array, length: Array, own: Int, foremost: Int, limit: Array
+) -> None:
     """What records of this length must share with each of the tile to be as near as their nearest so far."""
     for lane in range(len(length)):
-        limit[lane] = least_needed(similar[lane], union[lane], length[lane], own, False, False)
+        stands, most = place[lane] < foremost, np.int64(~limit.dtype.type(0))
+        needed = least_needed(similar[lane], union[lane], stands, length[lane], own, False, False)
+        limit[lane] = min(needed, most)
 
 
 @part

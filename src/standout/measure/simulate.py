@@ -1,14 +1,11 @@
 """Many attacks on known targets → one tidy table of what they are worth."""
 
-import hashlib
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,15 +17,16 @@ from standout.attack.match import check_phi
 from standout.attack.score import ScoreboardRH
 from standout.errors import NotFoundError, ParameterError
 from standout.measure.estimate import Estimate, mean, median, rate
+from standout.measure.kept import Kept
 from standout.measure.outcomes import Outcomes, Question, tried
-from standout.measure.pairs import near, nothing, revealed
+from standout.measure.pairs import Suspicion, nothing, revealed
 from standout.measure.results import Results, Rows
 from standout.measure.success import Tradeoff
 from standout.measure.targets import whole
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
 from standout.rng import check_seed, generator
-from standout.similarity.attributes import Equal, Present, Similarity, Within
+from standout.similarity.attributes import Decay, Equal, Present, Similarity, Within
 
 __all__ = ["Cell", "Simulation", "simulate"]
 
@@ -36,8 +34,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 BATCH = 64
 """Targets that are tried before it is told how far things are; it changes no number."""
-NEIGHBOURS = 16 * BATCH
-"""For so many targets at a time it is asked who is similar to them."""
 LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
 """For so many targets the length of the lineup is worked out: fewer where a release is large."""
 BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -84,16 +80,19 @@ def simulate(
     >>> print(done.estimate("found", facts=6))
     1.000 (0.963 to 1.000, n = 100)
     """
+    if attack is not None and not isinstance(attack, ScoreboardRH):
+        raise ParameterError(f"attack must be a ScoreboardRH, got {type(attack).__name__}")
     runs = _Runs(
-        release, _named(adversaries), attack or ScoreboardRH(),
+        release, attack or ScoreboardRH(),
         Question(whole("top", top, 1), _share("theta", theta), similarity or _usual(release), bool(absent)),
-        whole("draws", draws, 1), check_phi(phi), check_seed(seed), threads, progress,
+        whole("draws", draws, 1), check_phi(phi), check_seed(seed),
+        None if precision is None else _share("precision", precision), threads, progress,
         None if save is None else Path(save),
     )  # fmt: skip
-    return runs.simulation(facts, targets, None if precision is None else _share("precision", precision))
+    return runs.simulation(_named(adversaries), facts, targets)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cell:
     """One adversary with one number of facts: what became of every try."""
 
@@ -101,8 +100,12 @@ class Cell:
     facts: int
     outcomes: Outcomes
     n_records: int
+    asked: int
     left_out: int
     random: tuple[float, float]
+
+    def __repr__(self) -> str:
+        return f"<Cell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
 
     @property
     def tradeoff(self) -> Tradeoff:
@@ -112,11 +115,13 @@ class Cell:
     def calibration(self) -> pl.DataFrame:
         """When Π says p, how often is it true? Best guesses by Π: what was said, how many are right."""
         sure, right = self.outcomes.sure.ravel(), self.outcomes.right.ravel()
+        draws = self.outcomes.sure.shape[1]
         place = np.clip(np.searchsorted(BINS, sure, "right") - 1, 0, len(BINS) - 2)
         rows = []
         for i in np.unique(place).tolist():
             here = place == i
-            seen = rate(float(right[here].sum()), int(here.sum()))
+            trials = max(1, round(here.sum() / draws))  # draws of one target are one trial
+            seen = rate(min(float(right[here].mean()), 1.0) * trials, trials)
             rows.append(
                 (BINS[i], BINS[i + 1], float(sure[here].mean()), seen.value, seen.low, seen.high, seen.n)
             )
@@ -133,21 +138,20 @@ class Cell:
         yield "in_top", f"top={question.top}", _rate(seen.in_top, min(1.0, question.top / n))
         yield "similar", f"theta={question.theta:g}", _rate(seen.similar, alike)
         yield from self._claims(phi)
-        bits = np.log2(seen.candidates)
-        yield "bits_left", "", _mean(seen.bits, math.log2(n))
-        yield "bits_gained", "", _mean(bits - seen.bits, 0.0)
-        yield "bits_left", f"theta={question.theta:g}", _mean(seen.similar_bits, math.log2(n))
-        mixed = -np.log2((np.exp2(-seen.bits) + 1 / seen.candidates) / 2)
-        yield "bits_left", "mixed", _mean(mixed, math.log2(n))
+        yield "bits_left", "", _from_0(_mean(seen.bits, math.log2(n)))
+        yield "bits_gained", "", _mean(math.log2(n) - seen.bits, 0.0)
+        yield "bits_left", f"theta={question.theta:g}", _from_0(_mean(seen.similar_bits, math.log2(n)))
+        mixed = -np.log2((np.exp2(-seen.bits) + 1 / n) / 2)
+        yield "bits_left", "mixed", _from_0(_mean(mixed, math.log2(n)))
         for share_of, sizes in ((50, seen.lineup_50), (90, seen.lineup_90), (99, seen.lineup_99)):
             asked = sizes[~np.isnan(sizes)]
             if len(asked):
                 yield "lineup", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
-        yield "revealed", "", _mean(seen.beyond, None)
-        yield "revealed_right", "", _mean(seen.revealed, None)
+        yield "revealed", "", _from_0(_mean(seen.beyond, None))
+        yield "revealed_right", "", _from_0(_mean(seen.revealed, None))
         some = seen.beyond.sum(axis=1) > 0  # the others have nothing that was not known
         shares = seen.revealed[some].sum(axis=1) / seen.beyond[some].sum(axis=1)
-        yield "revealed_right_share", "", _within(mean(shares, share), 0.0, 1.0)
+        yield "revealed_right_share", "", rate(min(math.fsum(shares), len(shares)), len(shares), share)
         gap = self.calibration()
         off = float((gap["n"] * (gap["said"] - gap["right"]).abs()).sum()) / max(int(gap["n"].sum()), 1)
         yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
@@ -171,9 +175,9 @@ class Cell:
         yield "phi", f"absent_claimed<={BUDGET:g}", Estimate(strict, math.nan, math.nan, false.n, None)
 
 
-def _within(estimate: Estimate, low: float, high: float) -> Estimate:
-    """An interval that ends where the numbers do."""
-    return replace(estimate, low=max(estimate.low, low), high=min(estimate.high, high))
+def _from_0(estimate: Estimate) -> Estimate:
+    """The interval of a number that cannot be negative."""
+    return replace(estimate, low=max(estimate.low, 0.0))
 
 
 def _trials(values: Floats) -> Floats:
@@ -190,7 +194,7 @@ def _mean(values: Floats, baseline: float | None) -> Estimate:
     return mean(_trials(values), baseline)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Results):
     """The cells of a simulation, and all their measures as one table.
 
@@ -203,6 +207,12 @@ class Simulation(Results):
     seed: int
     fingerprint: str
     complete: bool
+
+    def __repr__(self) -> str:
+        cut = "" if self.complete else ", cut short"
+        return (
+            f"<Simulation: {len(self.cells)} cells, {sum(len(c.outcomes) for c in self.cells):,} tries{cut}>"
+        )
 
     def cell(self, adversary: str | None = None, facts: int | None = None) -> Cell:
         """One of them, by the adversary's name and the number of facts, as far as there is a choice."""
@@ -236,102 +246,114 @@ class Simulation(Results):
         return rows.table(self.seed, self.fingerprint, __version__)
 
 
+class _Asked(NamedTuple):
+    """Whom an adversary is tried on, by places; of how many records, and how many of those cannot be."""
+
+    name: str
+    adversary: Adversary
+    sizes: list[int]
+    places: Ints
+    of: int
+    left_out: int
+
+
 @dataclass(frozen=True, eq=False)
 class _Runs:
     release: Release
-    adversaries: dict[str, Adversary]
     attack: ScoreboardRH
     question: Question
     draws: int
     phi: float
     seed: int
+    precision: float | None
     threads: int | None
     progress: Progress
     save: Path | None
 
-    def simulation(
-        self, facts: int | Sequence[int] | None, targets: Any, precision: float | None
-    ) -> Simulation:
+    def simulation(self, adversaries: dict[str, Adversary], facts: Any, targets: Any) -> Simulation:
+        asked = [
+            _Asked(name, one, _sizes(facts, one), *self._targets(name, one, targets))
+            for name, one in adversaries.items()
+        ]
         cells: list[Cell] = []
         complete = True
-        for at, (name, adversary) in enumerate(self.adversaries.items()):
-            sizes = _sizes(facts, adversary)
-            places, left_out = self._targets(adversary, targets, precision)
-            stage = (
-                "attacking" if len(self.adversaries) == 1 else f"attacking {at + 1}/{len(self.adversaries)}"
-            )
-            done, whole_run = self._tried(adversary, sizes, places, precision, stage)
+        for at, ask in enumerate(asked):
+            stage = "attacking" if len(asked) == 1 else f"attacking {at + 1}/{len(asked)}"
+            done, whole_run = self._tried(ask, stage)
             complete &= whole_run
-            if done is None:
-                break
-            random = self._random(places[: len(done)])
-            cells += [
-                Cell(name, size, done.at(s), self.release.n_records, left_out, random)
-                for s, size in enumerate(sizes)
-            ]
+            if done is not None:
+                random = self._random(ask.places[: len(done)])
+                cells += [
+                    Cell(ask.name, size, done.at(s), self.release.n_records, ask.of, ask.left_out, random)
+                    for s, size in enumerate(ask.sizes)
+                ]
             if not whole_run:
                 break
         return Simulation(
             tuple(cells), self.question, self.phi, self.seed, self.release.fingerprint, complete
         )
 
-    def _targets(self, adversary: Adversary, targets: Any, precision: float | None) -> tuple[Ints, int]:
-        """Places of the records that are tried, in that order, and how many are not eligible."""
+    def _targets(self, name: str, adversary: Adversary, targets: Any) -> tuple[Ints, int, int]:
+        """Places of the records that are tried, in that order; of how many; how many of those cannot be."""
         release = self.release
-        if not isinstance(targets, (str, int, np.integer)):
-            places = np.unique([_place(release, name) for name in targets]).astype(np.int64)
-            able = adversary.eligible(release, places)
-            return places[able], int(len(places) - able.sum())
         if isinstance(targets, str) and targets != "all":
-            raise ParameterError(f"targets must be a number, all, or ids of records, got {targets!r}")
-        able = adversary.eligible(release, np.arange(release.n_records))
-        order = generator(self.seed, "targets").permutation(release.n_records)
-        eligible = order[able[order]]
-        if not len(eligible):
-            raise ParameterError("no record has as many items as the adversary knows")
-        wanted = len(eligible) if targets == "all" or precision else whole("targets", targets, 1)
-        return eligible[:wanted], int(release.n_records - able.sum())
+            raise ParameterError("targets must be a number, all, or ids of records")
+        if isinstance(targets, Iterable) and not isinstance(targets, str):
+            order = np.unique([_place(release, one) for one in targets]).astype(np.int64)
+        else:
+            order = generator(self.seed, "targets").permutation(release.n_records)
+        able = adversary.eligible(release, order)
+        places = order[able]
+        if not len(places):
+            raise ParameterError(f"no record can be a target: none has enough items for {name!r}")
+        if targets != "all" and not isinstance(targets, Iterable):
+            wanted = whole("targets", targets, 1)
+            places = places if self.precision else places[:wanted]
+        return places, len(order), int(len(order) - able.sum())
 
-    def _tried(
-        self, adversary: Adversary, sizes: list[int], places: Ints, precision: float | None, stage: str
-    ) -> tuple[Outcomes | None, bool]:
+    def _tried(self, ask: _Asked, stage: str) -> tuple[Outcomes | None, bool]:
         """The outcomes, and whether all that was asked for is done."""
-        kept = _Kept.of(self.save, self._settings(adversary, sizes))
-        parts = [] if kept.outcomes is None else [kept.outcomes]
-        done = sum(map(len, parts))
-        lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
-        similar: dict[int, Ints] = {}
-        looked_at: set[int] = set()
+        kept = Kept.of(self.save, self._settings(ask.adversary, ask.sizes), ask.places)
+        parts: list[Outcomes] = []
+        done, total = 0, len(ask.places)
+        maybe = Suspicion(self.release, self.question.similarity, self.question.theta, self.threads)
         try:
-            while done < len(places) and not _precise(parts, precision):
-                here = places[done : done + BATCH]
-                known = adversary.observe_all(self.release, here, self.seed, self.draws)
-                shown = min(max(lineups - done, 0), len(here))
-                if not set(here.tolist()) <= looked_at:
-                    looked_at = set(places[done : done + max(NEIGHBOURS, done)].tolist())
-                    similar = self._near(places[done : done + max(NEIGHBOURS, done)])
-                own = {place: similar[place] for place in here.tolist() if place in similar}
-                part = tried(
-                    self.attack, self.release, known, here, sizes, self.question, own, shown, self.threads
-                )
-                parts, done = [*parts, part], done + len(here)
-                parts = [Outcomes.together(parts)]
-                kept.write(parts[0])
-                self.progress(stage, done, len(places))
+            while done < total and not _precise(parts, self.precision):
+                end = min(done + BATCH, total)
+                part = kept.part(done, end)
+                if part is None:
+                    part = self._batch(ask, done, end, maybe)
+                parts.append(part)
+                done = end
+                kept.keep(parts)
+                self.progress(stage, done, total)
         except KeyboardInterrupt:
-            return (parts[0] if parts else None), False
-        return (parts[0] if parts else None), True
+            pass
+        kept.keep(parts, now=True)
+        whole_run = done == total or _precise(parts, self.precision)
+        return (Outcomes.together(parts) if parts else None), whole_run
 
-    def _near(self, places: Ints) -> dict[int, Ints]:
-        return near(self.release, places, self.question.similarity, self.question.theta, self.threads)
+    def _batch(self, ask: _Asked, low: int, high: int, maybe: "Suspicion") -> Outcomes:
+        """The outcomes of targets low … high - 1."""
+        here = ask.places[low:high]
+        known = ask.adversary.observe_all(self.release, here, self.seed, self.draws)
+        lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
+        shown = min(max(lineups - low, 0), len(here))
+        near = maybe.near(ask.places, low, high)
+        return tried(
+            self.attack, self.release, known, here, ask.sizes, self.question, near, shown, self.threads
+        )
 
-    def _settings(self, adversary: Adversary, sizes: list[int]) -> str:
-        """What the outcomes depend on."""
-        told = [
+    def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
+        """What the outcomes depend on. A function cannot be told from another by its name."""
+        similarities = self.attack.similarity, self.question.similarity
+        known = all(type(one) in (Within, Decay, Equal, Present) for one in similarities)
+        if self.save is not None and not (known and isinstance(self.attack.weights, str)):
+            raise ParameterError("save works with named weights and the similarities that come with Standout")
+        return [
             self.release.fingerprint, adversary.key(), sizes, repr(self.attack), repr(self.question),
-            self.draws, self.seed, __version__,
+            self.draws, self.seed, LINEUPS, FEW_LINEUPS, __version__,
         ]  # fmt: skip
-        return json.dumps(told)
 
     def _random(self, places: Ints) -> tuple[float, float]:
         """What a guess at random gives: how often it is similar to the target, how much of it is right."""
@@ -344,52 +366,26 @@ class _Runs:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """What an earlier run has left in a file, and where to keep more."""
-
-    path: Path | None
-    settings: str
-    outcomes: Outcomes | None
-
-    @classmethod
-    def of(cls, path: Path | None, settings: str) -> "_Kept":
-        if path is None:
-            return cls(None, settings, None)
-        own = path.with_name(
-            f"{path.name}.{hashlib.blake2b(settings.encode(), digest_size=6).hexdigest()}.npz"
-        )
-        try:
-            with own.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                fits = str(stored["settings"]) == settings
-                found = Outcomes(*(stored[field.name] for field in fields(Outcomes))) if fits else None
-        except (OSError, EOFError, KeyError, ValueError, BadZipFile):
-            found = None
-        return cls(own, settings, found)
-
-    def write(self, outcomes: Outcomes) -> None:
-        """Put in place in one step: a reader sees the old or the new."""
-        if self.path is None:
-            return
-        columns = {field.name: getattr(outcomes, field.name) for field in fields(Outcomes)}
-        new = self.path.with_suffix(".part")
-        with new.open("wb") as file:
-            np.savez(file, settings=np.array(self.settings), **columns)
-        new.replace(self.path)
-
-
 def _precise(parts: list[Outcomes], precision: float | None) -> bool:
     """Whether the rate of right guesses is known well enough in every cell."""
     if precision is None or not parts:
         return False
-    sizes = parts[0].right.shape[2]
-    return all(_rate(parts[0].right[:, :, s], 0.0).width <= precision for s in range(sizes))
+    right = np.concatenate([part.right for part in parts])
+    return all(_rate(right[:, :, s], 0.0).width <= precision for s in range(right.shape[2]))
 
 
 def _named(adversaries: Any) -> dict[str, Adversary]:
-    if isinstance(adversaries, Adversary):
-        adversaries = [adversaries]
-    named = dict(adversaries) if isinstance(adversaries, Mapping) else {str(one): one for one in adversaries}
+    """Adversaries by name: in few words unless names are given, numbered where the words are the same."""
+    if isinstance(adversaries, Mapping):
+        named = dict(adversaries)
+    else:
+        listed = [adversaries] if isinstance(adversaries, Adversary) else adversaries
+        if not isinstance(listed, Iterable):
+            listed = []
+        named = {}
+        for one in listed:
+            words, same = str(one), sum(name.split(" #")[0] == str(one) for name in named)
+            named[f"{words} #{same + 1}" if same else words] = one
     if not named or not all(isinstance(one, Adversary) for one in named.values()):
         raise ParameterError("adversaries are one Adversary, several, or several by name")
     return named

@@ -20,6 +20,8 @@ __all__ = ["Tradeoff", "shares"]
 
 Floats = NDArray[np.float64]
 POINTS = 200
+ROUNDING = 1e-5
+"""The share by which eccentricities of the same scores may differ."""
 
 
 class Shares(NamedTuple):
@@ -35,20 +37,26 @@ class Shares(NamedTuple):
 class Tradeoff:
     """What each φ would give: claims by target and draw, whether they are right, and claims of the absent.
 
+    A φ that is chosen lies above all claims that differ by no more than a share `slack`, and by rounding.
+
     >>> import numpy as np
     >>> claim, right = np.array([[3.0], [2.0], [0.5], [-1.0]]), np.array([[1.0], [1.0], [0.0], [0.0]])
     >>> some = Tradeoff(claim, right, absent=np.array([[0.2], [0.9], [0.4], [-1.0]]))
     >>> some.at(1.5).found.value, some.at(1.5).false.value, some.phi_for(0.25)
-    (0.5, 0.0, 0.400...)
+    (0.5, 0.0, 0.400004...)
     """
 
     claim: Floats
     right: Floats
     absent: Floats
+    slack: float = 0.0
 
     @classmethod
     def of(cls, outcomes: Outcomes) -> "Tradeoff":
-        return cls(outcomes.claim, outcomes.right, outcomes.absent)
+        """With some slack: the highest eccentricity of N records is N/√(N − 1), so that present and absent
+        targets, with N and N − 1, differ by 1/2N where nothing else tells them apart."""
+        n = float(outcomes.candidates.min(initial=np.inf))
+        return cls(outcomes.claim, outcomes.right, outcomes.absent, 2.0 / max(n, 2.0) if n < np.inf else 0.0)
 
     @property
     def judged(self) -> bool:
@@ -66,16 +74,26 @@ class Tradeoff:
         """The least φ at which at most this share of absent targets is claimed."""
         if not 0 <= budget < 1:
             raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
+        self._check()
         claims = np.sort(self.absent.ravel())[::-1]
         allowed = int(np.floor(budget * len(claims) + 1e-9))
         least = float(claims[allowed]) if allowed < len(claims) else -1.0
-        return float(np.nextafter(least, np.inf)) if least >= 0 else 0.0
+        return float(self._past(np.array([least]))[0]) if least >= 0 else 0.0
+
+    def _past(self, claims: Floats) -> Floats:
+        """Just above these claims."""
+        return np.asarray(np.nextafter(claims * (1.0 + self.slack + ROUNDING), np.inf))
+
+    def _check(self) -> None:
+        if not self.judged:
+            raise ParameterError("it was not tried with absent targets: simulate with absent=True")
 
     def equal_error(self) -> tuple[float, float]:
         """(φ, rate): where present targets are missed as often as absent ones are claimed.
 
         Both rates move in steps: it is the φ at which the larger of them is least, and that rate.
         """
+        self._check()
         curve = self._steps()
         worst = np.maximum(1.0 - curve.found, curve.false)
         best = int(np.argmin(worst))
@@ -95,7 +113,7 @@ class Tradeoff:
         claim, right = self.claim.ravel(), self.right.ravel() == 1.0
         levels = np.unique(np.concatenate([claim, absent]))
         levels = levels[levels >= 0]
-        phi = np.concatenate([[0.0], levels[levels > 0], np.nextafter(levels[-1:], np.inf)])
+        phi = np.concatenate([[0.0], self._past(levels)])
         found, wrong = _above(claim[right], phi, claim.size), _above(claim[~right], phi, claim.size)
         return _Steps(phi, found, wrong, _above(absent, phi, absent.size))
 
