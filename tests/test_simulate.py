@@ -448,7 +448,7 @@ def test_adversaries_of_the_same_words_stay_apart(release):
     done = simulate(release, near, targets=10)
     assert [cell.adversary[-3:] for cell in done.cells] == ["50%", " #2"]
     with pytest.raises(so.ParameterError, match="no record can be a target"):
-        simulate(release, {"a": so.Adversary(knows=3), "b": so.Adversary(knows=140)}, targets=10)
+        simulate(release, {"a": so.Adversary(knows=3), "b": so.Adversary(knows=151)}, targets=10)
 
 
 def test_targets_by_name_that_are_too_short_are_counted(release):
