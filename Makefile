@@ -30,8 +30,8 @@ demo: $(READY) ## make a synthetic data set, describe it, see who four facts poi
 	$(BIN)/standout simulate demo/ratings.index --knows 8 --wrong 2 --facts 4,8 --targets 300 --seed 2008
 
 test: $(READY) ## the tests, compiled; then once more on small data with the compiler off, for coverage
-	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not large" --cov --cov-report=term
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not large" --cov --cov-report=term
 
 check: $(READY) ## ruff, its formatting, mypy --strict
 	$(BIN)/ruff check .

@@ -536,6 +536,7 @@ def test_degenerate_releases_have_defined_results(name):
         ({"theta": 0}, "theta must be above 0"),
         ({"theta": float("nan")}, "theta must be above 0"),
         ({"phi": -1}, "phi must be"),
+        ({"budget": 0}, "budget must be above 0"),
         ({"draws": 0}, "draws must be a whole number ≥ 1"),
         ({"top": 0}, "top must be a whole number ≥ 1"),
         ({"seed": -1}, "seed must be"),

@@ -165,6 +165,7 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
 )
 @click.option("--draws", default=1, show_default=True, help="How often each target is observed.")
 @click.option("--phi", default=1.5, show_default=True, help="Least eccentricity of a claim.")
+@click.option("--budget", default=0.01, show_default=True, help="Share of false claims that φ is to keep to.")
 @click.option(
     "--theta", default=0.5, show_default=True, help="Similarity from which on a wrong record is as good."
 )

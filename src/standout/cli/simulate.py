@@ -53,7 +53,7 @@ def _table(done: Simulation, adversary: str, cells: list[Cell]) -> Table:
     for cell in cells:
         table.add_column(f"{cell.facts} fact{'s' * (cell.facts != 1)}", justify="right", no_wrap=True)
     table.add_column("guessing", justify="right", no_wrap=True)
-    columns = [list(cell.rows(done.question, done.phi)) for cell in cells]
+    columns = [list(cell.rows(done.question, done.phi, done.budget)) for cell in cells]
     for rows in zip(*columns, strict=True):
         name, setting, first = rows[0]
         if name not in RATES and name not in NUMBERS:
@@ -69,7 +69,7 @@ def _table(done: Simulation, adversary: str, cells: list[Cell]) -> Table:
 
 
 WORDS = {
-    "absent_claimed<=0.01": "1 % false", "equal_error": "equal errors", "phi=": "φ = ", "theta=": "Sim ≥ ",
+    "absent_claimed<=": "false ≤ ", "equal_error": "equal errors", "phi=": "φ = ", "theta=": "Sim ≥ ",
     "top=": "first ", "mass=": "", "mixed": "or guess",
 }  # fmt: skip
 

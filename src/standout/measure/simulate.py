@@ -37,7 +37,6 @@ BATCH = 64
 LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
 """For so many targets the length of the lineup is worked out: fewer where a release is large."""
 BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-BUDGET = 0.01
 
 
 def simulate(
@@ -50,6 +49,7 @@ def simulate(
     precision: float | None = None,
     draws: int = 1,
     phi: float = 1.5,
+    budget: float = 0.01,
     theta: float = 0.5,
     similarity: Similarity | None = None,
     top: int = 10,
@@ -66,6 +66,7 @@ def simulate(
     precision   instead of a fixed number: until the rate of right guesses is known to within ± this
     draws       how many times each target is observed: the same items with other errors
     phi         the eccentricity from which on a record is claimed  [Algorithm 1B]
+    budget      the share of absent targets that may be claimed: which φ keeps to it, and how many are found
     theta       the similarity from which on a wrong record is as good as the right one  [Definition 2], by
                 `similarity`: values within 1 and dates within 14 days, or what the release has of them
     top         a target among the first so many counts as in the lineup
@@ -85,7 +86,8 @@ def simulate(
     runs = _Runs(
         release, attack or ScoreboardRH(),
         Question(whole("top", top, 1), _share("theta", theta), similarity or _usual(release), bool(absent)),
-        whole("draws", draws, 1), check_phi(phi), check_seed(seed),
+        whole("draws", draws, 1), check_phi(phi), _share("budget", budget),
+        check_seed(seed),
         None if precision is None else _share("precision", precision), threads, progress,
         None if save is None else Path(save),
     )  # fmt: skip
@@ -130,14 +132,14 @@ class Cell:
             rows, schema=dict.fromkeys(names[:-1], pl.Float64) | {"n": pl.Int64}, orient="row"
         )
 
-    def rows(self, question: Question, phi: float) -> Iterator[tuple[str, str, Estimate]]:
+    def rows(self, question: Question, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
         """(measure, setting, estimate) of all measures."""
         n, seen = self.n_records, self.outcomes
         alike, share = self.random
         yield "found", "", _rate(seen.right, 1 / n)
         yield "in_top", f"top={question.top}", _rate(seen.in_top, min(1.0, question.top / n))
         yield "similar", f"theta={question.theta:g}", _rate(seen.similar, alike)
-        yield from self._claims(phi)
+        yield from self._claims(phi, budget)
         yield "bits_left", "", _from_0(_mean(seen.bits, math.log2(n)))
         yield "bits_gained", "", _mean(math.log2(n) - seen.bits, 0.0)
         yield "bits_left", f"theta={question.theta:g}", _from_0(_mean(seen.similar_bits, math.log2(n)))
@@ -156,23 +158,23 @@ class Cell:
         off = float((gap["n"] * (gap["said"] - gap["right"]).abs()).sum()) / max(int(gap["n"].sum()), 1)
         yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
 
-    def _claims(self, phi: float) -> Iterator[tuple[str, str, Estimate]]:
-        at, trade = f"phi={phi:g}", self.tradeoff
+    def _claims(self, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
+        """Claims at φ; guessing is to claim anybody, every time."""
+        at, trade, one = f"phi={phi:g}", self.tradeoff, 1 / self.n_records
         found, wrong, silent, false = trade.at(phi)
-        yield "claimed_right", at, replace(found, baseline=1 / self.n_records)
-        yield "claimed_wrong", at, wrong
-        yield "not_claimed", at, silent
+        yield "claimed_right", at, replace(found, baseline=one)
+        yield "claimed_wrong", at, replace(wrong, baseline=1 - one)
+        yield "not_claimed", at, replace(silent, baseline=0.0)
         if not trade.judged:
             return
-        yield "absent_claimed", at, false
-        yield "absent_rejected", at, rate(false.n - false.value * false.n, false.n)
+        yield "absent_claimed", at, replace(false, baseline=1.0)
+        yield "absent_rejected", at, rate(false.n - false.value * false.n, false.n, 0.0)
         even, error = trade.equal_error()
-        yield "equal_error", "", rate(error * len(trade.claim), len(trade.claim))
+        yield "equal_error", "", rate(error * len(trade.claim), len(trade.claim), 1 / (1 + one))
         yield "phi", "equal_error", Estimate(even, math.nan, math.nan, false.n, None)
-        strict = trade.phi_for(BUDGET)
-        kept = trade.at(strict)
-        yield "claimed_right", f"absent_claimed<={BUDGET:g}", replace(kept.found, baseline=1 / self.n_records)
-        yield "phi", f"absent_claimed<={BUDGET:g}", Estimate(strict, math.nan, math.nan, false.n, None)
+        strict, within = trade.phi_for(budget), f"absent_claimed<={budget:g}"
+        yield "claimed_right", within, replace(trade.at(strict).found, baseline=one)
+        yield "phi", within, Estimate(strict, math.nan, math.nan, false.n, None)
 
 
 def _from_0(estimate: Estimate) -> Estimate:
@@ -204,6 +206,7 @@ class Simulation(Results):
     cells: tuple[Cell, ...]
     question: Question
     phi: float
+    budget: float
     seed: int
     fingerprint: str
     complete: bool
@@ -230,7 +233,7 @@ class Simulation(Results):
     ) -> Estimate:
         """One number of the table."""
         found = [
-            estimate for name, said, estimate in self.cell(adversary, facts).rows(self.question, self.phi)
+            estimate for name, said, estimate in self.cell(adversary, facts).rows(self.question, self.phi, self.budget)
             if name == measure and setting in (None, said)
         ]  # fmt: skip
         if not found:
@@ -241,7 +244,7 @@ class Simulation(Results):
     def table(self) -> pl.DataFrame:
         rows = Rows()
         for cell in self.cells:
-            for measure, setting, estimate in cell.rows(self.question, self.phi):
+            for measure, setting, estimate in cell.rows(self.question, self.phi, self.budget):
                 rows.add(cell.adversary, cell.facts, measure, setting, estimate, cell.left_out)
         return rows.table(self.seed, self.fingerprint, __version__)
 
@@ -264,6 +267,7 @@ class _Runs:
     question: Question
     draws: int
     phi: float
+    budget: float
     seed: int
     precision: float | None
     threads: int | None
@@ -290,7 +294,7 @@ class _Runs:
             if not whole_run:
                 break
         return Simulation(
-            tuple(cells), self.question, self.phi, self.seed, self.release.fingerprint, complete
+            tuple(cells), self.question, self.phi, self.budget, self.seed, self.release.fingerprint, complete
         )
 
     def _targets(self, name: str, adversary: Adversary, targets: Any) -> tuple[Ints, int, int]:
