@@ -233,18 +233,22 @@ class Simulation(Results):
     ) -> Estimate:
         """One number of the table."""
         found = [
-            estimate for name, said, estimate in self.cell(adversary, facts).rows(self.question, self.phi, self.budget)
+            estimate
+            for name, said, estimate in self._rows(self.cell(adversary, facts))
             if name == measure and setting in (None, said)
-        ]  # fmt: skip
+        ]
         if not found:
             raise NotFoundError(f"no measure {measure!r}" + (f" with {setting!r}" if setting else ""))
         return found[0]
+
+        def _rows(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
+        return cell.rows(self.question, self.phi, self.budget)
 
     @cached_property
     def table(self) -> pl.DataFrame:
         rows = Rows()
         for cell in self.cells:
-            for measure, setting, estimate in cell.rows(self.question, self.phi, self.budget):
+            for measure, setting, estimate in self._rows(cell):
                 rows.add(cell.adversary, cell.facts, measure, setting, estimate, cell.left_out)
         return rows.table(self.seed, self.fingerprint, __version__)
 
