@@ -241,7 +241,7 @@ class Simulation(Results):
             raise NotFoundError(f"no measure {measure!r}" + (f" with {setting!r}" if setting else ""))
         return found[0]
 
-        def _rows(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
+    def _rows(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
         return cell.rows(self.question, self.phi, self.budget)
 
     @cached_property
