@@ -8,7 +8,8 @@ queries are a sample of the same ones, and their verdicts must be the same. Then
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -17,40 +18,29 @@ from benchmarks.attack import HEADER, Row, _check_same
 from benchmarks.files import index_file
 from benchmarks.harness import alone, interleaved, settings
 from benchmarks.queries import SIZES, one_by_one, targets
-from standout.facts import Known
 
 MODULE = "benchmarks.simulate"
 TARGETS, SAMPLE, WHOLE = 10_000, 40, 1_000
 ADVERSARY = so.Adversary(knows=SIZES[-1], value_error=1, time_error=14)
 ATTACK = so.ScoreboardRH()
+CASES = (("present", False, False), ("absent", False, True), ("present, with Z", True, False))
 
 
-def rows(release: so.Release, rounds: int, draws: int, count: int, must: str) -> list[Row]:
-    """So many targets in so many draws of noise, present and absent, without Z and with it."""
+def rows(release: so.Release, rounds: int, draws: int, count: int, must: str) -> Iterator[Row]:
+    """So many targets in so many draws of noise, present and absent; with Z a tenth of them."""
     people = targets(release, count)
-    known, few = (ADVERSARY.observe_all(release, some, 1, draws) for some in (people, people[:SAMPLE]))
-    found = []
-    for what, with_z, absent in (
-        ("present", False, False),
-        ("absent", False, True),
-        ("present, with Z", True, False),
-    ):
-        gone = np.repeat(people, draws) if absent else None
-        single = one_by_one(few)
-        alone_gone = None if gone is None else np.repeat(gone[: len(few)], len(SIZES))
-
-        def together(some: Known = known, gone: object = gone, with_z: bool = with_z) -> so.Verdicts:
-            return ATTACK.nested(release, some, SIZES, exclude=gone, with_z=with_z, threads=1)  # type: ignore[arg-type]
-
-        def apart(single: Known = single, gone: object = alone_gone, with_z: bool = with_z) -> so.Verdicts:
-            return ATTACK.attacks(release, single, exclude=gone, top=2, with_z=with_z, threads=1)  # type: ignore[arg-type]
-
-        _check_same(together(few, None if gone is None else gone[: len(few)]), apart(), what)
+    for what, with_z, absent in CASES:
+        some = people[: count // 10] if with_z else people
+        known, few = (ADVERSARY.observe_all(release, who, 1, draws) for who in (some, people[:SAMPLE]))
+        gone, few_gone = (np.repeat(who, draws) if absent else None for who in (some, people[:SAMPLE]))
+        single, single_gone = one_by_one(few), None if few_gone is None else np.repeat(few_gone, len(SIZES))
+        together = partial(ATTACK.nested, release, sizes=SIZES, with_z=with_z, threads=1)
+        apart = partial(ATTACK.attacks, release, single, exclude=single_gone, top=2, with_z=with_z, threads=1)
+        _check_same(together(auxes=few, exclude=few_gone), apart(), what)
         other = interleaved(rounds, {"apart": apart})["apart"] / len(single)
-        ours = _once(together) / (len(known) * len(SIZES))
-        name = f"single queries ÷ {count:,} × m = 2…10 × {draws} draw{'s' * (draws > 1)}, {what}"
-        found.append(Row(name, other / ours, "" if with_z else must, ours, other))
-    return found
+        ours = _once(partial(together, auxes=known, exclude=gone)) / (len(known) * len(SIZES))
+        name = f"single queries ÷ {len(some):,} × m = 2…10 × {draws} draw{'s' * (draws > 1)}, {what}"
+        yield Row(name, other / ours, "" if with_z else must, ours, other)
 
 
 def _once(job: Callable[[], object]) -> float:
