@@ -25,10 +25,11 @@ __all__ = ["Shape", "Single", "Tables", "tables"]
 Ints = NDArray[np.int64]
 CALLS = 1 << 22
 """How many numbers a function of the user's own may be asked for."""
-LONG = 1 << 17
+LONG = 1 << 20
 """A table of times of up to so many floats is looked up as it is: it fits into a cache."""
 STRAIGHT = 2.0**-22
 """By what share of itself a longer one may be off where it is taken for straight: four roundings."""
+TRIES = 3
 CROOKED = 1 / 256
 """The share of pieces that are not straight from which on none is taken so."""
 NO_LINES = np.empty(0, np.float32)
@@ -93,7 +94,9 @@ class Tables:
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
         even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
         a, b, c = _single(self.a), _single(self.b), _single(self.c)
-        lines, line_bits = _lines(self.c) if lookups > len(c) > LONG else (NO_LINES, 0)
+        lines, line_bits = (
+            _lines(np.where(self.c < TINY, 0.0, self.c)) if lookups > len(c) > LONG else (NO_LINES, 0)
+        )
         return Single(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
 
 
@@ -257,11 +260,13 @@ def _window_max(row: Floats, width: int) -> Floats:
 
 
 def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
-    """Straight pieces that stand for c, and how many bits of a place lie within one."""
-    bits = (len(c) // LONG).bit_length()
-    lines = np.empty(2 * -(-len(c) >> bits), np.float32)
-    crooked = _straighten(c, 1 << bits, lines)
-    return (NO_LINES, 0) if crooked > CROOKED * len(lines) / 2 else (lines, bits)
+    """Straight pieces that stand for c, as long as can be, and how many bits of a place lie within one."""
+    longest = (len(c) // (LONG // 8)).bit_length()
+    for bits in range(longest, max(longest - TRIES, 0), -1):
+        lines = np.empty(2 * -(-len(c) >> bits), np.float32)
+        if _straighten(c, 1 << bits, lines) <= CROOKED * len(lines) / 2:
+            return lines, bits
+    return NO_LINES, 0
 
 
 @kernel
