@@ -494,6 +494,7 @@ def test_a_bar_is_as_long_as_its_share(share, width):
 
 
 @pytest.mark.realdata
+@pytest.mark.large
 def test_a_real_record_is_found_by_a_few_of_its_titles(run, realdata):
     """Six films of a real record, three values one star off, dates a week off: it stands out."""
     data = realdata / "movielens-latest-small"

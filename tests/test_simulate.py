@@ -328,6 +328,7 @@ def test_the_curve_falls_with_phi_and_its_parts_are_everybody(trade):
         assert row["found"] == pytest.approx(trade.at(row["phi"]).found.value)
 
 
+@pytest.mark.large
 def test_calibration_sorts_best_guesses_by_what_was_said(release):
     cell = simulate(release, ADVERSARY, facts=3, targets=150, seed=6).cell()
     table = cell.calibration()
@@ -401,6 +402,7 @@ def test_the_table_has_a_row_for_each_measure_with_all_that_is_needed_to_quote_i
     )
 
 
+@pytest.mark.large
 def test_bits_of_a_mixture_are_at_most_one_more(release):
     done = simulate(release, ADVERSARY, facts=[1, 6], targets=60, seed=1)
     for facts in (1, 6):
@@ -475,6 +477,7 @@ def test_claims_at_the_ceiling_are_not_told_apart_by_the_number_of_records():
     assert trade.at(trade.phi_for(0.01)).found.value == 0
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("theta", [0.28, 0.5, 0.56])
 @pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, 14), so.Equal()], ids=str)
 def test_who_is_similar_is_the_same_for_large_releases(release, monkeypatch, similarity, theta):
@@ -488,6 +491,7 @@ def test_who_is_similar_is_the_same_for_large_releases(release, monkeypatch, sim
     assert all(np.array_equal(whole[place], some[place]) for place in whole)
 
 
+@pytest.mark.large
 def test_draws_of_one_target_are_one_trial(release):
     done = simulate(release, ADVERSARY, targets=30, draws=4)
     assert {done.estimate(name).n for name in ("found", "claimed_right", "bits_left", "absent_claimed")} == {

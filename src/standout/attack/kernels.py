@@ -21,7 +21,7 @@ from standout.similarity.tables import Single
 
 __all__ = [
     "BLOCK", "LEAST", "OUT", "ZERO", "Candidates", "Facts", "Found", "U", "Work", "bound", "exp_sum",
-    "on_line", "scale_of", "score", "thin",
+    "on_line", "run_end", "scale_of", "score", "thin",
 ]  # fmt: skip
 
 BLOCK = 1 << BLOCK_BITS
@@ -80,6 +80,7 @@ class Work(NamedTuple):
     sums: NDArray[np.float64]
     cursor: NDArray[np.int64]
     at: NDArray[np.int64]
+    stops: NDArray[np.int64]
     best: NDArray[np.float32]
 
     @classmethod
@@ -89,7 +90,8 @@ class Work(NamedTuple):
         return cls(
             scores, scores.view(np.int32), highest, highest.view(np.int32), np.zeros(n * BLOCK, np.uint16),
             np.zeros(n * BLOCK, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2),
-            np.zeros(most_facts, np.int64), np.zeros(most_facts, np.int64), np.zeros(top, np.float32),
+            np.zeros(most_facts, np.int64), np.zeros(most_facts, np.int64), np.zeros(most_facts, np.int64),
+            np.zeros(top, np.float32),
         )  # fmt: skip
 
 
@@ -136,7 +138,7 @@ def score(
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
     a, b, off, c, shared, even, lines, line_bits = tables
-    scores, bits, highest, peaks, place, out, left_out, listed, sums, cursor, at, best = work
+    scores, bits, highest, peaks, place, out, left_out, listed, sums, cursor, at, stops, best = work
     for q in range(low, high):
         f, k = first_fact[q], first_fact[q + 1] - first_fact[q]
         n = n_records - _rule_out(candidates, q, n_records, out, left_out)
@@ -150,32 +152,27 @@ def score(
             first, count = here * BLOCK, 0
             size = min(n_records - first, BLOCK)
             for j in range(k):
-                i = item[f + j]
-                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
-                    count += start[i] + np.int64(end[cursor[j]]) - at[j]
+                stops[j] = run_end(start, run, block, end, item[f + j], cursor[j], here)
+                count += max(stops[j] - at[j], 0)
             few = count < FEW
             base = first if with_z and not few else len(listed) * BLOCK  # the spare block, which is 0
             if base == first:
                 _clear(scores, base)
             for j in range(k):
-                i = item[f + j]
-                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
-                    stop = start[i] + np.int64(end[cursor[j]])
+                if stops[j] > 0:
                     _add(
-                        word, at[j], stop, value_bits, time_bits, a, b, off, c, shared, even, lines,
+                        word, at[j], stops[j], value_bits, time_bits, a, b, off, c, shared, even, lines,
                         line_bits, shape[f + j], time[f + j], weight[f + j], scores, base,
                     )  # fmt: skip
             listed[here] = 0 if few else -1
             for j in range(k):
-                i = item[f + j]
-                if cursor[j] < run[i + 1] and block[cursor[j]] == here:
-                    stop = start[i] + np.int64(end[cursor[j]])
+                if stops[j] > 0:
                     if few:
                         listed[here] = _harvest(
-                            word, at[j], stop, value_bits + time_bits, out, first, scores, base, place,
+                            word, at[j], stops[j], value_bits + time_bits, out, first, scores, base, place,
                             listed[here],
                         )  # fmt: skip
-                    at[j], cursor[j] = stop, cursor[j] + 1
+                    at[j], cursor[j] = stops[j], cursor[j] + 1
             if few:
                 highest[0] = _sum_list(scores, first, listed[here], sums)
             else:
@@ -202,6 +199,14 @@ def score(
             found.z[q] = _partition(scores, listed, left_out, n_records, found.highest[q], scale)
         if candidates.exclude[q] >= 0:
             out[candidates.exclude[q]] = False
+
+
+@part
+def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, cursor: Int, here: Int) -> Int:
+    """Where the words of an item for this block end, if its next run is of this block; else 0."""
+    if cursor < run[item + 1] and block[cursor] == here:
+        return start[item] + np.int64(end[cursor])
+    return np.int64(0)
 
 
 @part

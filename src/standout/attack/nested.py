@@ -27,6 +27,7 @@ from standout.attack.kernels import (
     bound,
     exp_sum,
     on_line,
+    run_end,
     scale_of,
     thin,
 )
@@ -121,7 +122,7 @@ def nested(
             for here in range(-(-n_records // BLOCK)):
                 touched = False
                 for j in range(steps):
-                    touched |= cursor[j] < run[item[f + j] + 1] and block[cursor[j]] == here
+                    touched |= run_end(start, run, block, end, item[f + j], cursor[j], here) > 0
                 size = min(BLOCK, n_records - here * BLOCK)
                 if walk != MASS and not touched:
                     continue
@@ -130,9 +131,8 @@ def nested(
                 for lane in range(lanes):
                     count[lane] = 0
                 for j in range(steps):
-                    i = item[f + j]
-                    if cursor[j] < run[i + 1] and block[cursor[j]] == here:
-                        stop = start[i] + np.int64(end[cursor[j]])
+                    stop = run_end(start, run, block, end, item[f + j], cursor[j], here)
+                    if stop > 0:
                         gap = stop
                         if exclude // BLOCK == here:
                             gap = _find_place(word, at[j], stop, value_bits + time_bits, exclude % BLOCK)

@@ -77,9 +77,9 @@ def simulate(
 
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> done = simulate(release, so.Adversary(knows=6, time_error=14), facts=[2, 6], targets=100, seed=1)
+    >>> done = simulate(release, so.Adversary(knows=6, time_error=14), facts=[2, 6], targets=40, seed=1)
     >>> print(done.estimate("found", facts=6))
-    1.000 (0.963 to 1.000, n = 100)
+    1.000 (0.912 to 1.000, n = 40)
     """
     if attack is not None and not isinstance(attack, ScoreboardRH):
         raise ParameterError(f"attack must be a ScoreboardRH, got {type(attack).__name__}")
