@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench fuzz docs clean
+.PHONY: help setup demo test coverage check format bench fuzz docs clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -29,9 +29,12 @@ demo: $(READY) ## make a synthetic data set, describe it, see who four facts poi
 	    --knows 2522=5@2002-01-03 --knows 1115=5@2005-07-23 --top 5
 	$(BIN)/standout simulate demo/ratings.index --knows 8 --wrong 2 --facts 4,8 --targets 300 --seed 2008
 
-test: $(READY) ## the tests, compiled; then once more on small data with the compiler off, for coverage
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not large" --cov --cov-report=term
+test: $(READY) ## the tests, compiled; then once more on small data with the compiler off
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large"
+
+coverage: $(READY) ## which lines the tests reach, with the compiler off so that kernels are seen into
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large" --cov --cov-report=term
 
 check: $(READY) ## ruff, its formatting, mypy --strict
 	$(BIN)/ruff check .
