@@ -14,7 +14,7 @@ __all__ = ["show_simulation"]
 LABELS, COLUMN = 36, 22  # characters: what a row is called and what guessing gives; a number and its interval
 
 RATES = {
-    "found": "best guess right", "in_top": "target in lineup", "similar": "guess similar",
+    "found": "best guess right", "in_top": "in lineup", "similar": "guess similar",
     "claimed_right": "claimed right", "claimed_wrong": "claimed wrong",
     "not_claimed": "not claimed", "absent_claimed": "absent claimed", "equal_error": "equal error rate",
     "revealed_right_share": "… share right",
@@ -52,7 +52,7 @@ def _table(done: Simulation, adversary: str, cells: list[Cell]) -> Table:
     table.add_column("", no_wrap=True)
     for cell in cells:
         table.add_column(f"{cell.facts} fact{'s' * (cell.facts != 1)}", justify="right", no_wrap=True)
-    table.add_column("guessing", justify="right", no_wrap=True)
+    table.add_column("guess", justify="right", no_wrap=True)
     columns = [list(cell.rows(done.question, done.phi, done.budget)) for cell in cells]
     for rows in zip(*columns, strict=True):
         name, setting, first = rows[0]
@@ -60,6 +60,7 @@ def _table(done: Simulation, adversary: str, cells: list[Cell]) -> Table:
             continue
         words = RATES.get(name) or NUMBERS[name]
         label = f"{words} ({_setting(setting)})" if setting else words
+        label = f"{words}, {_setting(setting)}" if "<=" in setting else label
         table.add_row(
             label,
             *(_number(name, estimate) for _, _, estimate in rows),
@@ -91,9 +92,10 @@ def _number(name: str, estimate: Estimate) -> str:
 def _short(name: str, value: float) -> str:
     if name in RATES:
         return f"{100 * value:.1f} %" if value >= 0.001 or value == 0 else f"{100 * value:.1g} %"
-    return (
-        f"{value:,.0f}" if abs(value) >= 100 or (name == "lineup" and value == int(value)) else f"{value:.2f}"
-    )
+    if abs(value) >= 10_000:
+        return f"{value / 1000:,.1f}k"
+    whole = abs(value) >= 100 or (name == "lineup" and value == int(value))
+    return f"{value:,.0f}" if whole else f"{value:.2f}"
 
 
 def _left_out(done: Simulation, cell: Cell) -> str:
