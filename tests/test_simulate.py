@@ -585,3 +585,73 @@ def test_absent_is_as_if_the_release_had_been_built_without_the_target(realdata)
             matched = verdict.match(0)
             expected = pytest.approx(verdict.eccentricity, rel=1e-6, abs=1e-9) if matched else NO_CLAIM
             assert cell.outcomes.absent[t, 0] == expected
+
+
+# What stands in the table, by hand from the outcomes.
+
+
+def rows_of(done, facts):
+    table = done.table.filter(facts=facts)
+    return {(row["measure"], row["setting"]): row for row in table.iter_rows(named=True)}
+
+
+@pytest.mark.large
+def test_every_row_is_what_the_outcomes_say(release):
+    asked = {"phi": 0.8, "theta": 0.4, "top": 5, "budget": 0.2}
+    done = simulate(release, ADVERSARY, facts=[1, 6], targets=80, draws=2, seed=3, **asked)
+    n = release.n_records
+    for cell in done.cells:
+        rows, seen = rows_of(done, cell.facts), cell.outcomes
+        told = {key: row["estimate"] for key, row in rows.items()}
+        assert told["found", ""] == pytest.approx(seen.right.mean())
+        assert told["in_top", "top=5"] == pytest.approx(seen.in_top.mean())
+        assert told["similar", "theta=0.4"] == pytest.approx(seen.similar.mean())
+        found = (seen.claim >= 0.8) & (seen.right == 1)
+        assert told["claimed_right", "phi=0.8"] == pytest.approx(found.mean())
+        assert told["claimed_wrong", "phi=0.8"] == pytest.approx(((seen.claim >= 0.8) & ~found).mean())
+        assert told["absent_rejected", "phi=0.8"] == pytest.approx((seen.absent < 0.8).mean())
+        phi = told["phi", "absent_claimed<=0.2"]
+        assert 0.2 - 2 / 80 <= (seen.absent >= phi).mean() <= 0.2
+        held = (seen.claim >= phi) & (seen.right == 1)
+        assert told["claimed_right", "absent_claimed<=0.2"] == pytest.approx(held.mean())
+        assert told["bits_left", ""] == pytest.approx(seen.bits.mean())
+        assert told["bits_left", "theta=0.4"] == pytest.approx(seen.similar_bits.mean())
+        mixed = -np.log2(np.exp2(-seen.bits) / 2 + 1 / (2 * n))
+        assert told["bits_left", "mixed"] == pytest.approx(mixed.mean())
+        assert told["lineup", "mass=90 %"] == np.nanmedian(seen.lineup_90)
+        beyond, right = seen.beyond.sum(axis=1), seen.revealed.sum(axis=1)
+        share = [r / b for r, b in zip(right, beyond, strict=True) if b]
+        assert told["revealed_right_share", ""] == pytest.approx(np.mean(share))
+        assert rows["revealed_right_share", ""]["n"] == len(share)
+        gaps = cell.calibration()
+        weighed = [row["n"] * abs(row["said"] - row["right"]) for row in gaps.iter_rows(named=True)]
+        assert told["calibration_gap", ""] == pytest.approx(sum(weighed) / gaps["n"].sum())
+
+
+@pytest.mark.large
+def test_guessing_is_what_a_random_record_gives(release):
+    rows = rows_of(simulate(release, ADVERSARY, facts=6, targets="all", seed=3), 6)
+    n = release.n_records
+    baseline = {key: row["baseline"] for key, row in rows.items()}
+    assert (baseline["found", ""], baseline["in_top", "top=10"]) == (1 / n, 10 / n)
+    assert baseline["bits_left", ""] == math.log2(n) and baseline["bits_gained", ""] == 0
+    assert baseline["lineup", "mass=90 %"] == math.ceil(0.9 * n)
+    assert (baseline["claimed_wrong", "phi=1.5"], baseline["absent_claimed", "phi=1.5"]) == (1 - 1 / n, 1)
+    able = np.flatnonzero(release.lengths >= 6)
+    every = np.concatenate([alike_all(release, place, so.Within(value=1, time=14)) for place in able])
+    expected = (every >= 0.5).mean()
+    reach = 4 * math.sqrt(expected / len(able)) + 1e-3
+    assert baseline["similar", "theta=0.5"] == pytest.approx(expected, abs=reach)
+
+
+def test_who_is_no_candidate_is_no_similar_record_either():
+    """Two people are alike but for the length of their records: who knows that finds one of them only."""
+    cells = {("a", f"x{i}"): (1.0, 0) for i in range(6)} | {("b", f"x{i}"): (1.0, 0) for i in range(9)}
+    cells |= {(f"c{i}", f"y{i}.{j}"): (1.0, 0) for i in range(20) for j in range(6)}
+    release = released(cells)
+    ask = partial(simulate, release, facts=3, targets=["a"], theta=0.5, similarity=so.Present())
+    free = ask(so.Adversary(knows=3)).cell().outcomes
+    told = ask(so.Adversary(knows=3, length_error=0.1)).cell().outcomes
+    assert (free.right[0, 0], free.similar[0, 0]) == (0.5, 1)
+    assert (told.right[0, 0], told.similar[0, 0]) == (1, 1)
+    assert told.similar_bits[0, 0] == told.bits[0, 0] < free.bits[0, 0]
