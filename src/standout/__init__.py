@@ -33,23 +33,27 @@ if TYPE_CHECKING:
     from standout.ingest.read import read
     from standout.measure import bounds, prize
     from standout.measure.altered import Altered, altered
+    from standout.measure.calibration import Calibration, calibration
     from standout.measure.estimate import Estimate
     from standout.measure.simulate import Simulation, simulate
     from standout.measure.sparsity import Sparsity, sparsity
     from standout.measure.unicity import Unicity, unicity
+    from standout.paper.reproduce import reproduce
+    from standout.paper.reproduction import Reproduction
     from standout.release.describe import describe
     from standout.release.model import Entry, Item, Record, Release
     from standout.release.store import open_index as open  # noqa: A004
     from standout.release.store import save, verify
-    from standout.release.synthetic import synthesize
     from standout.similarity.attributes import Custom, Decay, Equal, Present, Similarity, Within
     from standout.similarity.records import record_similarity
+    from standout.synthetic.make import synthesize
 
 _HOMES = {
     "Adversary": "adversary",
     "Altered": "measure.altered",
     "Aux": "facts",
     "BuildRunning": "errors",
+    "Calibration": "measure.calibration",
     "Candidate": "attack.select",
     "ColumnError": "errors",
     "Custom": "similarity.attributes",
@@ -68,6 +72,7 @@ _HOMES = {
     "Record": "release.model",
     "RejectedRows": "errors",
     "Release": "release.model",
+    "Reproduction": "paper.reproduction",
     "Scoreboard": "attack.score",
     "ScoreboardRH": "attack.score",
     "Similarity": "similarity.attributes",
@@ -82,16 +87,18 @@ _HOMES = {
     "Within": "similarity.attributes",
     "altered": "measure.altered",
     "bounds": "measure",
+    "calibration": "measure.calibration",
     "describe": "release.describe",
     "open": "release.store",
     "outside_top": "adversary",
     "prize": "measure",
     "read": "ingest.read",
     "record_similarity": "similarity.records",
+    "reproduce": "paper.reproduce",
     "save": "release.store",
     "simulate": "measure.simulate",
     "sparsity": "measure.sparsity",
-    "synthesize": "release.synthetic",
+    "synthesize": "synthetic.make",
     "unicity": "measure.unicity",
     "verify": "release.store",
 }
@@ -101,6 +108,7 @@ __all__ = [
     "Altered",
     "Aux",
     "BuildRunning",
+    "Calibration",
     "Candidate",
     "ColumnError",
     "Custom",
@@ -119,6 +127,7 @@ __all__ = [
     "Record",
     "RejectedRows",
     "Release",
+    "Reproduction",
     "Scoreboard",
     "ScoreboardRH",
     "Similarity",
@@ -134,12 +143,14 @@ __all__ = [
     "__version__",
     "altered",
     "bounds",
+    "calibration",
     "describe",
     "open",
     "outside_top",
     "prize",
     "read",
     "record_similarity",
+    "reproduce",
     "save",
     "simulate",
     "sparsity",

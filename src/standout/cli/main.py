@@ -415,30 +415,123 @@ def verify(folder: Path, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--records", default=10_000, show_default=True, help="How many people.")
-@click.option("--items", default=2_000, show_default=True, help="How many items.")
-@click.option("--entries", type=int, help="How many entries in all; 50 a record unless said otherwise.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same release.")
 @click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path),
+    "--like", type=click.Choice(["quick", "netflix", "flat"]), default="quick", show_default=True,
+    help="quick: long tails, calibrated on nothing; netflix: a stand-in for the Netflix Prize data; "
+    "flat: no structure at all.",
+)  # fmt: skip
+@click.option("--records", type=int, help="How many people: 10,000, or Netflix's 480,189.")
+@click.option(
+    "--items", type=int, help="How many items: 2,000, or as many of Netflix's 17,770 as so many people have."
+)
+@click.option("--entries", type=int, help="How many entries in all: 50 a record, or Netflix's 209.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same release.")
+@threads_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path),
     help="Where it goes: NAME.csv, NAME.parquet, or any other name for an index.",
 )  # fmt: skip
-def synthesize(output: Path, **sizes: Any) -> None:
-    """Make a synthetic data set with the shape of a real one: nobody's data, for trying things out."""
+@click.option(
+    "--check",
+    is_flag=True,
+    help="With --like netflix: how well it meets what is published of Netflix's data.",
+)
+@click.option(
+    "--nearest", type=click.IntRange(0), default=2_000, show_default=True, metavar="N",
+    help="Records whose nearest neighbour --check seeks; 0: none.",
+)  # fmt: skip
+@json_option
+def synthesize(output: Path | None, check: bool, nearest: int, as_json: bool, **wishes: Any) -> None:
+    """Make a synthetic data set with the shape of a real one: nobody's data, for trying things out.
+
+    With --check its statistics are shown beside the published ones; without -o nothing is written then.
+
+    \b
+    JSON has
+      output, like, seed, records, items, entries
+      calibration   with --check: group, statistic, target, achieved, tolerance, verdict (met: within
+                    the tolerance; near: within twice as much; missed)
+      fingerprint, version
+    """
     from standout.cli import show
-    from standout.release.store import save
-    from standout.release.synthetic import synthesize as synthesized
+    from standout.cli.synthesize import check_wishes, show_synthesized, write
+    from standout.synthetic.make import synthesize as synthesized
 
-    if not output.parent.is_dir():
-        raise StandoutError(f"{output.parent} is not a folder")
-    if output.is_file():
-        raise StandoutError(f"{output} exists: it will not be overwritten")
+    check_wishes(output, check, wishes["like"], wishes["records"])
     with show.progress() as progress:
-        release = synthesized(**sizes, progress=progress)
-        if output.suffix in (".csv", ".parquet"):
-            from standout.release.export import write_table
+        release = synthesized(progress=progress, **wishes)
+        found = None
+        if check:
+            from standout.measure.calibration import calibration
 
-            write_table(release, output, progress)
+            seed, threads = wishes["seed"], wishes["threads"]
+            found = calibration(release, nearest=nearest, seed=seed, threads=threads, progress=progress)
+        if output is not None:
+            write(release, output, progress)
+    show_synthesized(release, output, wishes, found, as_json)
+
+
+@cli.command()
+@click.option("--data", metavar="DATA", help="Your own: an index or a source; a stand-in is made otherwise.")
+@click.option(
+    "--records", type=click.IntRange(1), metavar="N", help="People of the stand-in; 480189 if not said."
+)
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Targets for each bar."
+)
+@click.option("--only", metavar="FIGURES", help="Some figures, like 1,4,12; 1 to 12, table and sp10.")
+@click.option(
+    "--qualifying", type=click.Path(path_type=Path), metavar="FILE",
+    help="The contest's test entries; looked for beside DATA unless said otherwise.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same bytes.")
+@threads_option
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Where it goes."
+)
+@source_options
+@json_option
+def paper(
+    data: str | None, settings: Settings, records: int | None, qualifying: Path | None, output: Path,
+    as_json: bool, only: str | None, **said: Any,
+) -> None:  # fmt: skip
+    """Show every figure and table of the paper beside the paper's own numbers.
+
+    Without --data a stand-in for the Netflix Prize data is made, at its full size unless --records says
+    otherwise, and kept in the folder. Whoever still has the original points --data at it. The folder gets
+    index.html, figures as CSV, SVG and PNG, validation.csv with every number and readings.csv with what else
+    the paper's words may mean. Ctrl-C keeps what is done, and the same command goes on from there; exit code
+    3 then.
+
+    \b
+    JSON has
+      complete, page, summary
+      table       figure, figure_2008, about (attack: what a stand-in is validated by; data), panel, label,
+                  measure, unit, paper, ours, low, high, n, spread (of our targets), tries (the paper's
+                  targets, about), left_out, difference, allowed (by chance), within_error, within_goal,
+                  note
+      readings    figure, reading, mean and worst |difference|, bias, within (the goal), cells
+      targets, seed, fingerprint, version
+    """
+    from standout.cli import show
+    from standout.cli.paper import show_reproduction
+    from standout.paper.figures import chosen
+    from standout.paper.marginals import find_qualifying
+    from standout.paper.reproduce import reproduce
+    from standout.paper.shelf import folder_at
+    from standout.paper.standin import standin
+
+    chosen(only)
+    if data is not None and records is not None:
+        raise StandoutError("--records is for the stand-in, which is not made where --data is given")
+    folder_at(output)
+    with show.progress() as progress:
+        if data is None:
+            release = standin(output, records, said["seed"], said["threads"], progress)
         else:
-            save(release, output, progress)
-    click.echo(f"{output}: {release.n_entries:,} entries of {release.n_records:,} records")
+            release = settings.read([data], progress)
+            qualifying = qualifying or find_qualifying(Path(data))
+        done = reproduce(release, output, only=only, qualifying=qualifying, progress=progress, **said)
+    show_reproduction(done, only, as_json)
+    if not done.complete:
+        sys.exit(3)

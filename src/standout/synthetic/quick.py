@@ -7,106 +7,39 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout import rng
-from standout.errors import ParameterError
 from standout.jit import Array, Int, kernel
-from standout.release.build import frozen_groups, frozen_levels, packed, tightened
 from standout.release.clock import Clock
-from standout.release.labels import Labels
-from standout.release.model import Orientation, Release, code_type, frozen
-from standout.release.progress import Progress, quiet
-from standout.release.provenance import Provenance
+from standout.release.model import Orientation, code_type
+from standout.release.progress import Progress
+from standout.synthetic.lengths import fitted
 
-__all__ = ["synthesize"]
+__all__ = ["CLOCK", "LEVELS", "columns"]
 
 
 SPREAD = 1.25  # of log lengths: mean ÷ median = e^(SPREAD² / 2), as for a film service's subscribers
 HEAD = 0.03  # popularity falls as 1 / (rank + HEAD·items)²
 DENSE = 4  # records with more than items ÷ DENSE entries are drawn in another way
 FIRST_DAY, LAST_DAY = date(1999, 12, 1), date(2005, 12, 31)
+CLOCK = Clock("day", (FIRST_DAY - date(1970, 1, 1)).days, (LAST_DAY - FIRST_DAY).days + 1)
 LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 STRIDE = 1 << 14
 
 
-def synthesize(
-    *,
-    records: int = 10_000,
-    items: int = 2_000,
-    entries: int | None = None,
-    seed: int = 0,
-    progress: Progress = quiet,
-) -> Release:
-    """A release of exactly so many records, items and entries (50 per record unless said otherwise).
-
-    >>> release = synthesize(records=200, items=100, entries=3_000, seed=1)
-    >>> release.n_records, release.n_items, release.n_entries, release.levels.tolist()
-    (200, 100, 3000, [1.0, 2.0, 3.0, 4.0, 5.0])
-    """
-    rng.check_seed(seed)
-    for name, size in (
-        ("records", records),
-        ("items", items),
-        ("entries", 1 if entries is None else entries),
-    ):
-        if isinstance(size, bool) or not isinstance(size, int):
-            raise ParameterError(f"{name} must be a whole number, got {size!r}")
-    if entries is None:
-        entries = min(max(50 * records, items), records * items)
-    if records < 1 or items < 1 or not max(records, items) <= entries <= records * items:
-        raise ParameterError(
-            f"entries must be from {max(records, items, 1):,} to {max(records * items, 1):,} "
-            f"for {records:,} records and {items:,} items, got {entries:,}"
-        )
+def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> Orientation:
+    """Entries by record; every item has one at least."""
+    draw = rng.generator(seed, "synthetic", "lengths")
     start = np.zeros(records + 1, np.int64)
-    np.cumsum(_lengths(records, items, entries, seed), out=start[1:])
-    span = (LAST_DAY - FIRST_DAY).days + 1
-    columns = Orientation(
+    np.cumsum(fitted(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw), out=start[1:])
+    made = Orientation(
         start,
         np.empty(entries, code_type(items)),
         np.empty(entries, code_type(len(LEVELS) + 1)),
-        np.empty(entries, code_type(span + 1)),
+        np.empty(entries, code_type(CLOCK.span + 1)),
     )
-    _fill(columns, items, span, seed, progress)
-    clock = Clock("day", (FIRST_DAY - date(1970, 1, 1)).days, span)
-    by_record, levels, clock_used = tightened(columns, LEVELS, clock)
-    return Release(
-        _numbered(records),
-        _numbered(items),
-        None,
-        None if levels is None else frozen_levels(levels),
-        clock_used,
-        frozen_groups(by_record),
-        packed(by_record, items, levels, clock_used, progress),
-        Provenance("synthetic", settings={"seed": str(seed)}, rows=entries),
-    )
-
-
-def _numbered(count: int) -> Labels:
-    labels = Labels.of(map(str, range(1, count + 1)))
-    return Labels(frozen(labels.offsets), frozen(labels.data))
-
-
-def _lengths(records: int, items: int, entries: int, seed: int) -> NDArray[np.int64]:
-    """Log-normal lengths from 1 to `items` that add up to `entries`."""
-    draw = rng.generator(seed, "synthetic", "lengths")
-    shape = np.exp(SPREAD * draw.standard_normal(records))
-    low, high = 0.0, float(items) / shape.min()
-    for _ in range(80):
-        middle = (low + high) / 2
-        total = int(_clipped(middle * shape, items).sum())
-        low, high = (middle, high) if total < entries else (low, middle)
-    lengths = _clipped(low * shape, items)
-    while missing := entries - int(lengths.sum()):
-        step = 1 if missing > 0 else -1
-        free = np.flatnonzero(lengths < items if step > 0 else lengths > 1)
-        lengths[draw.permutation(free)[: abs(missing)]] += step
-    return lengths
-
-
-def _clipped(lengths: NDArray[np.float64], items: int) -> NDArray[np.int64]:
-    return np.clip(np.rint(lengths), 1, items).astype(np.int64)
+    _fill(made, items, CLOCK.span, seed, progress)
+    return made
 
 
 def _fill(columns: Orientation, items: int, span: int, seed: int, progress: Progress) -> None:

@@ -1,0 +1,81 @@
+"""Charts: deterministic, described, and nothing in them that a page may not show."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from standout.report.charts import ACCENT, GREY, Axis, Bar, Point, bars, columns, curves
+
+BARS = [
+    Bar("dates ± 3 days", "2", 0.7, 0.66, 0.74, 0.686),
+    Bar("dates ± 3 days", "3 of 4", None, None, None, 0.9),
+    Bar("no dates", "2", 0.02, None, None, None),
+]
+LINES = [
+    Point(name, x, y + x, y, y + 2 * x) for name, y in (("ours", 0.0), ("paper", 0.1)) for x in (0.1, 0.2)
+]
+FALLING = [
+    Point(name, x, max(0, 1 - steep * x), panel=panel)
+    for name, steep in (("ours", 1.0), ("paper", 2.0))
+    for x in (0, 0.25, 0.5, 0.75, 1)
+    for panel in ("sets", "ratings")
+]
+CHARTS = {
+    "bars": lambda: bars(BARS, Axis("share", 0, 1)),
+    "columns": lambda: columns(
+        [Point("people", x, 120.0 * x) for x in range(4)], Axis("entries"), Axis("people")
+    ),
+    "curves": lambda: curves(LINES, Axis("x", 0, 1), Axis("y"), quiet=["paper"]),
+    "log": lambda: curves(LINES, Axis("x", log=True), Axis("y")),
+    "falling": lambda: curves(FALLING, Axis("x", 0, 1), Axis("y", 0, 1), quiet=["paper"]),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_same_numbers_give_the_same_bytes(name):
+    one, other = CHARTS[name](), CHARTS[name]()
+    assert one.svg("a", "b") == other.svg("a", "b")
+    assert one.png() == other.png() and one.png().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_described_and_brings_nothing_along(name):
+    text = CHARTS[name]().svg("Titles & <more>", "What it shows")
+    tree = ElementTree.fromstring(text)
+    assert tree.get("role") == "img"
+    assert [child.text for child in tree][:2] == ["Titles & <more>", "What it shows"]
+    assert not re.search(r" (?:style|class|on\w+|id)=|<script|<image|url\(", text)
+
+
+def words(chart):
+    tree = ElementTree.fromstring(chart.svg())
+    return [element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_bars_are_named_where_they_stand():
+    said = words(CHARTS["bars"]())
+    for expected in (
+        "ours 0.70",
+        "paper 0.69",
+        "ours: not measured",
+        "paper 0.90",
+        "ours 0.02",
+        "no dates",
+        "share",
+    ):
+        assert expected in said
+    assert ACCENT in CHARTS["bars"]().svg() and GREY in CHARTS["bars"]().svg()
+
+
+def test_curves_are_named_at_their_ends():
+    assert {"ours", "paper", "x", "y"} <= set(words(CHARTS["curves"]()))
+
+
+def test_columns_have_their_numbers_on_top():
+    assert {"0", "120", "240", "360", "entries"} <= set(words(CHARTS["columns"]()))
+
+
+def test_curves_have_a_chart_for_each_panel():
+    said = words(CHARTS["falling"]())
+    assert {"sets", "ratings"} <= set(said) and said.count("ours") == said.count("paper") == 2
