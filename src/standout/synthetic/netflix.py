@@ -60,7 +60,7 @@ SPREAD, SPREAD_LENGTH, SPREAD_PEOPLE, SPREAD_POPULAR = 1.1, -0.06, 0.15, -0.09
 """The rest: its deviation, how that goes with length and popularity, and how people differ in it."""
 SAMPLE = 40_000
 """So many people are tried while the calendar, the weights of films and the cuts of ratings are set."""
-ROUNDS, CORRECTIONS = 12, 4
+ROUNDS, LAST_ROUNDS, CORRECTIONS = 12, 3, 4
 STRIDE = 1 << 12
 
 
@@ -72,7 +72,8 @@ def columns(
     start = np.zeros(records + 1, np.int64)
     np.cumsum(lengths(records, items, entries, seed), out=start[1:])
     people = _people(start, seed)
-    calendar = _calendar(people, seed)
+    stream = rng.key(seed, "netflix", "histories")
+    calendar = _calendar(stream, people)
     films = _films(people, rank, entries, seed)
     cuts = _cuts(people, films, seed)
     made = Orientation(
@@ -81,7 +82,6 @@ def columns(
         np.empty(entries, code_type(len(LEVELS) + 1)),
         np.empty(entries, code_type(CLOCK.span + 1)),
     )
-    stream = rng.key(seed, "netflix", "histories")
 
     def part(low: int) -> int:
         high = min(low + STRIDE, records)
@@ -166,16 +166,17 @@ def _drawn(people: People, films: Films, seed: int) -> tuple[Ints, Ints]:
     return np.repeat(chosen, length), ranks
 
 
-def _calendar(people: People, seed: int) -> Calendar:
+def _calendar(stream: np.uint64, people: People) -> Calendar:
     """Activity by quarter with which the ratings of the quarters come out as published."""
     quarter, target = _quarters()
-    chosen, stream = _some(people), rng.key(seed, "netflix", "calendar")
+    some, all_of_them = _some(people), np.arange(len(people.first))
     active = target.copy()
     for left in reversed(range(ROUNDS)):
         calendar = Calendar(quarter, np.concatenate([[0.0], np.cumsum(active)]), _weekdays())
         if left == 0:
             break
         counts = np.zeros(len(target))
+        chosen = some if left > LAST_ROUNDS else all_of_them
         sessions_by_quarter(stream, chosen, people, calendar, counts)
         active *= np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0)
         active /= active.sum()
