@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from standout.paper.page import difference, interval, judgement, number
+from standout.paper.page import difference, interval, judgement, number, signed
 from standout.paper.readings import Reading, fits
 from standout.paper.rows import Row, Unit
 
@@ -82,7 +82,7 @@ def readings(own: list[Reading], key: str) -> str:
     ]
     found = fits(tuple(one for one in own if one.figure == key))
     for fit in found:
-        off = f"{fit.mean:.2f} | {fit.worst:.2f} | {_signed(fit.bias)}"
+        off = f"{fit.mean:.2f} | {fit.worst:.2f} | {signed(fit.bias)}"
         lines.append(f"| {fit.reading} | {off} | {fit.within} of {fit.cells} |")
     return "\n".join(lines)
 
@@ -122,10 +122,6 @@ def _row(told: Told) -> Row:
 def _reading(told: Told) -> Reading:
     numbers = float(told["paper"]), float(told["ours"]), int(told["n"])
     return Reading(told["figure"], told["reading"], told["panel"], told["label"], *numbers)
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 if __name__ == "__main__":

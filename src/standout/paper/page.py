@@ -20,7 +20,7 @@ from standout.paper.shelf import folder_at, written
 from standout.release.model import Release
 from standout.report.charts import Bar, Chart, Point, bars, columns, curves
 
-__all__ = ["difference", "drawn", "interval", "judgement", "number", "source", "write"]
+__all__ = ["difference", "drawn", "interval", "judgement", "number", "signed", "source", "write"]
 
 SHOWN = 40
 """A table of a curve has about so many rows; the CSV file has all."""
@@ -110,7 +110,8 @@ def page(done: Reproduction, drawings: dict[str, str]) -> str:
         facts=_facts(done),
         smaller=None if done.release.n_records == PEOPLE else _smaller(done.release),
         readings=[_read(key, done) for key in dict.fromkeys(one.figure for one in done.readings)],
-        said=said(), number=number, interval=interval, difference=difference, judgement=judgement,
+        said=said(), number=number, interval=interval, difference=difference,
+        signed=signed, judgement=judgement,
     )  # fmt: skip
 
 
@@ -167,8 +168,13 @@ def difference(row: Row) -> str:
     """Ours − the paper's, with its sign."""
     if row.difference is None:
         return ""
-    text = number(abs(row.difference), row.unit, row.paper)
-    return text if float(text.replace(",", "")) == 0 else f"{'+' if row.difference > 0 else '−'}{text}"
+    return signed(row.difference, row.unit, row.paper)
+
+
+def signed(value: float, unit: str = "bits", like: float | None = None) -> str:
+    """A number with its sign; 0 has none."""
+    text = number(abs(value), unit, like)
+    return text if not text.strip("0.") else f"{'+' if value > 0 else '−'}{text}"
 
 
 def _wide(result: Result) -> tuple[list[str], list[tuple[str, ...]]]:

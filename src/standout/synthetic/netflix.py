@@ -60,7 +60,7 @@ SPREAD, SPREAD_LENGTH, SPREAD_PEOPLE, SPREAD_POPULAR = 1.1, -0.06, 0.15, -0.09
 """The rest: its deviation, how that goes with length and popularity, and how people differ in it."""
 SAMPLE = 40_000
 """So many people are tried while the calendar, the weights of films and the cuts of ratings are set."""
-ROUNDS, LAST_ROUNDS, CORRECTIONS = 12, 3, 4
+ROUNDS, LAST_ROUNDS, CORRECTIONS, BOLDNESS = 24, 3, 4, 1.6
 STRIDE = 1 << 12
 
 
@@ -178,7 +178,7 @@ def _calendar(stream: np.uint64, people: People) -> Calendar:
         counts = np.zeros(len(target))
         chosen = some if left > LAST_ROUNDS else all_of_them
         sessions_by_quarter(stream, chosen, people, calendar, counts)
-        active *= np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0)
+        active *= np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0) ** BOLDNESS
         active /= active.sum()
     return calendar
 
