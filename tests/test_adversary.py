@@ -363,14 +363,19 @@ def test_exactly_so_many_wrong_items_are_not_in_the_record(release, items, wrong
         )
 
 
-def test_wrong_items_come_in_proportion_to_their_popularity_with_any_value_and_date_in_any_place():
+@pytest.mark.parametrize(
+    ("wrong_facts", "shares"), [("items", {"a": 5, "b": 2, "c": 1}), ("any items", {"a": 1, "b": 1, "c": 1})]
+)
+def test_wrong_items_come_by_their_popularity_or_evenly_with_any_value_and_date_in_any_place(
+    wrong_facts, shares
+):
     rows = [("p", item, 1.0, FIRST) for item in "xyz"]
     rows += [(f"q{i}", item, 1.0 + i % 3, FIRST + timedelta(days=i % 4)) for i, item in enumerate("aaaaabbc")]
-    adversary = so.Adversary(knows=3, wrong=1, wrong_facts="items")
+    adversary = so.Adversary(knows=3, wrong=1, wrong_facts=wrong_facts)
     draws = drawn(adversary, released(rows), "p", 1_200)
     wrong = [(at, fact) for aux in draws for at, fact in enumerate(aux) if fact.item not in "xyz"]
     assert len(wrong) == len(draws)
-    assert_shares([fact.item for _, fact in wrong], {"a": 5, "b": 2, "c": 1})
+    assert_shares([fact.item for _, fact in wrong], shares)
     assert_uniform([at for at, _ in wrong], range(3))
     assert_uniform([fact.value for _, fact in wrong], [1.0, 2.0, 3.0])
     assert_uniform([(fact.time - FIRST).days for _, fact in wrong], range(4))
@@ -555,7 +560,7 @@ ROWS = st.dictionaries(
     cells=ROWS,
     knows=st.integers(1, 4),
     wrong=st.integers(0, 2),
-    wrong_facts=st.sampled_from(["values", "items"]),
+    wrong_facts=st.sampled_from(["values", "items", "any items"]),
     items=st.sampled_from(
         ["any", so.outside_top(1), so.outside_top(3), "rarest", "popular", "recent", "burst"]
     ),
@@ -692,8 +697,8 @@ def test_numpys_numbers_are_numbers():
 BAD = [
     ({"knows": 0}, "knows must be a whole number ≥ 1, got 0"),
     ({"knows": 2, "wrong": 3}, "wrong must be at most knows, got 3 of 2"),
-    ({"wrong_facts": "dates"}, "wrong_facts must be values or items, got 'dates'"),
-    ({"wrong_facts": None}, "wrong_facts must be values or items, got None"),
+    ({"wrong_facts": "dates"}, "wrong_facts must be values, items or any items, got 'dates'"),
+    ({"wrong_facts": None}, "wrong_facts must be values, items or any items, got None"),
     ({"items": "all"}, r"items must be any, rarest, popular, recent, burst or outside_top\(k\), got 'all'"),
     ({"items": "outside_top"}, "items must be .*, got 'outside_top'"),
     ({"items": 500}, r"items must be a name or outside_top\(k\), got int"),

@@ -169,6 +169,19 @@ def test_what_cannot_be_tried_says_why(release):
         Lab(release)).rows[3:6])  # fmt: skip
 
 
+@pytest.mark.parametrize(("columns", "words"), [(2, "no values"), (3, "no dates")])
+def test_data_without_values_or_dates_says_so(put, columns, words):
+    rows = [(person, thing, 1 + (person + thing) % 5) for person in range(9) for thing in range(4)]
+    heads = ("record", "item", "value")[:columns]
+    text = "\n".join(",".join(map(str, cells[:columns])) for cells in (heads, *rows)) + "\n"
+    here = Lab(so.read(put(text)), targets=2)
+    assert {one.note for one in BY_KEY["1"].make(here).rows} == {f"the data has {words}"}
+    assert {one.series for one in BY_KEY["12"].make(here).points} == {"ours", "paper"}
+    assert not readings.fits(bit_readings.readings_of_bits(here, "3"))
+    undated = here.attacked(NO_DATES)
+    assert undated == "the data has no values" if columns == 2 else len(undated.cells) == 1
+
+
 def test_the_table_is_the_descriptions():
     release = so.synthesize(records=60, items=150, entries=1_500, seed=3)
     found = {(one.panel, one.label): one.ours for one in BY_KEY["table"].make(Lab(release)).rows}

@@ -21,7 +21,8 @@ __all__ = ["Adversary", "Choice", "outside_top"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-WrongFacts = Literal["values", "items"]
+WrongFacts = Literal["values", "items", "any items"]
+WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
 MOST_DAYS = 100_000
@@ -60,7 +61,8 @@ class Adversary:
     """Somebody who knows `knows` things about a person, `wrong` of them wrongly.
 
     wrong_facts    "values": the item is right, its value and date are not (the paper's "6 of 8"); "items":
-                   the item is not in the person's record at all (drawn by popularity)
+                   the item is not in the person's record at all, drawn by popularity; "any items": nor is
+                   it, and every other item is as likely
     value_error    the value is one of the levels within this of the right one; 0 exact, None not known
     time_error     the date is off by up to so many days either way; 0 exact, None not known
     items          "any"; outside_top(k); "rarest", the rarest first; "popular", drawn by popularity (what one
@@ -92,8 +94,8 @@ class Adversary:
         object.__setattr__(self, "wrong", _whole("wrong", self.wrong, 0))
         if self.wrong > self.knows:
             raise ParameterError(f"wrong must be at most knows, got {self.wrong} of {self.knows}")
-        if self.wrong_facts not in ("values", "items"):
-            raise ParameterError(f"wrong_facts must be values or items, got {self.wrong_facts!r}")
+        if self.wrong_facts not in tuple(WRONG):
+            raise ParameterError(f"wrong_facts must be values, items or any items, got {self.wrong_facts!r}")
         for name in ERRORS:
             object.__setattr__(self, name, _error(name, getattr(self, name)))
         if isinstance(self.items, str):
@@ -113,7 +115,7 @@ class Adversary:
     def __str__(self) -> str:
         """In few words: what is known, and how well."""
         told = [f"{self.knows} facts"]
-        told += [f"{self.wrong} wrong" + " items" * (self.wrong_facts == "items")] if self.wrong else []
+        told += [f"{self.wrong} wrong" + WRONG[self.wrong_facts]] if self.wrong else []
         told += [] if str(self.items) == "any" else [str(self.items).replace("_", " ")]
         told += [_off("values", self.value_error, ""), _off("dates", self.time_error, " days")]
         told += [] if self.length_error is None else [f"length ± {self.length_error:.0%}"]
@@ -153,7 +155,7 @@ class _Observer:
     def __init__(self, adversary: Adversary, release: Release, seed: int) -> None:
         self.adversary, self.release, self.seed = adversary, release, seed
         self.key = adversary.key()
-        self.by_items = adversary.wrong if adversary.wrong_facts == "items" else 0
+        self.by_items = adversary.wrong if adversary.wrong_facts != "values" else 0
         self.by_values = adversary.wrong if adversary.wrong_facts == "values" else 0
         self.needs = adversary.knows - self.by_items
         assert isinstance(adversary.items, Choice)
@@ -330,7 +332,7 @@ class _Observer:
         return np.where(code == span, NEVER, found)
 
     def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
-        """Facts about items that the records do not have, drawn by popularity, in among the right ones."""
+        """Facts about items that the records do not have, in among the right ones."""
         release, count, n = self.release, self.by_items, len(records)
         streams = np.repeat(self._streams("wrong items", records[::draws]), draws)
         streams += np.tile(np.arange(draws, dtype=np.uint64), n // draws) << np.uint64(32)
@@ -352,8 +354,9 @@ class _Observer:
         return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
 
     def _others(self, record: int, stream: np.uint64) -> Ints:
-        """Items that a record does not have, by popularity."""
-        weight = self.release.support.copy()
+        """Items that a record does not have."""
+        by_popularity = self.adversary.wrong_facts == "items"
+        weight = self.release.support.copy() if by_popularity else np.ones(self.release.n_items, np.int64)
         weight[self._entries(record).item] = 0
         if np.count_nonzero(weight) < self.by_items:
             raise ParameterError("wrong items need items that the record does not have")

@@ -73,6 +73,8 @@ class Lab:
     def attacked(self, setting: Setting, absent: bool = False) -> Simulation | str:
         """What becomes of the attack; or why it cannot be tried on this release."""
         asked = setting, absent
+        if lacking := self._lacking(setting):
+            return lacking
         if asked not in self.done:
             try:
                 with self.meter.part(self.cost(absent)):
@@ -84,6 +86,12 @@ class Lab:
                     raise KeyboardInterrupt
                 self.done[asked] = found
         return self.done[asked]
+
+    def _lacking(self, setting: Setting) -> str:
+        """What the attack needs and the release does not have."""
+        if not self.release.n_levels:
+            return "the data has no values"
+        return "the data has no dates" if setting.time_error is not None and not self.release.span else ""
 
     def _tried(self, setting: Setting, absent: bool) -> Simulation:
         save = None if self.folder is None else self.folder / "attack"
