@@ -29,8 +29,8 @@ from standout.release.provenance import Provenance
 
 COMPILED = not numba.config.DISABLE_JIT
 BY_KEY = {figure.key: figure for figure in FIGURES}
-EXACT = Setting(2, 3, 0.0, 14.0, None, None, False)
-NO_DATES = Setting(2, 3, 0.0, None, None, None, False)
+EXACT = Setting(2, 3, 0.0, 14.0, None, None, "values")
+NO_DATES = Setting(2, 3, 0.0, None, None, None, "values")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def gaps():
 
 def test_every_bar_of_the_paper_is_there():
     counts = Counter(bar.figure for key in BY_KEY for bar in bars(key))
-    assert counts == {"1": 6, "2": 12, "3": 6, "4": 6, "5": 6, "6": 6, "11": 6, "table": 9, "sp10": 5}
+    assert counts == {"1": 6, "2": 12, "3": 6, "4": 6, "5": 6, "6": 6, "11": 6, "table": 9, "sp10": 10}
     assert {bar.paper for bar in bars("2")} == {0.849, 0.899, 0.963, 0.869, 0.906, 0.936}
     found = dict(neighbours()["sets"])
     assert (found[0.05], found[0.5]) == (0.808, 0.024) and len(neighbours()["ratings"]) == 68
@@ -474,7 +474,7 @@ def test_everything_at_once(release, tmp_path):
     done = so.reproduce(release, tmp_path, **SMALL)
     assert set(done.results) == set(BY_KEY) and done.complete
     assert {fit.figure for fit in done.fits} == {"3", "12"}  # Figure 5's attacks cannot be tried here
-    assert done.summary.startswith("Of 37 numbers of attacks")
+    assert done.summary.startswith("Of 42 numbers of attacks")
     text = done.page.read_text()
     assert all(f'id="figure-{key}"' in text for key in BY_KEY) and 'id="readings"' in text
     assert (tmp_path / "readings.csv").read_text().count("\n") == 1 + len(done.readings)

@@ -36,6 +36,12 @@ def by_facts_right(bar: Bar) -> str:
     return f"{bar.setting.right} of {bar.setting.known}"
 
 
+def by_draw(bar: Bar) -> str:
+    return (
+        "wrong films of any kind" if bar.setting.wrong_facts == "any items" else "wrong films by popularity"
+    )
+
+
 def by_claim(bar: Bar) -> str:
     told = {"claimed_right": "found when present", "absent_rejected": "rejected when absent"}
     return f"{told[bar.measure]}, {bar.setting.dates}"
@@ -93,7 +99,7 @@ FIGURES = (
         "12", nearest, "curves", Axis("similarity", 0, 0.75), Axis("share of people", 0, 1), PAPER, NEAREST
     ),
     _data("table", table, "bars", Axis("share of people", 0, 1)),
-    _attack("sp10", lambda bar: "", by_facts_right),
+    _attack("sp10", by_draw, by_facts_right),
 )
 
 

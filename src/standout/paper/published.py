@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from standout.adversary import Adversary, outside_top
+from standout.adversary import Adversary, WrongFacts, outside_top
 
 __all__ = ["PEOPLE", "READ_OFF", "TRIES", "Bar", "Setting", "bars", "neighbours"]
 
@@ -19,6 +19,7 @@ TRIES = 150
 READ_OFF = 0.003
 """How exactly a bar's height is known."""
 PEOPLE = 480_189
+WRONG: dict[str, WrongFacts] = {"items": "items", "any items": "any items"}
 
 
 class Setting(NamedTuple):
@@ -30,14 +31,14 @@ class Setting(NamedTuple):
     time_error: float | None
     outside_top: int | None
     length_error: float | None
-    wrong_items: bool
+    wrong_facts: WrongFacts
 
     @property
     def adversary(self) -> Adversary:
         return Adversary(
             knows=self.known,
             wrong=self.known - self.right,
-            wrong_facts="items" if self.wrong_items else "values",
+            wrong_facts=self.wrong_facts,
             value_error=self.value_error,
             time_error=self.time_error,
             items="any" if self.outside_top is None else outside_top(self.outside_top),
@@ -99,7 +100,7 @@ def _bar(row: dict[str, str]) -> Bar:
         _number(row["time_error"]),
         int(row["outside_top"]) if row["outside_top"] else None,
         _number(row["length_error"]),
-        row["wrong_facts"] == "items",
+        WRONG.get(row["wrong_facts"], "values"),
     )
     return Bar(row["figure"], row["measure"], setting, float(row["paper"]))
 

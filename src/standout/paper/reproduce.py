@@ -25,6 +25,7 @@ from standout.release.model import Release
 from standout.release.progress import Progress, quiet
 from standout.report.charts import Point
 from standout.rng import check_seed
+from standout.synthetic.make import held_back_of
 
 __all__ = ["READINGS", "reproduce"]
 
@@ -63,7 +64,9 @@ def reproduce(
     figures = chosen(only)
     targets, seed, threads = whole("targets", targets, 1), check_seed(seed), thread_count(threads)
     place = folder_at(Path(folder))
-    counted = None if qualifying is None else qualifying_in(Path(qualifying), release.check())
+    counted = (
+        held_back_of(release) if qualifying is None else qualifying_in(Path(qualifying), release.check())
+    )
     known = "" if counted is None else hashlib.blake2b(counted.tobytes(), digest_size=8).hexdigest()
     work = folder_at(place / "work", private=True)
     shelf = Shelf(work, (release.fingerprint, targets, seed, known, __version__))

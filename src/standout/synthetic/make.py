@@ -14,11 +14,12 @@ from standout.release.model import Orientation, Release, frozen
 from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
 from standout.synthetic import flat, netflix, quick
+from standout.synthetic.lengths import qualifying
 from standout.synthetic.published import netflix as published
 from standout.synthetic.published import support_by_rank
 from standout.synthetic.titles import titles
 
-__all__ = ["LIKE", "Like", "synthesize"]
+__all__ = ["LIKE", "Like", "held_back_of", "synthesize"]
 
 Like = Literal["quick", "netflix", "flat"]
 LIKE = ("quick", "netflix", "flat")
@@ -73,6 +74,18 @@ def synthesize(
         packed(by_record, items, levels, clock, progress),
         Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=entries),
     )
+
+
+def held_back_of(release: Release) -> NDArray[np.int64] | None:
+    """How many ratings of each person the stand-in holds back for the contest; None for other data.
+
+    >>> held_back_of(synthesize(records=20, items=10, entries=60)) is None
+    True
+    """
+    made = release.provenance
+    if made.format != "synthetic" or made.settings.get("like") != "netflix":
+        return None
+    return qualifying(release.n_records, int(made.settings["seed"]))
 
 
 def _sizes(
