@@ -19,7 +19,16 @@ import standout as so
 from conftest import content
 from standout.measure import simulate as simulation
 from standout.measure.estimate import Estimate
-from standout.paper import bit_readings, data_figures, lab, neighbour_readings, page, readings, reproduce
+from standout.paper import (
+    bit_readings,
+    data_figures,
+    film_readings,
+    lab,
+    neighbour_readings,
+    page,
+    readings,
+    reproduce,
+)
 from standout.paper.figures import FIGURES, chosen
 from standout.paper.lab import Lab
 from standout.paper.marginals import bits_by_rank, find_qualifying, held_back, qualifying_in
@@ -473,7 +482,7 @@ def test_progress_is_of_all_figures_together(release, tmp_path):
 def test_everything_at_once(release, tmp_path):
     done = so.reproduce(release, tmp_path, **SMALL)
     assert set(done.results) == set(BY_KEY) and done.complete
-    assert {fit.figure for fit in done.fits} == {"3", "12"}  # Figure 5's attacks cannot be tried here
+    assert {fit.figure for fit in done.fits} == {"3", "12", "sp10"}  # Figure 5's cannot be tried here
     assert done.summary.startswith("Of 42 numbers of attacks")
     text = done.page.read_text()
     assert all(f'id="figure-{key}"' in text for key in BY_KEY) and 'id="readings"' in text
@@ -611,6 +620,18 @@ def test_a_command_that_is_cut_short_says_how_to_go_on(run, release, tmp_path, m
     monkeypatch.setattr(simulation, "tried", stopped)
     told = run("paper", "--data", tmp_path / "people.index", "--only", "1,7", "-o", tmp_path / "out")
     assert told.code == 3 and "the same command goes on from there" in told.out
+
+
+def test_films_that_the_data_does_not_have_leave_the_right_facts(release):
+    here = Lab(release, targets=12, seed=2)
+    found = film_readings.readings_of_films(here)
+    assert [one.reading for one in found] == [name for name in film_readings.FILMS for _ in range(5)]
+    ours = {(one.reading, one.label): one.ours for one in found}
+    adversary = so.Adversary(knows=4, value_error=1, time_error=14)
+    alone = so.simulate(release, adversary, targets=12, absent=False, seed=2).estimate("found").value
+    assert ours["films that the data does not have", "4 of 8"] == alone
+    for one, other in zip(found[:5], found[5:10], strict=True):
+        assert one.paper == other.paper and one.label == other.label
 
 
 def test_readings_are_of_figures():

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from standout.paper.page import difference, interval, judgement, number, signed
-from standout.paper.readings import Reading, fits
+from standout.paper.readings import Reading, fits, unit_of
 from standout.paper.rows import Row, Unit
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
@@ -75,9 +75,9 @@ def missed(told: list[Told]) -> str:
 
 def readings(own: list[Reading], key: str) -> str:
     """How well each reading of a figure fits."""
-    goal = "0.10" if key == "12" else "1 bit"
+    goal, name = ("1 bit" if unit_of(key) == "bits" else "0.10"), "10 of 2008" if key == "sp10" else key
     lines = [
-        f"| Figure {key} | mean \\|difference\\| | largest | mean difference | within {goal} |",
+        f"| Figure {name} | mean \\|difference\\| | largest | mean difference | within {goal} |",
         "|---" * 5 + "|",
     ]
     found = fits(tuple(one for one in own if one.figure == key))

@@ -20,7 +20,7 @@ OPTIONS = [
     option("--wrong", default=0, help="How many of them are wrong."),
     option(
         "--wrong-facts", type=click.Choice(["values", "items", "any items"]), default="values",
-        help="What a wrong fact is: a wrong value and date, or an item that is not there (by popularity, any).",
+        help="A wrong fact is a wrong value and date, or an item that is not there (by popularity, or any).",
     ),
     option("--value-error", default="1", metavar="E|none", help="Values are right to within E."),
     option("--time-error", default="14", metavar="DAYS|none", help="Dates are right to within so many days."),

@@ -13,7 +13,7 @@ from standout._version import __version__
 from standout.paper.figure import Figure, Result, said
 from standout.paper.figures import FIGURES
 from standout.paper.published import PEOPLE
-from standout.paper.readings import Fit, Reading
+from standout.paper.readings import Fit, Reading, unit_of
 from standout.paper.reproduction import Reproduction
 from standout.paper.rows import Row
 from standout.paper.shelf import folder_at, written
@@ -202,7 +202,7 @@ class Read(NamedTuple):
 
 def _read(key: str, done: Reproduction) -> Read:
     figure = next(figure for figure in FIGURES if figure.key == key)
-    own, unit = [one for one in done.readings if one.figure == key], "rate" if key == "12" else "bits"
+    own, unit = [one for one in done.readings if one.figure == key], unit_of(key)
     cells = list(dict.fromkeys((one.panel, one.label) for one in own))
     found = {(one.reading, one.panel, one.label): one.ours for one in own}
     paper = {(one.panel, one.label): one.paper for one in own}

@@ -1,14 +1,17 @@
 """Readings: what else the paper's words may mean where our numbers differ from its own.
 
-Bits gained (Figures 3 and 5) and nearest neighbours (Figure 12) are worked out in every way that the text
-allows, and each is held against the paper. None of it changes a default: what fits best need not be meant.
+Bits gained (Figures 3 and 5), nearest neighbours (Figure 12) and wrong films (Figure 10 of 2008) are worked
+out in every way that the text allows, and each is held against the paper. None of it changes a default: what
+fits best need not be meant.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["DEFINED", "Fit", "Reading", "fits"]
+from standout.paper.rows import GOALS, Unit
+
+__all__ = ["DEFINED", "Fit", "Reading", "fits", "unit_of"]
 
 DEFINED = "as defined here"
 """The reading that every other page of Standout uses."""
@@ -50,8 +53,13 @@ def fits(readings: tuple[Reading, ...]) -> tuple[Fit, ...]:
     return tuple(_fit(*key, own) for key, own in found.items())
 
 
+def unit_of(figure: str) -> Unit:
+    """What a figure's readings are in."""
+    return "bits" if figure in ("3", "5") else "rate"
+
+
 def _fit(figure: str, reading: str, own: list[Reading]) -> Fit:
-    off, goal = np.array([one.difference for one in own]), 0.10 if figure == "12" else 1.0
+    off, goal = np.array([one.difference for one in own]), GOALS[unit_of(figure)]
     away = np.abs(off)
     numbers = float(away.mean()), float(away.max()), float(off.mean())
     return Fit(figure, reading, *numbers, int((away <= goal).sum()), len(off))

@@ -9,10 +9,11 @@ from typing import Any
 from standout._version import __version__
 from standout.attack.run import thread_count
 from standout.measure.targets import whole
-from standout.paper import bit_readings, neighbour_readings
+from standout.paper import bit_readings, film_readings, neighbour_readings
 from standout.paper.bit_readings import readings_of_bits
 from standout.paper.figure import Figure, Result
 from standout.paper.figures import FIGURES, chosen
+from standout.paper.film_readings import readings_of_films
 from standout.paper.lab import Lab, Meter
 from standout.paper.marginals import qualifying_in
 from standout.paper.neighbour_readings import readings_of_neighbours
@@ -29,7 +30,9 @@ from standout.synthetic.make import held_back_of
 
 __all__ = ["READINGS", "reproduce"]
 
-READINGS = {"3": bit_readings.COST, "5": bit_readings.COST, "12": neighbour_readings.COST}
+READINGS = {
+    "3": bit_readings.COST, "5": bit_readings.COST, "12": neighbour_readings.COST, "sp10": film_readings.COST,
+}  # fmt: skip
 """The figures that are read in several ways, and how many seconds that takes at the paper's size."""
 
 
@@ -94,8 +97,7 @@ class _Jobs:
             for figure in missing:
                 self.shelf.put(figure.key, _plain(figure.make(self.lab)))
             for key in unread:
-                read = readings_of_neighbours(self.lab) if key == "12" else readings_of_bits(self.lab, key)
-                self.shelf.put(f"readings-{key}", read)
+                self.shelf.put(f"readings-{key}", _read(self.lab, key))
         except KeyboardInterrupt:
             return False
         return True
@@ -124,6 +126,12 @@ class _Jobs:
             + sum(self.lab.cost(absent) for _, absent in attacks)
             + read
         )
+
+
+def _read(lab: Lab, key: str) -> tuple[Reading, ...]:
+    if key == "12":
+        return readings_of_neighbours(lab)
+    return readings_of_films(lab) if key == "sp10" else readings_of_bits(lab, key)
 
 
 def _plain(result: Result) -> dict[str, Any]:
