@@ -5,9 +5,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
+CHROMIUM := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test coverage check format bench fuzz docs clean
+.PHONY: help setup browser demo test coverage check format bench fuzz docs clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -19,22 +20,20 @@ $(READY): pyproject.toml constraints.txt
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY) ## make a synthetic data set, describe it, see who four facts point to, and how many are found
-	@rm -rf demo && mkdir demo
-	$(BIN)/standout synthesize --records 20000 --items 5000 --entries 2000000 --seed 2008 -o demo/ratings.csv
-	$(BIN)/standout index demo/ratings.csv -o demo/ratings.index
-	$(BIN)/standout verify demo/ratings.index
-	$(BIN)/standout describe demo/ratings.index
-	$(BIN)/standout lineup demo/ratings.index --knows 4741=5@2005-04-16 --knows 3786=5@2005-05-03 \
-	    --knows 2522=5@2002-01-03 --knows 1115=5@2005-07-23 --top 5
-	$(BIN)/standout simulate demo/ratings.index --knows 8 --wrong 2 --facts 4,8 --targets 300 --seed 2008
+demo: $(READY) ## the audit, on built-in data: a stand-in for the Netflix Prize data
+	$(BIN)/standout demo -o demo
 
-test: $(READY) ## the tests, compiled; then once more on small data with the compiler off
+browser: ## Debian's Chromium, in which reports are tested; without it these tests are skipped
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	    && { $(CHROMIUM) || { apt-get update && $(CHROMIUM); } } >/dev/null 2>&1; } \
+	    || echo "no Chromium here, and none can be installed: tests in a browser are skipped"
+
+test: $(READY) browser ## the tests, compiled; then once more on small data with the compiler off
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not browser"
 
 coverage: $(READY) ## which lines the tests reach, with the compiler off so that kernels are seen into
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large" --cov --cov-report=term
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not browser" --cov --cov-report=term
 
 check: $(READY) ## ruff, its formatting, mypy --strict
 	$(BIN)/ruff check .

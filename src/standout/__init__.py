@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from standout.attack.score import Scoreboard, ScoreboardRH
     from standout.attack.select import Candidate, Lineup, Part
     from standout.attack.verdict import Verdict, Verdicts
+    from standout.auditing.audit import Audit, audit
     from standout.errors import (
         BuildRunning,
         ColumnError,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Adversary": "adversary",
     "Altered": "measure.altered",
+    "Audit": "auditing.audit",
     "Aux": "facts",
     "BuildRunning": "errors",
     "Calibration": "measure.calibration",
@@ -86,6 +88,7 @@ _HOMES = {
     "Verdicts": "attack.verdict",
     "Within": "similarity.attributes",
     "altered": "measure.altered",
+    "audit": "auditing.audit",
     "bounds": "measure",
     "calibration": "measure.calibration",
     "describe": "release.describe",
@@ -106,6 +109,7 @@ _HOMES = {
 __all__ = [
     "Adversary",
     "Altered",
+    "Audit",
     "Aux",
     "BuildRunning",
     "Calibration",
@@ -142,6 +146,7 @@ __all__ = [
     "Within",
     "__version__",
     "altered",
+    "audit",
     "bounds",
     "calibration",
     "describe",

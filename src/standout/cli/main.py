@@ -400,6 +400,111 @@ def unicity(
 
 
 @cli.command()
+@click.argument("data")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Where it goes; NAME-audit unless said otherwise.",
+)  # fmt: skip
+@click.option(
+    "--quick", is_flag=True, help="Fewer people and facts: an answer at once, with wider intervals."
+)
+@click.option(
+    "--ladder", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Your own adversaries, in TOML.",
+)  # fmt: skip
+@click.option("--headline", metavar="NAME", help="The adversary that the answer is about.")
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True, help="How many people each tries."
+)
+@click.option(
+    "--fail-above", type=click.FloatRange(0, 1), metavar="SHARE",
+    help="Exit code 4 where more people may be found than this.",
+)  # fmt: skip
+@click.option(
+    "--sensitive", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Sensitive items, one a line: who would have one revealed.",
+)  # fmt: skip
+@click.option(
+    "--risk-table", "risk", type=click.Path(path_type=Path), metavar="FILE",
+    help="Also write how likely each person is to be found: NAME.csv or NAME.parquet, with ids.",
+)  # fmt: skip
+@click.option("--risk-sample", type=click.IntRange(1), metavar="N", help="The risk table of N people only.")
+@click.option("--phi", default=1.5, show_default=True, help="The eccentricity from which on one is claimed.")
+@click.option(
+    "--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
+    help="The share of false claims that an adversary allows.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@source_options
+@json_option
+def audit(
+    data: str, settings: Settings, output: Path | None, risk: Path | None, risk_sample: int | None,
+    as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """How many people could be picked out of DATA, by whom, what would be learned, and how sure that is.
+
+    DATA is a source or an index. The folder gets report.html (one file, to be shown), findings.json (for
+    machines; docs/findings.schema.json), tables and charts. A run that is cut short goes on with the same
+    command.
+
+    \b
+    Exit code
+      0   the audit is done
+      3   it was cut short
+      4   the share of --fail-above may be exceeded
+      5   it failed its own checks: do not trust it
+    """
+    from standout.auditing.audit import audit as audited
+    from standout.cli import show
+    from standout.cli.audit import WORK, code_of, folder_for, show_audit, write
+
+    if risk is not None:
+        from standout.auditing.files import table_form
+
+        table_form(risk)
+    elif risk_sample is not None:
+        raise StandoutError("--risk-sample is for --risk-table, which says where it goes")
+    folder = folder_for(data, output)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        done = audited(release, name=Path(data).name, work=folder / WORK, progress=progress, **said)
+        write(done, folder)
+        if risk is not None:
+            done.risk_table(risk, records=risk_sample or "all", progress=progress)
+    show_audit(done, folder, as_json)
+    sys.exit(code_of(done))
+
+
+@cli.command()
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True,
+    metavar="FOLDER", help="Where it goes.",
+)  # fmt: skip
+@click.option(
+    "--records", type=click.IntRange(100), default=5_000, show_default=True, help="How many people."
+)
+@threads_option
+def demo(output: Path, records: int, threads: int | None) -> None:
+    """The whole audit on built-in data: a stand-in for the Netflix Prize data, in which there is nobody."""
+    from standout.auditing.audit import audit as audited
+    from standout.cli import show
+    from standout.cli.audit import WORK, code_of, folder_for, show_audit, write
+    from standout.synthetic.make import synthesize as synthesized
+
+    folder = folder_for("demo", output)
+    with show.progress() as progress:
+        release = synthesized(like="netflix", records=records, seed=2008, threads=threads, progress=progress)
+        name = f"a stand-in for {records:,} people of the Netflix Prize data"
+        done = audited(
+            release, name=name, targets=500, seed=2008, threads=threads, work=folder / WORK, progress=progress
+        )
+        write(done, folder)
+    show_audit(done, folder, as_json=False)
+    sys.exit(code_of(done))
+
+
+@cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 def verify(folder: Path, as_json: bool) -> None:

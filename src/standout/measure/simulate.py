@@ -96,7 +96,7 @@ def simulate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cell:
-    """One adversary with one number of facts: what became of every try."""
+    """One adversary with one number of facts: what became of every try; `places` are the targets' records."""
 
     adversary: str
     facts: int
@@ -105,6 +105,7 @@ class Cell:
     asked: int
     left_out: int
     random: tuple[float, float]
+    places: Ints
 
     def __repr__(self) -> str:
         return f"<Cell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
@@ -290,9 +291,10 @@ class _Runs:
             done, whole_run = self._tried(ask, stage)
             complete &= whole_run
             if done is not None:
-                random = self._random(ask.places[: len(done)])
+                places = ask.places[: len(done)]
+                random, n = self._random(places), self.release.n_records
                 cells += [
-                    Cell(ask.name, size, done.at(s), self.release.n_records, ask.of, ask.left_out, random)
+                    Cell(ask.name, size, done.at(s), n, ask.of, ask.left_out, random, places)
                     for s, size in enumerate(ask.sizes)
                 ]
             if not whole_run:

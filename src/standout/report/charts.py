@@ -27,6 +27,17 @@ SCALE = 2
 """Pixels of a PNG for each of the SVG."""
 PADDING = {"left": 8, "top": 5, "right": 24, "bottom": 5}
 """Room for the names of marks where a font is wider than ours."""
+LOOK: dict[str, Any] = {
+    "font": FONT, "aria": False, "background": "white", "padding": PADDING,
+    "axis": {
+        "gridColor": GRID, "labelColor": INK, "titleColor": INK, "titleFontWeight": "normal",
+        "labelFontSize": 12, "titleFontSize": 12, "domainColor": GRID, "tickColor": GRID,
+    },
+    "title": {"anchor": "start", "fontSize": 13, "color": INK, "frame": "group"},
+}  # fmt: skip
+"""How all charts look; set once, in the end, because Altair copies a whole chart for each setting."""
+FORBIDDEN = re.compile(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"')
+"""Attributes that a page's own rules would forbid."""
 DASHES = ([1, 0], [7, 3], [2, 2])
 
 
@@ -67,14 +78,9 @@ class Chart:
     """A chart, finished: the same numbers give the same bytes."""
 
     def __init__(self, made: Any) -> None:
-        made = made.configure(font=FONT, aria=False, background="white", padding=PADDING)
-        made = made.configure_view(stroke=None)
-        made = made.configure_axis(
-            gridColor=GRID, labelColor=INK, titleColor=INK, titleFontWeight="normal", labelFontSize=12,
-            titleFontSize=12, domainColor=GRID, tickColor=GRID,
-        )  # fmt: skip
-        made = made.configure_title(anchor="start", fontSize=13, color=INK, frame="group")
         self.spec: dict[str, Any] = made.to_dict()
+        look = self.spec.setdefault("config", {})
+        look |= LOOK | {"view": look.get("view", {}) | {"stroke": None}}
 
     def png(self) -> bytes:
         """For papers and slides."""
@@ -262,7 +268,7 @@ def _number(value: float) -> str:
 
 def _described(svg: str, title: str, words: str) -> str:
     """The SVG with a title for screen readers, and nothing in it that a page's own rules would forbid."""
-    svg = re.sub(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"', "", svg)
+    svg = re.sub(r"<\w[^<>]*>", lambda tag: FORBIDDEN.sub("", tag[0]), svg)
     svg = re.sub(r'<path d="" display="none"/>', "", svg)
     told = f"<title>{escape(title)}</title>" if title else ""
     told += f"<desc>{escape(words)}</desc>" if words else ""

@@ -1,0 +1,121 @@
+"""The attacks of an audit: each adversary exactly as named, and with more and more facts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from standout.adversary import Adversary
+from standout.auditing.ladder import Rung, scaled
+from standout.measure.estimate import Estimate
+from standout.measure.simulate import Cell, Simulation, simulate
+from standout.release.model import Release
+from standout.release.progress import Progress
+
+__all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures"]
+
+Measures = dict[tuple[str, str], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked of every adversary."""
+
+    release: Release
+    targets: int
+    facts: tuple[int, ...]
+    phi: float
+    budget: float
+    top: int
+    seed: int
+    threads: int | None
+    work: Path | None
+
+    def simulated(self, adversary: Adversary, facts: Sequence[int], progress: Progress) -> Simulation:
+        """The adversary tried with so many facts."""
+        return simulate(
+            self.release, {"adversary": adversary}, facts=list(facts), targets=self.targets, phi=self.phi,
+            budget=self.budget, top=self.top, seed=self.seed, threads=self.threads, progress=progress,
+            save=None if self.work is None else self.work / "attack",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """What became of one adversary: `named` exactly as it is, `curve` with more and more facts.
+
+    None and () for what was not tried because the audit was cut short.
+    """
+
+    rung: Rung
+    more: Adversary
+    named: Simulation | None
+    curve: Simulation | None
+
+    @property
+    def complete(self) -> bool:
+        return all(one is not None and one.complete for one in (self.named, self.curve))
+
+    @property
+    def at(self) -> Cell | None:
+        """The adversary exactly as named."""
+        found = [] if self.named is None else self.named.cells
+        return next((cell for cell in found if cell.facts == self.rung.adversary.knows), None)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """With more and more facts."""
+        return () if self.curve is None else self.curve.cells
+
+
+def curve_of(one: Adversary, release: Release, facts: Sequence[int]) -> tuple[Adversary, tuple[int, ...]]:
+    """The adversary with the most of these numbers of facts that half of the records have, the same share
+    of them wrong; and the numbers up to it."""
+    everybody = np.arange(release.n_records)
+    most = 1
+    for size in sorted(facts):
+        try:
+            if scaled(one, size).eligible(release, everybody).mean() >= 0.5:
+                most = max(most, size)
+        except ValueError:
+            break
+    sizes = tuple(size for size in sorted({*facts, most}) if size <= most)
+    found = scaled(one, most)
+    if not found.eligible(release, everybody).any():
+        found = replace(found, wrong=0)
+    return found, sizes
+
+
+def attacked(plan: Plan, rung: Rung, progress: Progress) -> Attacked:
+    """An adversary tried: as named, then with more and more facts. What is the same is tried once."""
+    more, sizes = curve_of(rung.adversary, plan.release, plan.facts)
+    halves = _Halves(progress, 2)
+    if more == rung.adversary:
+        both = plan.simulated(more, sorted({*sizes, more.knows}), _Halves(progress, 1))
+        kept = tuple(cell for cell in both.cells if cell.facts in sizes)
+        return Attacked(rung, more, both, replace(both, cells=kept))
+    named = plan.simulated(rung.adversary, [rung.adversary.knows], halves)
+    if not named.complete:
+        return Attacked(rung, more, named, None)
+    halves.done = 1
+    return Attacked(rung, more, named, plan.simulated(more, sizes, halves))
+
+
+@dataclass
+class _Halves:
+    """Several runs as one."""
+
+    progress: Progress
+    runs: int
+    done: int = 0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.progress(stage, self.done * total + done, self.runs * total)
+
+
+def measures(simulation: Simulation, cell: Cell) -> Measures:
+    """All measures of a cell by (measure, setting)."""
+    rows: Any = cell.rows(simulation.question, simulation.phi, simulation.budget)
+    return {(name, setting): estimate for name, setting, estimate in rows}

@@ -1,0 +1,298 @@
+"""Whether the audit works: planted records are found, guessing finds nobody, the absent are not claimed.
+
+Each check is made on some of the release's records, with the attack that the audit uses. It fails only where
+chance hardly ever would: once in ten thousand audits.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.adversary import Adversary
+from standout.attack.score import ScoreboardRH
+from standout.auditing.ladder import Rung, fit
+from standout.auditing.told import percent
+from standout.facts import Known
+from standout.measure.outcomes import Question, claims, tried
+from standout.measure.simulate import Cell, Simulation, simulate
+from standout.measure.subset import subset
+from standout.release.clock import SECONDS
+from standout.release.model import Orientation, Release, frozen
+from standout.release.progress import Progress, quiet
+from standout.rng import generator
+from standout.similarity.attributes import Present
+
+__all__ = ["Check", "SelfCheck", "beta_binomial_tail", "binomial_tail", "planted", "slow_scores"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+SAMPLE = 20_000
+CANARIES, CANARY_ITEMS, CANARY_FACTS = 20, 16, 8
+TRIED, TWINS = 200, 5
+RARE = 1e-4
+"""What chance does less often than this is not put down to chance."""
+CLOSE = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: what was expected, what was found."""
+
+    name: str
+    title: str
+    expected: str
+    found: str
+    passed: bool
+    words: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """The checks on a sample of a release's records, with the headline adversary."""
+
+    release: Release
+    adversary: Adversary
+    budget: float
+    seed: int
+    threads: int | None
+
+    @classmethod
+    def of(cls, release: Release, rung: Rung, budget: float, seed: int, threads: int | None) -> "SelfCheck":
+        """On at most SAMPLE records. The adversary knows as much as the sample has."""
+        if release.n_records > SAMPLE:
+            keep = np.zeros(release.n_records, np.bool_)
+            keep[generator(seed, "self-check").permutation(release.n_records)[:SAMPLE]] = True
+            release = subset(release, keep)
+        fitting = fit(rung, release)
+        one = Adversary(knows=1) if isinstance(fitting, str) else fitting.adversary
+        return cls(release, one, budget, seed, threads)
+
+    def run(self, progress: Progress = quiet) -> list[Check]:
+        found = []
+        for number, check in enumerate((self.canaries, self.guessing, self.control, self.twin), 1):
+            found.append(check())
+            progress("checking", number, 4)
+        return found
+
+    def canaries(self) -> Check:
+        """Invented records put among the real ones: who knows some of one exactly must find it."""
+        count = min(CANARIES, max(1, self.release.n_records // 2))
+        places = np.sort(generator(self.seed, "canaries").permutation(self.release.n_records)[:count])
+        among = planted(self.release, places, self.seed)
+        knows = min(CANARY_FACTS, int(among.lengths[places].min()))
+        adversary = Adversary(knows=knows)
+        done = _cell(simulate(
+            among, adversary, targets=[among.records[place] for place in places], absent=False,
+            seed=self.seed, threads=self.threads,
+        ))  # fmt: skip
+        alike = same_facts(among, adversary.observe_all(among, done.places, self.seed))
+        hits = int(np.count_nonzero(np.abs(done.outcomes.right[:, 0] * alike - 1.0) < 1e-9))
+        return Check(
+            "canaries", "Planted records are found", f"{count} of {count}", f"{hits} of {count}",
+            hits == count,
+            f"{count} invented records were put among {among.n_records - count:,} of the data, and {knows} "
+            f"{'fact' if knows == 1 else 'facts'} about each pointed to "
+            f"{'every one' if hits == count else f'only {hits}'} of them.",
+        )  # fmt: skip
+
+    def guessing(self) -> Check:
+        """What is known is about somebody else: then nobody is found but by chance."""
+        places = self._able()[:TRIED]
+        known = self.adversary.observe_all(self.release, places, self.seed)
+        asked = Question(2, 0.5, Present(), False)
+        found = tried(
+            ScoreboardRH(), self.release, known, np.roll(places, 1), [self.adversary.knows], asked, {},
+            threads=self.threads,
+        )  # fmt: skip
+        hits, n = math.floor(math.fsum(found.right.ravel()) + 1e-9), len(places)
+        passed = len(places) < 2 or binomial_tail(hits, n, 1 / self.release.n_records) >= RARE
+        return Check(
+            "guessing", "Facts about somebody else find nobody",
+            f"about {n / self.release.n_records:.2g} of {n}", f"{hits} of {n}", passed,
+            f"With facts about other people the right record was found for {hits} of {n}, "
+            f"{'no more than' if passed else 'more than'} guessing explains.",
+        )  # fmt: skip
+
+    def control(self) -> Check:
+        """People taken out of the data: with φ for the budget, no more of them are claimed than it allows.
+
+        φ is chosen with other people than those on whom it is tried.
+        """
+        able, title = self._able(), "People who are not in the data are not claimed"
+        gone = able[len(able) - min(TRIED, len(able) // 10) :]
+        rest = able[: min(TRIED, len(able) - len(gone))]
+        if not len(gone) or self.release.n_records - len(gone) < 2:
+            told = f"not tried: {len(able):,} records are too few"
+            return Check("control", title, told, told, True, "There are too few records to take some out.")
+        chosen = _cell(simulate(
+            self.release, self.adversary, targets=[self.release.records[place] for place in rest],
+            seed=self.seed, threads=self.threads,
+        ))  # fmt: skip
+        phi = chosen.tradeoff.phi_for(self.budget)
+        allowed = math.floor(self.budget * len(rest) + 1e-9)
+        known = self.adversary.observe_all(self.release, gone, self.seed)
+        keep = np.ones(self.release.n_records, np.bool_)
+        keep[gone] = False
+        auxes = [known.aux(self.release, q) for q in range(len(gone))]
+        verdicts = ScoreboardRH().attacks(subset(self.release, keep), auxes, threads=self.threads)
+        hits, n = int(np.count_nonzero(claims(verdicts.columns) >= phi)), len(gone)
+        most = max(
+            k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(rest) - allowed) >= RARE
+        )
+        passed = hits <= most
+        return Check(
+            "control", title, f"at most {most} of {n}", f"{hits} of {n}", passed,
+            f"Of {n} people taken out of the data {hits} {'was' if hits == 1 else 'were'} claimed all the "
+            f"same, with a φ that allows {percent(self.budget)}: {'no more' if passed else 'more'} than "
+            "chance explains.",
+        )  # fmt: skip
+
+    def twin(self) -> Check:
+        """The scores of a few targets, worked out once more by other means."""
+        plain = replace(self.adversary, length_error=None, joined_error=None)
+        places = self._able()[:TWINS]
+        known = plain.observe_all(self.release, places, self.seed)
+        columns = ScoreboardRH().nested(self.release, known, [plain.knows], threads=self.threads).columns
+        same = 0
+        for q in range(len(places)):
+            scores = slow_scores(self.release, known, q)
+            best = columns.record[columns.first[q] : columns.first[q + 1]][:1]
+            pairs = [
+                (columns.highest[q], scores.max()), (columns.sigma[q], scores.std()),
+                (columns.mean[q], scores.mean()), *((scores[one], scores.max()) for one in best),
+            ]  # fmt: skip
+            same += all(math.isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE * 1e-2) for a, b in pairs)
+        n = len(places)
+        return Check(
+            "twin", "Scores are right", f"{n} of {n}", f"{same} of {n}", same == n,
+            f"The scores of all records were worked out a second time, in another way, for {n} people: "
+            f"{'they agree' if same == n else 'they do not agree'}.",
+        )  # fmt: skip
+
+    def _able(self) -> Ints:
+        """The records that can be tried, in random order."""
+        order = generator(self.seed, "checked").permutation(self.release.n_records)
+        return np.asarray(order[self.adversary.eligible(self.release, order)])
+
+
+def _cell(done: Simulation) -> Cell:
+    """The outcomes of a run that was not cut short."""
+    if not done.complete:
+        raise KeyboardInterrupt
+    return done.cell()
+
+
+def planted(release: Release, places: Ints, seed: int) -> Release:
+    """The release with invented entries in place of what these records have: any items, values and times."""
+    side, lengths = release.by_record, release.lengths
+    count = min(CANARY_ITEMS, release.n_items)
+    draws = [generator(seed, "canary", number) for number in range(len(places))]
+    item = [np.sort(draw.permutation(release.n_items)[:count]) for draw in draws]
+    value = [draw.integers(max(release.n_levels, 1), size=count) for draw in draws]
+    time = [draw.integers(max(release.span, 1), size=count) for draw in draws]
+    stays = np.ones(release.n_records, np.bool_)
+    stays[places] = False
+    owner = np.repeat(np.arange(release.n_records), lengths)
+    kept = stays[owner]
+    order = np.argsort(np.concatenate([owner[kept], np.repeat(places, count)]), kind="stable")
+
+    def column(old: Any, new: list[Any]) -> Any:
+        return (
+            None
+            if old is None
+            else frozen(np.concatenate([old[kept], np.concatenate(new).astype(old.dtype)])[order])
+        )
+
+    counts = np.where(stays, lengths, count)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    groups = Orientation(
+        frozen(start), column(side.other, item), column(side.value, value), column(side.time, time)
+    )
+    draft = replace(release, by_record=groups, known_fingerprint=None)
+    return subset(draft, np.ones(release.n_records, np.bool_))
+
+
+def same_facts(release: Release, known: Known) -> Ints:
+    """How many records have everything that is known of each person, exactly: by looking at every entry."""
+    side = release.by_record
+    owner = np.repeat(np.arange(release.n_records), release.lengths)
+    found = np.empty(len(known), np.int64)
+    for q in range(len(known)):
+        facts = range(int(known.first[q]), int(known.first[q + 1]))
+        agreed = np.zeros(release.n_records, np.int64)
+        for i in facts:
+            here = np.flatnonzero(side.other == known.item[i])
+            if side.value is not None and known.value[i] >= 0:
+                here = here[side.value[here] == known.value[i]]
+            if side.time is not None and known.timed[i]:
+                here = here[side.time[here] == known.time[i]]
+            agreed[owner[here]] += 1
+        found[q] = np.count_nonzero(agreed == len(facts))
+    return found
+
+
+def slow_scores(release: Release, known: Known, q: int) -> Floats:
+    """Σ wt(i) (e^(−|Δvalue|/1.5) + e^(−|Δdays|/30)) of every record, from the entries as they are stored."""
+    side, scores = release.by_record, np.zeros(release.n_records)
+    owner = np.repeat(np.arange(release.n_records), release.lengths)
+    units = SECONDS["day"] / (SECONDS[release.clock.unit] if release.clock else SECONDS["day"])
+    for i in range(int(known.first[q]), int(known.first[q + 1])):
+        here = np.flatnonzero(side.other == known.item[i])
+        alike, told = np.zeros(len(here)), False
+        if side.value is not None and known.value[i] >= 0:
+            alike, told = alike + _near_values(release, side.value[here], int(known.value[i])), True
+        if side.time is not None and known.timed[i]:
+            code = side.time[here].astype(np.int64)
+            near = np.exp(-np.abs(code - known.time[i]) / units / 30.0)
+            alike, told = alike + np.where(code < release.span, near, 0.0), True
+        scores[owner[here]] += (alike if told else 1.0) / math.log(max(len(here), 2))
+    return scores
+
+
+def _near_values(release: Release, codes: Any, known: int) -> Floats:
+    if isinstance(release.levels, np.ndarray):
+        levels = np.append(release.levels, np.inf)
+        return np.asarray(np.exp(-np.abs(levels[codes] - release.levels[known]) / 1.5))
+    return np.asarray(codes == known, np.float64)
+
+
+def binomial_tail(hits: int, n: int, chance: float) -> float:
+    """The probability of at least so many hits in n tries.
+
+    >>> round(binomial_tail(1, 200, 1 / 20_000), 4), binomial_tail(0, 10, 0.5)
+    (0.01, 1.0)
+    """
+    if hits <= 0 or chance >= 1:
+        return 1.0
+    if hits > n or chance <= 0:
+        return 0.0
+    ways = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        + k * math.log(chance) + (n - k) * math.log1p(-chance)
+        for k in range(hits, n + 1)
+    )  # fmt: skip
+    return min(1.0, math.fsum(map(math.exp, ways)))
+
+
+def beta_binomial_tail(hits: int, n: int, a: int, b: int) -> float:
+    """The probability that at least so many of n new numbers lie above the a-th highest of a + b − 1.
+
+    >>> round(beta_binomial_tail(1, 1, 1, 1), 6), round(beta_binomial_tail(3, 3, 1, 27), 6)
+    (0.5, 0.000246)
+    """
+
+    def log_beta(x: float, y: float) -> float:
+        return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
+
+    ways = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        + log_beta(k + a, n - k + b) - log_beta(a, b)
+        for k in range(max(hits, 0), n + 1)
+    )  # fmt: skip
+    return min(1.0, math.fsum(map(math.exp, ways)))

@@ -1,0 +1,136 @@
+"""Sensitive items: how many people would have one revealed that was not known of them.
+
+The file has an item in each line, by its id or title, and behind a tab a category where there is one. Empty
+lines and lines that begin with # are left out.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.auditing.told import told
+from standout.errors import ParameterError, SourceError
+from standout.facts import Known
+from standout.measure.estimate import rate
+from standout.measure.simulate import Cell
+from standout.release.catalogue import Catalogue, printable
+from standout.release.model import Release
+from standout.release.postings import unpacked
+
+__all__ = ["ANY", "Listed", "listed", "revealed_by"]
+
+ANY = "any"
+"""The row of all categories together; a line without a category is in no other."""
+LONGEST = 80
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Sensitive items: their codes by category, how many lines name one, and how many of those are found."""
+
+    file: str
+    lines: int
+    found: int
+    categories: dict[str, NDArray[np.int64]]
+
+    @property
+    def limit(self) -> str:
+        """What is to be said of lines that name no item of the release."""
+        missing = self.lines - self.found
+        return (
+            f"{missing:,} of {self.lines:,} lines of {self.file} name no item of the release."
+            if missing
+            else ""
+        )
+
+
+def listed(path: str | Path, release: Release) -> Listed:
+    """The items that a file lists. A title that several items have means all of them."""
+    catalogue, lines, found = Catalogue(release), 0, 0
+    categories: dict[str, set[int]] = {}
+    for text in _lines(Path(path)):
+        name, _, category = text.partition("\t")
+        codes, lines = _codes(catalogue, name) or _codes(catalogue, name.strip()), lines + 1
+        found += bool(codes)
+        own = printable(category.strip())[:LONGEST]
+        for one in {own or ANY, ANY}:
+            categories.setdefault(one, set()).update(codes)
+    if not lines:
+        raise ParameterError(f"{Path(path).name} lists no item: one in each line, by id or title")
+    order = [*sorted({*categories} - {ANY}), ANY]
+    return Listed(
+        Path(path).name, lines, found, {one: np.array(sorted(categories[one]), np.int64) for one in order}
+    )
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not a text file in UTF-8") from error
+    lines = [line for line in content.split("\n") if line.strip() and not line.startswith("#")]
+    if len(lines) > MOST:
+        raise SourceError(f"{path} has more than {MOST:,} lines: is it a list of items?")
+    return lines
+
+
+def _codes(catalogue: Catalogue, name: str) -> list[int]:
+    code = catalogue.release.items.find(name)
+    if code is not None:
+        return [code]
+    return [] if catalogue.release.titles is None else catalogue.with_title(name)
+
+
+def revealed_by(
+    release: Release, some: Listed, cell: Cell, known: Known, able: NDArray[np.bool_]
+) -> list[dict[str, Any]]:  # fmt: skip
+    """By category: who has such an item, and of how many the guess is right and tells one that was not known.
+
+    `able` says which records can be tried. A rate is of those tried who have one; `people_revealed` is that
+    share of all who have one and can be tried.
+    """
+    return [_row(release, name, codes, cell, known, able) for name, codes in some.categories.items()]
+
+
+def _row(
+    release: Release, name: str, codes: NDArray[np.int64], cell: Cell, known: Known, able: NDArray[np.bool_]
+) -> dict[str, Any]:
+    having = _having(release, codes)
+    sensitive = np.zeros(release.n_items, np.bool_)
+    sensitive[codes] = True
+    new = np.array([_tells(release, known, q, int(place), sensitive) for q, place in enumerate(cell.places)])
+    has = having[cell.places]
+    right = cell.outcomes.right.mean(axis=1)
+    hits, n = float(right[has & new].sum()), int(has.sum())
+    people, could, share = int(having.sum()), int((having & able).sum()), rate(min(hits, n), n)
+    shown = round(share.value * could)
+    words = (
+        f"Of {people:,} people with such an item {could:,} can be tried; about {shown:,} of them would have "
+        "one revealed."
+    )
+    return {
+        "category": name, "items": len(codes), "people_with": people, "revealed": told(share),
+        "people_revealed": shown, "words": words,
+    }  # fmt: skip
+
+
+def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which records have at least one of these items."""
+    found = np.zeros(release.n_records, np.bool_)
+    for code in codes.tolist():
+        found[unpacked(release.by_item, code, release.n_levels, release.span)[0]] = True
+    return found
+
+
+def _tells(release: Release, known: Known, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
+    """Whether a record has a sensitive item that is not among what is known."""
+    start = release.by_record.start
+    own = release.by_record.other[int(start[place]) : int(start[place + 1])]
+    new = own[sensitive[own]]
+    return bool((~np.isin(new, known.item[known.first[q] : known.first[q + 1]])).any())

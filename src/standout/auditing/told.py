@@ -1,0 +1,45 @@
+"""Numbers as findings tell them: an estimate as a plain object, without anything that JSON lacks."""
+
+import math
+from typing import Any
+
+from standout.measure.estimate import Estimate
+
+__all__ = ["percent", "share", "told"]
+
+
+def told(found: Estimate) -> dict[str, Any]:
+    """An estimate as findings hold it; an end that is not finite is not known."""
+    return {
+        "value": found.value, "low": _finite(found.low), "high": _finite(found.high), "n": found.n,
+        "baseline": found.baseline,
+    }  # fmt: skip
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def percent(number: float, fine: bool | None = None) -> str:
+    """A share as a percentage that does not round something to nothing, nor nearly all to all.
+
+    >>> percent(0.843), percent(0.0004), percent(0.9996), percent(1.0), percent(0.0496), percent(0.01)
+    ('84 %', 'less than 0.1 %', 'more than 99.9 %', '100 %', '5 %', '1 %')
+    """
+    if 0 < number < 0.0005:
+        return "less than 0.1 %"
+    if 0.9995 < number < 1:
+        return "more than 99.9 %"
+    fine = _near_an_end(number) if fine is None else fine
+    return f"{100 * number:.{int(fine)}f}".removesuffix(".0") + " %"
+
+
+def _near_an_end(number: float) -> bool:
+    return 0 < min(number, 1 - number) < 0.0995
+
+
+def share(found: Estimate) -> str:
+    """A rate with its interval: 84 % (82 % to 86 %)."""
+    fine = any(_near_an_end(number) for number in (found.value, found.low, found.high))
+    ends = percent(found.low, fine), percent(found.high, fine)
+    return f"{percent(found.value, fine)} ({ends[0]} to {ends[1]})"

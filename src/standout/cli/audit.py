@@ -1,0 +1,101 @@
+"""What `standout audit` writes and prints: the report, the findings, and the answer in a few lines."""
+
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from standout.cli import show
+from standout.errors import ParameterError, StandoutError
+
+if TYPE_CHECKING:
+    from standout.auditing.audit import Audit
+
+__all__ = ["CUT_SHORT", "EXCEEDED", "NOT_TRUSTED", "code_of", "folder_for", "show_audit", "write"]
+
+CUT_SHORT, EXCEEDED, NOT_TRUSTED = 3, 4, 5
+"""Exit codes: there is more to do, the threshold may be exceeded, the audit failed its own checks."""
+WORK = "work"
+
+
+def folder_for(data: str, output: Path | None) -> Path:
+    """Where an audit goes: beside nothing of the user's, by the name of the data unless it is said."""
+    folder = output or Path(f"{Path(data.rstrip('/')).name.split('.')[0] or 'data'}-audit")
+    if folder.exists() and not folder.is_dir():
+        raise ParameterError(f"{folder} is a file: name a folder with --output")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StandoutError(f"{folder} cannot be made: {error.strerror}") from error
+    return folder
+
+
+def write(done: "Audit", folder: Path) -> None:
+    """report.html, findings.json, tables, charts. What was kept for going on is removed once all is done."""
+    from standout.report.page import write as write_report
+
+    done.findings["made"]["at"] = _now()
+    done.to_json(folder / "findings.json")
+    done.to_csv(folder / "tables")
+    write_report(done.findings, folder)
+    if done.complete:
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+
+
+def _now() -> str:
+    """The time, to the second; SOURCE_DATE_EPOCH says another, for those who compare bytes."""
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(said), UTC) if said.isdecimal() else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def code_of(done: "Audit") -> int:
+    """The exit code: what makes the number doubtful comes before what it says."""
+    if not done.trusted:
+        return NOT_TRUSTED
+    return EXCEEDED if done.exceeded else 0 if done.complete else CUT_SHORT
+
+
+def show_audit(done: "Audit", folder: Path, as_json: bool) -> None:
+    """The findings for machines; for people a small table and the answer."""
+    if as_json:
+        show.print_json(done.findings)
+        return
+    screen, found = show.console(), done.findings
+    screen.print(_table(found))
+    screen.print()
+    if not done.trusted:
+        failed = ", ".join(check["title"] for check in found["trust"]["checks"] if not check["passed"])
+        screen.print(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).", soft_wrap=True)
+    screen.print(found["answer"]["sentence"], soft_wrap=True)
+    screen.print(found["verdict"]["summary"], soft_wrap=True)
+    if found["threshold"]["fail_above"] is not None:
+        screen.print(found["threshold"]["words"], soft_wrap=True)
+    if done.trusted:
+        checks = len(found["trust"]["checks"])
+        screen.print(f"The audit passed its {checks} checks of itself.", soft_wrap=True)
+    if not done.complete:
+        screen.print("Cut short: the same command goes on from there.", soft_wrap=True)
+    screen.print(f"Report: {folder / 'report.html'}", soft_wrap=True)
+
+
+def _table(found: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("adversary", no_wrap=True)
+    for name in ("right", "95 %", "claimed right", "false claims", "bits gained"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found["adversaries"]:
+        at = one["at"]
+        low, high = (f"{100 * at['found'][end]:.0f}" for end in ("low", "high"))
+        table.add_row(
+            one["name"], _percent(at["found"]), f"{low}–{high}", _percent(at["claimed_right"]),
+            _percent(at["absent_claimed"]), f"{at['bits_gained']['value']:.1f}",
+        )  # fmt: skip
+    return table
+
+
+def _percent(estimate: dict[str, Any] | None) -> str:
+    return "" if estimate is None else f"{100 * estimate['value']:.1f} %"
