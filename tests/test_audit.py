@@ -45,7 +45,7 @@ def any_day(draw):
 
 
 def people(n=40, items=30, length=lambda r: 9 + r % 4, value=True, time=True, seed=1):
-    """A release of so many people; values and times are drawn, by a function if one is given, or not at all."""
+    """A release of so many people; values and times are drawn, by a function if one is given."""
     draw, rows = np.random.default_rng(seed), []
     values = value if callable(value) else lambda draw: float(draw.integers(1, 6))
     times = time if callable(time) else any_day
@@ -326,6 +326,11 @@ def test_categories_have_no_error_and_times_alone_can_be_wrong():
         fit(Rung("late", "late", so.Adversary(items="recent")), people(time=False))
         == "the release has no times"
     )
+    ladder = {"late": so.Adversary(items="recent"), "any": so.Adversary()}
+    found = fitted(ladder_of(ladder, "late"), people(time=False))
+    assert found.headline == "any" and found.limits[1] == (
+        "The headline “late” cannot be tried on this data: it is “any”."
+    )
     with pytest.raises(so.ParameterError, match="no adversary of the ladder can be tried"):
         so.audit(people(time=False), ladder={"late": so.Adversary(items="recent")})
 
@@ -360,6 +365,8 @@ def test_a_curve_ends_where_half_of_the_records_do():
     )
     assert (one.knows, one.wrong, sizes) == (4, 1, (2, 4))
     assert curve_of(LADDER[1].adversary, people(length=lambda r: 1), [2, 4])[1] == (1,)
+    liar, full = so.Adversary(knows=2, wrong=2, wrong_facts="items"), people(items=3, length=lambda r: 3)
+    assert curve_of(liar, full, [2, 4]) == (so.Adversary(knows=1), (1,))
 
 
 # The ladder.
@@ -426,6 +433,7 @@ def test_a_ladder_of_ones_own(put, release):
         ("[[adversary]]\nname = 3", "name must be text"),
         ("[[adversary]]\nname = 'a'\nitems = 'some'", "items must be any, rarest"),
         ("[[adversary]]\nname = 'a'\nitems = 3", "items must be text"),
+        ("[[adversary]]\nname = 'a'\nitems = 'outside_top(0)'", "adversary 1: outside_top must be a whole"),
         ("[[adversary]]\nname = 'a'\nvalue_error = 'much'", 'value_error must be a number, or "none"'),
         ("[[adversary]]\nname = 'a'\ntime_error = -1", "time_error must be a finite number"),
         ("[[adversary]]\nname = 'a'\ntime_error = nan", "time_error must be a finite number"),
@@ -610,6 +618,12 @@ def test_texts_that_a_spreadsheet_would_run_are_made_inert():
 # The files.
 
 
+def test_a_name_of_any_bytes_can_be_written(release, tmp_path):
+    done = ask(release, name="a\udcff\u202eb", ladder={"one": so.Adversary(knows=2)})
+    done.to_json(tmp_path / "findings.json")
+    assert json.loads((tmp_path / "findings.json").read_text())["data"]["name"] == "a��b"
+
+
 def test_the_files_of_an_audit(tmp_path, done):
     done.to_json(tmp_path / "findings.json")
     assert json.loads((tmp_path / "findings.json").read_text()) == done.findings
@@ -671,6 +685,15 @@ def test_an_audit_that_is_cut_short_keeps_what_is_done_and_goes_on(release, done
     tries.clear()
     ask(release, fail_above=0.05, work=tmp_path)
     assert sum(tries) < once  # only the checks are made anew
+
+
+def test_the_headline_on_some_people_is_better_than_nothing(release, monkeypatch):
+    monkeypatch.setattr("standout.measure.simulate.BATCH", 5)
+    done = ask(release, progress=stop_at(0.08), fail_above=0.5)
+    (one,) = valid(done.findings)["adversaries"]
+    assert not done.complete and (one["name"], one["at"]["targets"], one["curve"]) == ("acquaintance", 5, [])
+    assert one["curve_note"] == "the curve was not tried: the audit was cut short"
+    assert done.findings["exposure"]["facts_needed"] == [] and len(done.tables["curves"]) == 0
 
 
 def test_progress_runs_once_from_nothing_to_all(release):

@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from standout.adversary import Adversary
-from standout.auditing.ladder import Rung, scaled
+from standout.auditing.ladder import Rung, able, scaled
 from standout.measure.estimate import Estimate
 from standout.measure.simulate import Cell, Simulation, simulate
 from standout.release.model import Release
@@ -17,6 +15,8 @@ from standout.release.progress import Progress
 __all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures"]
 
 Measures = dict[tuple[str, str], Estimate]
+HALF = 0.5
+"""A curve ends where so large a share of the records does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,10 @@ class Attacked:
 def curve_of(one: Adversary, release: Release, facts: Sequence[int]) -> tuple[Adversary, tuple[int, ...]]:
     """The adversary with the most of these numbers of facts that half of the records have, the same share
     of them wrong; and the numbers up to it."""
-    everybody = np.arange(release.n_records)
-    most = 1
-    for size in sorted(facts):
-        try:
-            if scaled(one, size).eligible(release, everybody).mean() >= 0.5:
-                most = max(most, size)
-        except ValueError:
-            break
+    most = max((size for size in facts if able(scaled(one, size), release) >= HALF), default=1)
     sizes = tuple(size for size in sorted({*facts, most}) if size <= most)
     found = scaled(one, most)
-    if not found.eligible(release, everybody).any():
-        found = replace(found, wrong=0)
-    return found, sizes
+    return (found if able(found, release) else replace(found, wrong=0, wrong_facts="values")), sizes
 
 
 def attacked(plan: Plan, rung: Rung, progress: Progress) -> Attacked:

@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from standout.auditing.theory import measured_sparsity
 from standout.errors import ParameterError
 from standout.measure.sparsity import Sparsity
 from standout.measure.targets import whole
+from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
 from standout.rng import check_seed
@@ -74,7 +74,8 @@ class Audit:
 
     def to_html(self, path: str | Path) -> None:
         """The report, one file."""
-        page = import_module("standout.report.page").page
+        from standout.report.page import page
+
         put(Path(path), lambda file: file.write(page(self.findings).encode()))
 
     def to_csv(self, folder: str | Path) -> None:
@@ -138,8 +139,8 @@ def audit(
     The same seed gives the same findings. Ctrl-C ends an audit with what it has, `complete` False.
 
     >>> import standout as so
-    >>> release = so.synthesize(records=300, items=200, entries=9_000, seed=7)
-    >>> done = audit(release, targets=50, facts=[2, 4])
+    >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
+    >>> done = audit(release, targets=6, facts=[2])
     >>> done.findings["answer"]["sentence"]
     'An acquaintance who knows 8 things about a person, 2 of them wrongly, picks the right record for ...'
     >>> done.trusted, done.exceeded
@@ -159,7 +160,7 @@ def audit(
     )  # fmt: skip
     asked = Asked(
         plan, fit.headline, meant.source, bool(quick), None if fail_above is None else float(fail_above),
-        str(name), fit.limits, None if sensitive is None else listed(sensitive, release),
+        printable(str(name)), fit.limits, None if sensitive is None else listed(sensitive, release),
     )  # fmt: skip
     worked = _worked(asked, fit, progress)
     known = {rung.name: rung.adversary for rung in fit.rungs}

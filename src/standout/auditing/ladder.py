@@ -11,10 +11,12 @@ import numpy as np
 
 from standout.adversary import Adversary, Choice, outside_top
 from standout.errors import ParameterError, SourceError
+from standout.release.catalogue import printable
 from standout.release.model import Release
 
 __all__ = [
-    "LADDER", "Fitted", "Ladder", "Rung", "fit", "fitted", "ladder_of", "read_ladder", "scaled", "words_of",
+    "LADDER", "Fitted", "Ladder", "Rung", "able", "fit", "fitted", "ladder_of", "read_ladder", "scaled",
+    "words_of",
 ]  # fmt: skip
 
 FEW = 0.05
@@ -115,7 +117,7 @@ def read_ladder(path: str | Path) -> Ladder:
     if headline is not None and not isinstance(headline, str):
         raise ParameterError(f"{path}: headline is the name of an adversary")
     try:
-        return _checked(rungs, headline, Path(path).name)
+        return _checked(rungs, headline, printable(Path(path).name))
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
 
@@ -134,10 +136,9 @@ def _rung(table: dict[str, Any], where: str) -> Rung:
             raise ParameterError(f"{where}: {name} must be true or false")
     said = {name: table[name] for name in (*NUMBERS, "wrong_facts") if name in table}
     said |= {name: _error(table[name], name, where) for name in ERRORS if name in table}
-    if "items" in table:
-        top = re.fullmatch(r"outside[-_]top[-_(]?(\d+)\)?", table["items"])
-        said["items"] = outside_top(int(top[1])) if top else table["items"]
+    top = re.fullmatch(r"outside[-_]top[-_(]?(\d{1,9})\)?", table.get("items", ""))
     try:
+        said |= {"items": outside_top(int(top[1])) if top else table["items"]} if "items" in table else {}
         adversary = Adversary(**said)
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
@@ -231,7 +232,7 @@ def fit(rung: Rung, release: Release) -> Rung | str:
     if as_items and one.wrong:
         notes.append("nothing else can be wrong here, so wrong facts are about items that are not there")
     notes += fewer
-    if not _able(one, release):
+    if not able(one, release):
         return "no record has the items that it would know"
     return replace(rung, adversary=one, note="; ".join([*filter(None, [rung.note]), *notes]))
 
@@ -244,7 +245,7 @@ def _applies(one: Adversary, release: Release) -> bool:
     return True
 
 
-def _able(one: Adversary, release: Release) -> float:
+def able(one: Adversary, release: Release) -> float:
     """The share of records that such an adversary can be tried on."""
     try:
         return float(one.eligible(release, np.arange(release.n_records)).mean())
@@ -254,11 +255,11 @@ def _able(one: Adversary, release: Release) -> float:
 
 def _affordable(one: Adversary, release: Release) -> tuple[Adversary, list[str]]:
     """The same with as many facts as at least a few of the records have, the same share of them wrong."""
-    if _able(one, release) >= FEW:
+    if able(one, release) >= FEW:
         return one, []
     top = min(one.knows, release.n_items)
-    with_wrong = _most(top, lambda knows: _able(scaled(one, knows), release) >= FEW)
-    without = _most(top, lambda knows: _able(replace(one, knows=knows, wrong=0), release) >= FEW)
+    with_wrong = _most(top, lambda knows: able(scaled(one, knows), release) >= FEW)
+    without = _most(top, lambda knows: able(replace(one, knows=knows, wrong=0), release) >= FEW)
     less = scaled(one, max(with_wrong, 1))
     if without > with_wrong:
         less = replace(one, knows=without, wrong=0)

@@ -52,8 +52,8 @@ def risk_table(
     facts     numbers of facts that are tried; the probability is that with all that the adversary knows
     path      a .csv or .parquet file to write it to, for its owner alone
 
-    `facts_needed` is the smallest number of facts from which on the guess stays right, at the median of the
-    draws; empty if there is none. All but the length is empty for a record with too few items to be tried.
+    `facts_needed` is the smallest number of facts from which on the guess stays right, in more than half of
+    the draws; empty if there is none. All but the length is empty for a record with too few items.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=80, entries=2_000, seed=7)

@@ -31,7 +31,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 SAMPLE = 20_000
 CANARIES, CANARY_ITEMS, CANARY_FACTS = 20, 16, 8
-TRIED, TWINS = 200, 5
+TRIED, GONE, TWINS = 200, 500, 5
+"""People with facts about others; taken out, and as many to choose φ; scored a second time."""
 RARE = 1e-4
 """What chance does less often than this is not put down to chance."""
 CLOSE = 1e-5
@@ -125,8 +126,8 @@ class SelfCheck:
         φ is chosen with other people than those on whom it is tried.
         """
         able, title = self._able(), "People who are not in the data are not claimed"
-        gone = able[len(able) - min(TRIED, len(able) // 10) :]
-        rest = able[: min(TRIED, len(able) - len(gone))]
+        gone = able[len(able) - min(GONE, len(able) // 10) :]
+        rest = able[: min(GONE, len(able) - len(gone))]
         if not len(gone) or self.release.n_records - len(gone) < 2:
             told = f"not tried: {len(able):,} records are too few"
             return Check("control", title, told, told, True, "There are too few records to take some out.")

@@ -63,7 +63,10 @@ def listed(path: str | Path, release: Release) -> Listed:
         raise ParameterError(f"{Path(path).name} lists no item: one in each line, by id or title")
     order = [*sorted({*categories} - {ANY}), ANY]
     return Listed(
-        Path(path).name, lines, found, {one: np.array(sorted(categories[one]), np.int64) for one in order}
+        printable(Path(path).name),
+        lines,
+        found,
+        {one: np.array(sorted(categories[one]), np.int64) for one in order},
     )
 
 
