@@ -1,6 +1,5 @@
 """Findings to be shown: full, with as little as there can be, with hostile texts, and not to be trusted."""
 
-import copy
 import math
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
@@ -360,7 +359,7 @@ def hostile():
 
 def untrusted():
     """A self-check failed."""
-    found = copy.deepcopy(full())
+    found = minimal()
     found["trust"]["trusted"] = False
     found["trust"]["checks"][0] |= {
         "passed": False,

@@ -32,6 +32,15 @@ def moment(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1195000000")
 
 
+@pytest.fixture
+def swift(monkeypatch):
+    """Nothing is drawn, and the audit checks itself on fewer people: these tests are about something else."""
+    nothing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *args, **more: nothing)
+    monkeypatch.setattr("vl_convert.vegalite_to_png", lambda *args, **more: b"")
+    monkeypatch.setattr(selfcheck, "GONE", 50)
+
+
 def test_an_audit_writes_the_librarys_findings_and_says_where_the_report_is(run, index, tmp_path):
     told = run("audit", index, "-o", tmp_path / "out", *FEW)
     assert (told.code, told.err) == (0, "")
@@ -59,20 +68,20 @@ def test_the_same_data_and_seed_give_the_same_bytes(run, index, tmp_path):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes(), path
 
 
-def test_findings_for_machines(run, index, tmp_path):
+def test_findings_for_machines(swift, run, index, tmp_path):
     told = run("audit", index, "-o", tmp_path / "out", *FEW, "--quick", "--json")
     assert json.loads(told.out) == json.loads((tmp_path / "out" / "findings.json").read_text())
 
 
 @pytest.mark.parametrize(("share", "code"), [("0.01", 4), ("1", 0)])
-def test_a_threshold_is_a_gate(run, index, tmp_path, share, code):
+def test_a_threshold_is_a_gate(swift, run, index, tmp_path, share, code):
     told = run("audit", index, "-o", tmp_path / "out", *FEW, "--quick", "--fail-above", share)
     found = json.loads((tmp_path / "out" / "findings.json").read_text())
     assert told.code == code and found["threshold"]["exceeded"] == (code == 4)
     assert found["threshold"]["words"] in told.out.splitlines()
 
 
-def test_an_audit_that_fails_its_own_checks_is_not_trusted(run, index, tmp_path, monkeypatch):
+def test_an_audit_that_fails_its_own_checks_is_not_trusted(swift, run, index, tmp_path, monkeypatch):
     broken = selfcheck.Check(
         "canaries", "Planted records are found", "20 of 20", "0 of 20", False, "None was found."
     )
@@ -82,7 +91,7 @@ def test_an_audit_that_fails_its_own_checks_is_not_trusted(run, index, tmp_path,
     assert "Do not trust this report" in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_the_risk_table_is_written_on_request_for_its_owner(run, index, tmp_path):
+def test_the_risk_table_is_written_on_request_for_its_owner(swift, run, index, tmp_path):
     told = run(
         "audit",
         index,
@@ -101,7 +110,7 @@ def test_the_risk_table_is_written_on_request_for_its_owner(run, index, tmp_path
     assert stat.S_IMODE((tmp_path / "risk.csv").stat().st_mode) == 0o600
 
 
-def test_hostile_titles_are_texts(run, tmp_path):
+def test_hostile_titles_are_texts(swift, run, tmp_path):
     release = so.synthesize(records=60, items=40, entries=1_500, seed=5)
     frame = release.to_frame()
     names = dict(zip(sorted(set(frame["item"])), HOSTILE, strict=False))
@@ -122,7 +131,7 @@ def test_hostile_titles_are_texts(run, tmp_path):
         assert not any(cell.startswith(("=", "+", "@")) for cell in cells), path
 
 
-def test_no_record_id_is_in_what_is_shown(run, tmp_path):
+def test_no_record_id_is_in_what_is_shown(swift, run, tmp_path):
     frame = so.synthesize(records=60, items=40, entries=1_500, seed=5).to_frame()
     frame = frame.with_columns(record=pl.lit("PERSON-") + pl.col("record"))
     so.save(so.read(frame), tmp_path / "people.index")
@@ -148,7 +157,7 @@ def test_what_cannot_be_is_refused(run, index, tmp_path):
         assert told.code == 1 and words in told.err and told.err.count("\n") == 1, (wrong, told)
 
 
-def test_the_demo_is_an_audit_of_a_stand_in(run, tmp_path, monkeypatch):
+def test_the_demo_is_an_audit_of_a_stand_in(swift, run, tmp_path, monkeypatch):
     told = run("demo", "-o", tmp_path / "demo", "--records", 400)
     assert told.code == 0 and told.out.splitlines()[-1] == f"Report: {tmp_path / 'demo' / 'report.html'}"
     found = json.loads((tmp_path / "demo" / "findings.json").read_text())

@@ -1,4 +1,4 @@
-"""The report in a real browser: nothing is asked for, nothing goes wrong, nothing is wider than the screen."""
+"""The report in a real browser: nothing is asked for, nothing complains, nothing is wider than the screen."""
 
 import shutil
 
@@ -98,7 +98,7 @@ def test_the_style_is_let_in(opened):
     assert "Do not trust this report" in shown.inner_text("body")[:40]
 
 
-LUMINANCE = """
+CONTRAST = """
 element => {
   const light = colour => {
     const parts = colour.match(/[0-9.]+/g).slice(0, 3)
@@ -106,23 +106,25 @@ element => {
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
   };
   const style = getComputedStyle(element);
-  let below = element, back = 'rgba(0, 0, 0, 0)';
-  while (below && back === 'rgba(0, 0, 0, 0)') { back = getComputedStyle(below).backgroundColor; below = below.parentElement; }
-  const ends = [light(element instanceof SVGElement ? style.fill : style.color), light(back)].sort((a, b) => a - b);
-  return (ends[1] + 0.05) / (ends[0] + 0.05);
+  const clear = 'rgba(0, 0, 0, 0)';
+  let below = element, back = clear;
+  for (; below && back === clear; below = below.parentElement) back = getComputedStyle(below).backgroundColor;
+  const one = light(element instanceof SVGElement ? style.fill : style.color), other = light(back);
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
 }
 """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out_from_what_is_behind_them(opened, scheme):
-    shown, _ = opened("untrusted", scheme=scheme)
+@pytest.mark.parametrize("kind", ["full", "untrusted"])
+def test_texts_stand_out_from_what_is_behind_them(opened, kind, scheme):
+    shown, _ = opened(kind, scheme=scheme)
     words = shown.locator(
         "p, h1, h2, h3, li, a, th, td, dt, dd, summary, figcaption, .cry, .said, .ends, strong"
     )
     drawn = shown.locator('svg:visible text:not([stroke="white"])')
-    for found in (words, drawn):
-        least = found.evaluate_all(f"elements => Math.min(...elements.map({LUMINANCE.strip()}))")
+    for found in (words, drawn) if kind == "full" else (words,):
+        least = found.evaluate_all(f"elements => Math.min(...elements.map({CONTRAST.strip()}))")
         assert least >= 4.5
 
 

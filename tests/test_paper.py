@@ -532,7 +532,7 @@ def test_whose_data_it_is_is_said(release, prize):
     assert "calibrated on nothing" in page.source(release)
     assert "user's own" in page.source(so.read(prize))
     like = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
-    assert "never used to tune" in page.source(replace(release, provenance=like))
+    assert "not used to tune" in page.source(replace(release, provenance=like))
 
 
 @pytest.mark.parametrize("wrong", [{"targets": 0}, {"seed": -1}, {"only": "nothing"}, {"threads": 0}])

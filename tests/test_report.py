@@ -14,6 +14,7 @@ import pytest
 
 import findings as examples
 import standout as so
+from standout.auditing import told
 from standout.report.charts import Axis, Point
 from standout.report.figures import figures
 from standout.report.intervals import NARROW, WIDE, Row, fan, rows
@@ -24,6 +25,7 @@ from standout.report.words import LONG, SHORT, between, cleaned, count, decimal,
 KINDS = ("full", "minimal", "hostile", "untrusted")
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 AXIS = Axis("facts")
+DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 HEADINGS = ("h1", "h2", "h3", "h4")
 
 
@@ -149,7 +151,7 @@ def test_nothing_is_called_safe_or_anonymous_by_the_page(text):
 
 
 def test_the_same_findings_give_the_same_bytes():
-    assert page(examples.hostile()) == page_for("hostile")
+    assert page(examples.full()) == page_for("full")
 
 
 # What it says
@@ -315,9 +317,9 @@ def test_what_would_act_becomes_a_sign():
 
 
 def test_a_chart_keeps_hostile_names_as_texts():
-    found = examples.hostile()
-    for chart in charts(found).values():
-        tree = ElementTree.fromstring(chart.svg("a", "b"))
+    drawn = [ElementTree.fromstring(svg) for svg in DRAWING.findall(page_for("hostile"))]
+    assert len(drawn) == 10
+    for tree in drawn:
         assert not {one.tag.split("}")[1] for one in tree.iter()} & {
             "script",
             "style",
@@ -325,6 +327,8 @@ def test_a_chart_keeps_hostile_names_as_texts():
             "a",
             "foreignObject",
         }
+    said = "".join("".join(tree.itertext()) for tree in drawn)
+    assert "</script><script>" in said and "=HYPERLINK(" in said
 
 
 def test_attributes_are_stripped_from_tags_and_not_from_texts():
@@ -337,23 +341,45 @@ def test_names_that_begin_alike_are_told_apart():
     for place, one in enumerate(found["adversaries"]):
         one["name"] = f"somebody with a very long name {place}"
     found["answer"]["adversary"] = found["adversaries"][1]["name"]
-    said = [one.text for one in ElementTree.fromstring(charts(found)["success"].svg()).iter() if one.text]
+    drawn = figures(found)["success"].draw(NARROW).svg()
+    said = [one.text for one in ElementTree.fromstring(drawn).iter() if one.text]
     assert len({words for words in said if "somebody" in words}) == 5
 
 
 # Charts and files
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_charts_keep_to_their_width(width):
-    for figure in figures(cleaned(examples.full())).values():
-        head = figure.draw(width).svg().split(">")[0]
-        assert 0.85 * width < float(re.search(r' width="([\d.]+)"', head)[1]) <= 1.03 * width
+def test_charts_keep_to_their_width():
+    heads = re.findall(r'<svg[^>]* width="([\d.]+)"', page_for("full"))
+    for wide, narrow in zip(heads[::2], heads[1::2], strict=True):
+        assert 0.85 * WIDE < float(wide) <= 1.03 * WIDE and 0.85 * NARROW < float(narrow) <= 1.03 * NARROW
 
 
 def test_the_charts_are_few_and_named():
-    assert list(charts(examples.full())) == ["success", "adversaries", "facts-needed", "groups", "sparsity"]
+    assert list(figures(examples.full())) == ["success", "adversaries", "facts-needed", "groups", "sparsity"]
     assert not charts(examples.minimal())
+
+
+def test_charts_that_are_not_drawn_any_more_are_removed(tmp_path):
+    beside = tmp_path / "charts"
+    beside.mkdir()
+    for name in ("groups.svg", "success.png", "mine.svg"):
+        (beside / name).write_text("old")
+    write(examples.minimal(), tmp_path)
+    assert [path.name for path in beside.iterdir()] == ["mine.svg"]
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0.02, "10"), (0.2, "25"), (0.3, "50"), (0.6, "100"), (None, "10")]
+)
+def test_small_shares_have_a_closer_axis_from_nothing(most, top):
+    said = {one.text for one in ElementTree.fromstring(rows([Row("", "a", most)]).svg()).iter()}
+    assert {"0\xa0%", f"{top}\xa0%"} <= said and ("not measured" in said) == (most is None)
+
+
+def test_without_adversaries_there_is_still_a_page():
+    seen = Page(page(examples.minimal() | {"adversaries": []}))
+    assert not seen.tags["article"] and "Limits" in seen.text
 
 
 def test_curves_of_one_point_and_of_none_can_be_drawn():
@@ -381,7 +407,7 @@ def test_report_and_charts_are_written(tmp_path):
     assert write(found, tmp_path / "new" / "out") == tmp_path / "new" / "out" / "report.html"
     assert (tmp_path / "new" / "out" / "report.html").read_bytes() == page_for("full").encode()
     beside = sorted(path.name for path in (tmp_path / "new" / "out" / "charts").iterdir())
-    assert beside == sorted(f"{name}.{ending}" for name in charts(found) for ending in ("png", "svg"))
+    assert beside == sorted(f"{name}.{ending}" for name in figures(found) for ending in ("png", "svg"))
     for path in (tmp_path / "new" / "out" / "charts").glob("*.svg"):
         assert ElementTree.fromstring(path.read_text())[0].text
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").rglob("*.png"))
@@ -403,6 +429,14 @@ def test_numbers_in_words():
     )
     assert (between(None), between({"low": None, "high": 1.0})) == ("", "")
     assert SHORT < LONG
+
+
+@pytest.mark.parametrize(
+    "value", [0.0, 1e-9, 0.0004, 0.0006, 0.05, 0.0994, 0.0996, 0.5, 0.9004, 0.9006, 0.9996, 1.0]
+)
+def test_shares_are_told_alike_on_the_page_and_in_findings(value):
+    words = told.percent(value).replace("less than", "<").replace("more than", ">").replace(" ", "\xa0")
+    assert percent(value) == words
 
 
 def test_what_is_not_given_to_a_page_is_an_error():

@@ -10,6 +10,7 @@ import click
 
 from standout._version import __version__
 from standout.cli.adversaries import adversary_options
+from standout.cli.link import public_options
 from standout.cli.sources import Settings, source_options
 from standout.errors import StandoutError
 
@@ -638,5 +639,83 @@ def paper(
             qualifying = qualifying or find_qualifying(Path(data))
         done = reproduce(release, output, only=only, qualifying=qualifying, progress=progress, **said)
     show_reproduction(done, only, as_json)
+    if not done.complete:
+        sys.exit(3)
+
+
+@cli.command()
+@click.argument("data")
+@click.argument("public")
+@click.option(
+    "--items", default="auto", show_default=True, metavar="WAY",
+    help="How items are aligned: auto, id, title, or a CSV file that maps PUBLIC's ids to DATA's.",
+)  # fmt: skip
+@click.option(
+    "--values", default="auto", show_default=True, metavar="WAY",
+    help="How values are aligned: auto, same, quantiles, none, or SCALE,SHIFT.",
+)  # fmt: skip
+@click.option(
+    "--review", type=click.Path(path_type=Path), metavar="FILE",
+    help="Doubtful pairs of items with your decisions, as review.csv lists them.",
+)  # fmt: skip
+@click.option(
+    "--dates", type=click.Choice(["use", "ignore", "learn"]), default="use", show_default=True,
+    help="Compare dates, do not, or try both for each profile.",
+)  # fmt: skip
+@click.option("--phi", type=float, help="Least eccentricity of a claim; from decoys if it is not said.")
+@click.option(
+    "--budget", default=0.01, show_default=True, help="Share of people who are not there that may be claimed."
+)
+@click.option("--decoys", default=1000, show_default=True, help="How many decoys of each kind.")
+@click.option("--assign", is_flag=True, help="A record can be claimed by one profile only: by the best.")
+@click.option(
+    "--truth", type=click.Path(path_type=Path), metavar="FILE",
+    help="Who is who: a CSV file with the columns profile and record.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER|FILE",
+    help="A folder for all, or one file: NAME.csv, NAME.parquet, NAME.json, NAME.html.",
+)  # fmt: skip
+@public_options
+@source_options
+@json_option
+def link(
+    data: str, public: str, settings: Settings, public_settings: Settings, values: str, output: Path | None,
+    as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """Link the profiles of PUBLIC to records of DATA: who says elsewhere what gives them away here?
+
+    Both are indexes, or any sources that `standout index` reads; options with --public are for PUBLIC. Each
+    profile's facts point to a record by Algorithm 1B of the paper. It is claimed only if it stands out
+    further than people who are not there do: decoys, made of recombined profiles and of people of DATA taken
+    out of it. What is printed names nobody. Ids are in the output and in --json, which is as private as your
+    data. Ctrl-C ends with what there is so far; exit code 3 then.
+
+    \b
+    JSON has
+      table         profile, record (best guess), eccentricity, runner_up, score, runner_up_score, ties,
+                    bits_left, facts_used, facts_unknown, phi, claimed, false_claim, contested,
+                    by_values, by_dates, by_items, carried_by, dates; right (with --truth)
+      claims, expected_false (if nobody of PUBLIC were in DATA), likely_false
+      bands         by facts used: profiles, decoys, phi, claims, expected_false
+      histogram     of eccentricities: claims, others, decoys of both kinds
+      truth, curve  precision, recall, false; by phi
+      alignment, settings, summary, complete, release, public, version
+    """
+    from standout.cli import show
+    from standout.cli.link import check_place, scale_of, show_links, write
+    from standout.linking.link import link as linked
+
+    check_place(output)
+    scale = scale_of(values)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        profiles = public_settings.read([public], progress)
+        done = linked(release, profiles, values=scale, progress=progress, **said)
+        names = Path(data).name, Path(public).name
+        files = [] if output is None else write(done, output, *names)
+    show_links(done, files, as_json)
     if not done.complete:
         sys.exit(3)

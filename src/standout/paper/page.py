@@ -1,8 +1,6 @@
 """What is written into the folder: figures as CSV, SVG and PNG, all numbers, and a page that shows them."""
 
-import base64
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
@@ -19,6 +17,7 @@ from standout.paper.rows import Row
 from standout.paper.shelf import folder_at, written
 from standout.release.model import Release
 from standout.report.charts import Bar, Chart, Point, bars, columns, curves
+from standout.report.shell import page_of
 
 __all__ = ["difference", "drawn", "interval", "judgement", "number", "signed", "source", "write"]
 
@@ -93,19 +92,13 @@ def _pair(row: Row) -> str:
 
 def page(done: Reproduction, drawings: dict[str, str]) -> str:
     """The page: no script, nothing from elsewhere."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    style = _text("page.css")
-    template = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(_text("page.html"))
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return template.render(
+    return page_of(
+        _text("page.html"),
+        _text("page.css"),
         done=done,
         sections=[_section(one, done.results[one.key], Markup(drawings[one.key])) for one in done.figures],
-        style=Markup(style),
-        digest=digest,
         source=source(done.release),
         facts=_facts(done),
         smaller=None if done.release.n_records == PEOPLE else _smaller(done.release),

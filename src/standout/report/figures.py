@@ -1,5 +1,6 @@
 """The pictures of an audit: what each shows, in a sentence, and the numbers behind it as a table."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from standout.report.charts import Axis, Chart, Point
 from standout.report.intervals import WIDE, Row, fan, rows
 from standout.report.words import between, count, estimate, percent
 
-__all__ = ["Extreme", "Figure", "Table", "extremes", "figures", "group_table", "headline"]
+__all__ = ["FIGURES", "Extreme", "Figure", "Table", "extremes", "figures", "group_table", "headline"]
 
 Found = Mapping[str, Any]
 GROUPS = {
@@ -18,6 +19,7 @@ GROUPS = {
 }
 
 
+KINDS = dict(zip(GROUPS.values(), ("length", "popularity", "first date"), strict=True))
 Cells = tuple[str | tuple[str, str], ...]
 SHOWN = 20
 """A table of a curve has at most so many rows."""
@@ -41,10 +43,7 @@ class Figure(NamedTuple):
 
 def figures(found: Found) -> dict[str, Figure]:
     """The charts there are numbers for, by name, in the order of the page."""
-    made = {
-        "success": _success(found), "adversaries": _ladder(found), "facts-needed": _needed(found),
-        "groups": _groups(found), "sparsity": _sparsity(found),
-    }  # fmt: skip
+    made = {name: make(found) for name, make in FIGURES.items()}
     return {name: figure for name, figure in made.items() if figure is not None}
 
 
@@ -130,8 +129,8 @@ def _ladder(found: Found) -> Figure | None:
 
 def _needed(found: Found) -> Figure | None:
     told = found["exposure"]["facts_needed"]
-    if not told:
-        return None
+    if len(told) < 2 or not any(_value(one["share"]) for one in told):
+        return None  # a sentence says it
     bars = [_row("", count(one["facts"], "fact", "facts or fewer"), one["share"]) for one in told]
     words = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
     table = Table(
@@ -157,11 +156,11 @@ def _groups(found: Found) -> Figure | None:
 def group_table(found: Found) -> Table:
     """All groups."""
     return Table(
-        ("group", "people", "best guess right", "95 % interval", "tried"),
+        ("group", "by", "people", "best guess right", "95 % interval", "tried"),
         [
-            (group["label"], count(group["people"]), estimate(group["found"]), between(group["found"]),
-             count(group["found"]["n"]))
-            for _, group in _grouped(found)
+            (group["label"], KINDS[title], count(group["people"]), estimate(group["found"]),
+             between(group["found"]), count(group["found"]["n"]))
+            for title, group in _grouped(found)
         ],
     )  # fmt: skip
 
@@ -226,8 +225,19 @@ def _row(panel: str, label: str, share: Found | None, main: bool = True) -> Row:
 
 
 def _value(share: Found | None) -> float | None:
-    return None if share is None else share["value"]
+    value = None if share is None else share["value"]
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _sure(share: Found | None) -> tuple[str, str]:
     return estimate(share), between(share)
+
+
+FIGURES: dict[str, Callable[[Found], Figure | None]] = {
+    "success": _success,
+    "adversaries": _ladder,
+    "facts-needed": _needed,
+    "groups": _groups,
+    "sparsity": _sparsity,
+}
+"""Every chart there may be."""

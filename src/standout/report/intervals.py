@@ -14,6 +14,7 @@ from standout.report.words import cut, percent
 
 __all__ = ["NARROW", "WIDE", "Row", "fan", "rows"]
 
+Ticks = tuple[float, ...]
 WIDE, NARROW = 750, 372
 """How wide a chart is: on a desk, and on a phone."""
 SOFT = "#6b6b6b"
@@ -23,10 +24,13 @@ LINE = 16
 LETTER = 6.7
 """About how wide a letter is."""
 SIZE, LIMIT = 12.5, 170
-PERCENT: dict[str, Any] = {
-    "values": [0, 0.25, 0.5, 0.75, 1], "labelExpr": "format(100 * datum.value, 'd') + '\xa0%'",
-    "ticks": False, "domain": False, "labelPadding": 5, "labelFlush": False,
-}  # fmt: skip
+TICKS = (
+    (0.0, 0.02, 0.04, 0.06, 0.08, 0.1),
+    (0.0, 0.05, 0.1, 0.15, 0.2, 0.25),
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+    (0.0, 0.25, 0.5, 0.75, 1.0),
+)
+"""Axes of shares: from nothing to a tenth, a quarter, a half, or to all."""
 LEFT, RIGHT, EDGE = 44, 52, 32
 """Room for the numbers of an axis, for the number at the end of a bar, for the padding."""
 
@@ -61,13 +65,15 @@ def fan(
     room = min(max(map(len, drawn)) * LETTER, LIMIT) + 12
     inner = max(width - LEFT - EDGE - room, width / 3)
     ticks = sorted({point.x for own in [*drawn.values(), [at] if at else []] for point in own})
-    axes = _x(x, ticks, inner), _y()
+    every = [point for own in drawn.values() for point in own] + ([at] if at else [])
+    shares = _ticks([max(point.y, point.high or 0.0) for point in every])
+    axes = _x(x, ticks, inner), _y(shares)
     layers = _thin([point for name, own in drawn.items() if name != main for point in own], axes)
     layers += _banded(drawn.get(main, []), axes)
-    ends = _ends(drawn, height)
+    ends = _ends(drawn, LINE * shares[-1] / height, shares[-1])
     layers += _named([end for end in ends if end.series != main], SOFT, "normal", axes)
     layers += _named([end for end in ends if end.series == main], ACCENT, "bold", axes)
-    layers += [] if at is None else _marked(at, at.x < 0.7 * ticks[-1], axes)
+    layers += [] if at is None else _marked(at, at.x < 0.7 * ticks[-1], at.y < 0.15 * shares[-1], axes)
     head = alt.TitleParams(title, fontWeight="normal", fontSize=SIZE, offset=12)
     return Chart(alt.layer(*layers, width=inner, height=height, title=head))
 
@@ -80,18 +86,19 @@ def rows(shown: Sequence[Row], width: int = WIDE) -> Chart:
     side = min(longest * LETTER + 10, 300) if wide else 0
     inner = width - EDGE - RIGHT - side
     panels = list(dict.fromkeys(row.panel for row in shown))
+    ticks = _ticks([max(row.value or 0.0, row.high or 0.0) for row in shown])
     drawn = [
-        _panel(panel, [row for row in shown if row.panel == panel], inner, side, panel == panels[-1])
+        _panel(panel, [row for row in shown if row.panel == panel], inner, side, ticks, panel == panels[-1])
         for panel in panels
     ]
     return Chart(alt.vconcat(*drawn, spacing=18, resolve=alt.Resolve(scale={"x": "shared"})))
 
 
-def _panel(title: str, own: list[Row], inner: float, side: float, last: bool) -> Any:
+def _panel(
+    title: str, own: list[Row], inner: float, side: float, ticks: Ticks, last: bool
+) -> Any:  # fmt: skip
     told = [_told(place, row) for place, row in enumerate(own)]
-    across = alt.X(
-        "value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**PERCENT, labels=last)
-    )
+    across = alt.X("value:Q", title=None, **_shares(ticks, labels=last))
     base = alt.Chart().encode(y=alt.Y("place:O", axis=None))
     interval = base.transform_filter("datum.low != null && datum.high != null").encode(x="low:Q", x2="high:Q")
     lower = 0 if side else 8
@@ -152,20 +159,20 @@ def _banded(own: list[Point], axes: tuple[alt.X, alt.Y]) -> list[Any]:
     return [*layers, base.mark_circle(size=40, color=ACCENT, opacity=1)]
 
 
-def _marked(at: Point, early: bool, axes: tuple[alt.X, alt.Y]) -> list[Any]:
-    """A ring around a point, and its name below it: to its right, or to its left where that has no room."""
+def _marked(at: Point, early: bool, deep: bool, axes: tuple[alt.X, alt.Y]) -> list[Any]:
+    """A ring around a point, and its name below it to its right: to its left or above it for want of room."""
     ring = _of([at], axes).mark_point(size=150, color=INK, strokeWidth=1.8, opacity=1)
-    look: dict[str, Any] = {"dx": 10, "dy": 17} if early else {"dx": -4, "dy": 20, "align": "right"}
+    look: dict[str, Any] = {"dx": 10} if early else {"dx": -4, "align": "right"}
+    look["dy"] = -20 if deep else 19
     return [ring, *_named([at], INK, "bold", axes, **look)]
 
 
-def _ends(drawn: dict[str, list[Point]], height: int) -> list[Point]:
+def _ends(drawn: dict[str, list[Point]], apart: float, above: float) -> list[Point]:
     """Where the name of each curve stands: at its end, but so far from the others that both can be read."""
     order = sorted(drawn, key=lambda name: (round(drawn[name][-1].y, 2), _mean(drawn[name]), name))
-    apart, stood = LINE / height, [drawn[name][-1].y for name in order]
+    stood = [drawn[name][-1].y for name in order]
     for place in range(1, len(stood)):
         stood[place] = max(stood[place], stood[place - 1] + apart)
-    above = 1.0
     for place in reversed(range(len(stood))):
         stood[place] = min(stood[place], above)
         above = stood[place] - apart
@@ -212,5 +219,20 @@ def _x(axis: Axis, ticks: list[float], inner: float) -> alt.X:
     return alt.X("x:Q", title=axis.title, scale=scale, axis=side)
 
 
-def _y() -> alt.Y:
-    return alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**PERCENT))
+def _y(ticks: Ticks) -> alt.Y:
+    return alt.Y("y:Q", title=None, **_shares(ticks))
+
+
+def _ticks(shares: Sequence[float]) -> Ticks:
+    """The smallest axis that has room for all, and to spare."""
+    return next((ticks for ticks in TICKS[:-1] if max(shares, default=0.0) < 0.9 * ticks[-1]), TICKS[-1])
+
+
+def _shares(ticks: Ticks, labels: bool = True) -> dict[str, Any]:
+    """Scale and axis of shares, in per cent."""
+    words = "format(100 * datum.value, '.0f') + '\xa0%'"
+    side = alt.Axis(
+        values=list(ticks), labelExpr=words, labels=labels, ticks=False, domain=False, labelPadding=5,
+        labelFlush=False,
+    )  # fmt: skip
+    return {"scale": alt.Scale(domain=[0, ticks[-1]], nice=False), "axis": side}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from standout.errors import StandoutError
 from standout.report.charts import Chart
-from standout.report.figures import Figure, extremes, figures, group_table, headline
+from standout.report.figures import FIGURES, Figure, extremes, figures, group_table, headline
 from standout.report.intervals import NARROW, WIDE
 from standout.report.shell import page_of, part
 from standout.report.words import LONG, SHORT, between, cleaned, count, cut, decimal, estimate, percent
@@ -18,9 +18,9 @@ Found = Mapping[str, Any]
 MEASURES = (
     ("found", "share", "Best guess is right"),
     ("in_top", "share", "Right record among the first {top}"),
-    ("claimed_right", "share", "Claimed, and right, at φ = {phi}"),
-    ("claimed_wrong", "share", "Claimed, and wrong, at φ = {phi}"),
-    ("absent_claimed", "share", "Claimed though not in the data, at φ = {phi}"),
+    ("claimed_right", "share", "Claimed, and right, at φ = {phi}"),
+    ("claimed_wrong", "share", "Claimed, and wrong, at φ = {phi}"),
+    ("absent_claimed", "share", "Claimed though not in the data, at φ = {phi}"),
     ("budget_phi", "phi", "φ that keeps false claims to {budget}"),
     ("budget_claimed_right", "share", "Claimed, and right, at that φ"),
     ("bits_gained", "number", "Bits gained"),
@@ -43,11 +43,13 @@ def charts(findings: Found) -> dict[str, Chart]:
 
 
 def write(findings: Found, folder: str | os.PathLike[str]) -> Path:
-    """Writes report.html and charts/*.svg|png into a folder; comes back with the path of the report."""
+    """Writes report.html and charts/*.svg|png into a folder, in place of earlier ones. → the report's path"""
     report, found = Path(folder) / "report.html", cleaned(findings)
     try:
         beside = Path(folder) / "charts"
         beside.mkdir(parents=True, exist_ok=True)
+        for old in (beside / f"{name}.{ending}" for name in FIGURES for ending in ("svg", "png")):
+            old.unlink(missing_ok=True)
         for name, figure in figures(found).items():
             chart = figure.draw(WIDE)
             _put(beside / f"{name}.svg", chart.svg(figure.title, figure.words).encode() + b"\n")

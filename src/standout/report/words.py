@@ -5,13 +5,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from standout.auditing import told
-
 __all__ = ["LONG", "SHORT", "between", "cleaned", "count", "cut", "decimal", "estimate", "percent"]
 
 SHORT, LONG = 80, 700
 """Names are cut to so many characters, sentences to so many."""
-BLANK = "–"
+BLANK, LEAST = "–", 0.0005
 ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
@@ -47,17 +45,22 @@ def cut(text: str, most: int = SHORT) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def percent(value: float | None) -> str:
-    """A share in per cent, as findings tell it, on one line.
+def percent(value: float | None, fine: bool | None = None) -> str:
+    """A share in per cent, with a digit behind the point near both ends, and never rounded to an end.
 
     >>> percent(0.8374), percent(0.0042), percent(0.9996), percent(0.0), percent(None)
     ('84\\xa0%', '0.4\\xa0%', '>\\xa099.9\\xa0%', '0\\xa0%', '–')
     """
-    return BLANK if value is None or _nothing(value) else _short(told.percent(value))
+    if value is None or not math.isfinite(value):
+        return BLANK
+    if 0 < value < LEAST or 1 - LEAST < value < 1:
+        return "<\xa00.1\xa0%" if value < LEAST else ">\xa099.9\xa0%"
+    fine = _near_an_end(value) if fine is None else fine
+    return f"{100 * value:.{int(fine)}f}".removesuffix(".0") + "\xa0%"
 
 
-def _short(words: str) -> str:
-    return words.replace("less than", "<").replace("more than", ">").replace(" ", "\xa0")
+def _near_an_end(value: float) -> bool:
+    return 0 < min(value, 1 - value) < 0.0995
 
 
 def between(found: Estimate | None, unit: str = "share") -> str:
@@ -68,13 +71,13 @@ def between(found: Estimate | None, unit: str = "share") -> str:
     >>> between({"low": 7.26, "high": 7.649}, "bits")
     '7.3\\xa0to\\xa07.6'
     """
-    if found is None or _nothing(found["low"]) or _nothing(found["high"]):
+    low, high = (None, None) if found is None else (found["low"], found["high"])
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    low, high = found["low"], found["high"]
     if unit != "share":
         return f"{decimal(low)}\xa0to\xa0{decimal(high)}"
-    fine = any("." in told.percent(end) for end in (low, high))
-    return _short(f"{told.percent(low, fine).removesuffix(' %')} to {told.percent(high, fine)}")
+    fine = _near_an_end(low) or _near_an_end(high)
+    return f"{percent(low, fine).removesuffix(chr(160) + '%')}\xa0to\xa0{percent(high, fine)}"
 
 
 def estimate(found: Estimate | None, unit: str = "share") -> str:
@@ -89,7 +92,7 @@ def decimal(value: float | None) -> str:
     >>> decimal(8.97), decimal(-0.62), decimal(1234.4), decimal(None)
     ('9.0', '−0.6', '1,234', '–')
     """
-    if value is None or _nothing(value):
+    if value is None or not math.isfinite(value):
         return BLANK
     text = f"{abs(value):,.1f}" if abs(value) < 99.95 else f"{abs(value):,.0f}"
     return f"−{text}" if value < 0 and text.strip("0.") else text
@@ -104,7 +107,3 @@ def count(value: float | None, one: str = "", many: str = "") -> str:
     if value is None:
         return BLANK
     return f"{value:,} {one if value == 1 else many or one}".strip()
-
-
-def _nothing(value: Any) -> bool:
-    return value is None or not math.isfinite(value)

@@ -1,0 +1,139 @@
+"""What `standout link` is told of the public data, writes and prints."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+from rich.table import Table
+
+from standout.cli import show
+from standout.cli.sources import Settings
+from standout.errors import ParameterError, StandoutError
+
+if TYPE_CHECKING:
+    from standout.linking.link import Links
+
+__all__ = ["check_place", "public_options", "scale_of", "show_links", "write"]
+
+FORMS = (".csv", ".parquet", ".json", ".html")
+PREFIX = "public_"
+OPTIONS = [
+    click.option("--public-record", metavar="COLUMN", help="Column of the person in PUBLIC."),
+    click.option("--public-item", metavar="COLUMN", multiple=True, help="Column of the item in PUBLIC."),
+    click.option("--public-value", metavar="COLUMN", help="Column of the value in PUBLIC."),
+    click.option("--public-no-value", is_flag=True, help="Leave PUBLIC's values out."),
+    click.option("--public-time", metavar="COLUMN", help="Column of the time in PUBLIC."),
+    click.option("--public-no-time", is_flag=True, help="Leave PUBLIC's times out."),
+    click.option("--public-titles", metavar="FILE", help="Titles of PUBLIC's items."),
+    click.option("--public-separator", metavar="TEXT", help="Separator of PUBLIC; \\t is a tab."),
+    click.option("--public-encoding", metavar="NAME", help="Encoding of PUBLIC."),
+    click.option("--public-time-format", metavar="FORMAT", help="How PUBLIC writes times, as --time-format."),
+    click.option("--public-max-rejects", metavar="N|SHARE", help="How many rows of PUBLIC may be unusable."),
+]
+
+
+def public_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options that say how PUBLIC is read; the command gets them as `public_settings`."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        context = click.get_current_context()
+        chosen = {name: given.pop(name) for name in list(given) if name.startswith(PREFIX)}
+        said = [name for name in chosen if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+        command(public_settings=_settings({name: chosen[name] for name in said}), **given)
+
+    for option in reversed(OPTIONS):
+        run = option(run)
+    return run
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    said = tuple(name.replace("_", "-") for name in given)
+    options = {name.removeprefix(PREFIX): value for name, value in given.items()}
+    titles = options.pop("titles", None)
+    for role in ("value", "time"):
+        if options.pop(f"no_{role}", False):
+            options[role] = False
+    if "separator" in options:
+        options["separator"] = options["separator"].replace("\\t", "\t")
+    return Settings(options, said, titles, None)
+
+
+def scale_of(text: str) -> str | tuple[float, float]:
+    """How values are aligned, as it is typed: a word, or SCALE,SHIFT."""
+    if "," not in text:
+        return text
+    try:
+        scale, shift = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--values is a word, or two numbers like 0.5,0, got {text!r}") from None
+    return scale, shift
+
+
+def check_place(output: Path | None) -> None:
+    """Refuses a place for the output that cannot be, before any work is done for it."""
+    if output is None:
+        return
+    if output.suffix not in FORMS:
+        if output.exists() and not output.is_dir():
+            raise ParameterError(f"{output} is a file: name a folder, or a file that ends in {', '.join(FORMS)}")
+    elif output.is_dir() or not output.parent.is_dir():
+        raise ParameterError(f"{output} cannot be written: name a file in a folder that is there")
+
+
+def write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
+    """The table, everything as JSON and the report in a folder; or one of them, by the name of the file."""
+    if output.suffix in FORMS:
+        _write(links, output, data, public)
+        return [output]
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StandoutError(f"{output} cannot be made a folder: {error.strerror}") from error
+    files = [output / name for name in ("links.csv", "links.json", "report.html")]
+    for file in files:
+        _write(links, file, data, public)
+    review = output / "review.csv"
+    if links.alignment.doubtful.height:
+        links.alignment.write_review(review)
+        files.append(review)
+    return files
+
+
+def _write(links: "Links", file: Path, data: str, public: str) -> None:
+    if file.suffix == ".html":
+        links.to_html(file, data, public)
+    else:
+        getattr(links, f"to_{file.suffix[1:]}")(file)
+
+
+def show_links(links: "Links", files: list[Path], as_json: bool) -> None:
+    """Everything for machines, with ids; for people numbers by bands of sizes, and a few sentences."""
+    if as_json:
+        show.print_json(links.to_dict())
+        return
+    screen = show.console()
+    screen.print(_table(links))
+    screen.print()
+    screen.print(links.alignment.words(), soft_wrap=True)
+    screen.print(links.summary, soft_wrap=True)
+    if files:
+        screen.print(f"Written: {', '.join(map(str, files))}", soft_wrap=True)
+    else:
+        screen.print("Who is who is not shown here: -o FOLDER writes it, --json prints it.", soft_wrap=True)
+
+
+def _table(links: "Links") -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("facts used", "profiles", "φ", "claims", "if nobody were there"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in links.bands.iter_rows(named=True):
+        false = "" if row["expected_false"] is None else f"{row['expected_false']:.1f}"
+        table.add_row(
+            f"{row['from']:,}–{row['to']:,}", f"{row['profiles']:,}",
+            "–" if row["phi"] is None else f"{row['phi']:.2f}", f"{row['claims']:,}", false,
+        )  # fmt: skip
+    return table

@@ -1,0 +1,164 @@
+"""The report of a linking: what was claimed, beside people who are not there. It names nobody."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import altair as alt
+
+from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
+from standout.report.figures import Figure, Table
+from standout.report.intervals import NARROW, WIDE
+from standout.report.page import Drawing
+from standout.report.shell import page_of, part
+from standout.report.words import between, cleaned, count, cut, decimal, estimate, percent
+
+__all__ = ["figures", "page"]
+
+Found = Mapping[str, Any]
+GROUPS = (
+    ("claims", "Profiles that claim a record"),
+    ("others", "Profiles that claim none"),
+    ("recombined", "Decoys: recombined profiles"),
+    ("withheld", "Decoys: people of the release, taken out of it"),
+)
+PANEL, SHOWN, LEAST = 88, 24, 0.02
+SIDE = 60
+"""Room beside a chart for the numbers of its axis."""
+
+
+def page(found: Found) -> str:
+    """The report as HTML: no script, nothing from elsewhere; the same numbers give the same bytes."""
+    told = cleaned(found)
+    return page_of(
+        part("linking.html"), part("audit.css"), found=told,
+        drawings={name: _drawing(figure) for name, figure in figures(told).items()}, bands=_bands(told),
+        settings=_settings(told), cut=cut, share=estimate, ends=between, percent=percent, count=count,
+        decimal=decimal,
+    )  # fmt: skip
+
+
+def figures(found: Found) -> dict[str, Figure]:
+    """The charts there are numbers for, by name."""
+    made = {"eccentricity": _histogram(found["histogram"]), "truth": _judged(found["curve"])}
+    return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def _drawing(figure: Figure) -> Drawing:
+    from markupsafe import Markup
+
+    wide, narrow = (Markup(figure.draw(width).svg(figure.title, figure.words)) for width in (WIDE, NARROW))
+    return Drawing(figure, wide, narrow)
+
+
+def _histogram(rows: Sequence[Found]) -> Figure | None:
+    """How far profiles stand out, in bins that grow, beside the decoys of both kinds."""
+    sizes = {name: sum(row[name] for row in rows) for name, _ in GROUPS}
+    filled = [at for at, row in enumerate(rows) if any(row[name] for name, _ in GROUPS)]
+    if not filled:
+        return None
+    used = rows[: filled[-1] + 1]
+    panels = [(name, title) for name, title in GROUPS if sizes[name]]
+    heads = ("eccentricity", *(title for _, title in panels))
+    cells = [(_bin(row), *(count(row[name]) for name, _ in panels)) for row in used]
+    told = "; ".join(f"{title}: {count(sizes[name])}" for name, title in panels)
+    return Figure(
+        "How far profiles and decoys stand out",
+        f"Histograms of eccentricity. {told}.",
+        partial(_drawn_histogram, used, panels, sizes),
+        Table(heads, cells),
+    )
+
+
+def _bin(row: Found) -> str:
+    return f"{row['from']:.3g} to {row['to']:.3g}"
+
+
+def _drawn_histogram(
+    rows: Sequence[Found], panels: Sequence[tuple[str, str]], sizes: Mapping[str, int], width: int
+) -> Chart:
+    labels = [f"{row['from']:.2g}" for row in rows]
+    drawn = [
+        _panel(rows, labels, name, f"{title} ({sizes[name]:,})", sizes[name], last, width)
+        for (name, title), last in zip(panels, [False] * (len(panels) - 1) + [True], strict=True)
+    ]
+    return Chart(alt.vconcat(*drawn, spacing=12))
+
+
+def _panel(
+    rows: Sequence[Found], labels: list[str], name: str, title: str, size: int, last: bool, width: int
+) -> Any:
+    shown = [{"bin": label, "share": row[name] / size} for label, row in zip(labels, rows, strict=True)]
+    below = alt.Axis(
+        labels=last, ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
+    )
+    title_below = "eccentricity: standard deviations between the best record and the second" if last else None
+    side = alt.Axis(format="%", tickCount=2, ticks=False, domain=False, labelPadding=5)
+    base = alt.Chart(alt.InlineData(values=shown))
+    bars = base.mark_bar(color=ACCENT if name == "claims" else GREY, binSpacing=1).encode(
+        x=alt.X("bin:N", sort=labels, title=title_below, axis=below),
+        y=alt.Y("share:Q", title=None, axis=side),
+    )
+    return bars.properties(
+        width=width - SIDE, height=PANEL, title=alt.TitleParams(title, fontWeight="normal", fontSize=12.5)
+    )
+
+
+def _judged(rows: Sequence[Found] | None) -> Figure | None:
+    """Precision and recall over φ, where the truth is known."""
+    told = [row for row in rows or () if row["precision"] is not None and row["recall"] >= LEAST]
+    if len(told) < 2:
+        return None
+    step = max(1, -(-len(told) // SHOWN))
+    cells = [
+        (f"{row['phi']:.2f}", count(row["claims"]), percent(row["precision"]), percent(row["recall"]),
+         percent(row["false"]))
+        for row in told[::step]
+    ]  # fmt: skip
+    first, last = told[0], told[-1]
+    words = (
+        f"Precision rises from {percent(first['precision'])} to {percent(last['precision'])} and recall falls "
+        f"from {percent(first['recall'])} to {percent(last['recall'])} as φ goes from 0 to {last['phi']:.1f}."
+    )
+    table = Table(("φ", "claims", "precision", "recall", "absent claimed"), cells)
+    return Figure("Precision and recall, by φ", words, partial(_drawn_judged, told), table)
+
+
+def _drawn_judged(rows: Sequence[Found], width: int) -> Chart:
+    points = [
+        Point(name, row["phi"], row[name]) for name in ("precision", "recall") for row in rows
+    ]  # fmt: skip
+    return curves(points, Axis("φ"), Axis("share", 0, 1), quiet=("precision",))
+
+
+def _bands(found: Found) -> Table:
+    """By number of facts: profiles, decoys, φ, claims, and how many false ones there would be."""
+    rows = [
+        (f"{row['from']:,} to {row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}",
+         count(row["profiles"]), count(row["decoys"]), "–" if row["phi"] is None else f"{row['phi']:.2f}",
+         count(row["claims"]), decimal(row["expected_false"]))
+        for row in found["bands"]
+    ]  # fmt: skip
+    return Table(("facts used", "profiles", "decoys of each kind", "φ", "claims", "if nobody were there"), rows)
+
+
+def _settings(found: Found) -> list[tuple[str, str]]:
+    release, public, said = found["release"], found["public"], found["settings"]
+    told = [
+        ("Release", _named(release["name"], release, "records", "people")),
+        ("Public data", _named(public["name"], public, "profiles", "profiles")),
+        ("Dates", {"use": "compared", "ignore": "ignored", "learn": "with and without"}[said["dates"]]),
+        ("φ", "from decoys" if said["phi"] is None else f"{said['phi']:g}"),
+        ("Budget", percent(said["budget"])),
+        ("Decoys", f"{count(said['decoys'])} of each kind"),
+        ("One profile for each record", "yes" if said["assign"] else "no"),
+        ("Seed", f"{said['seed']}"),
+        ("Fingerprints", f"{release['fingerprint']}, {public['fingerprint']}"),
+        ("Version", found["version"]),
+    ]
+    return [(name, cut(words, 200)) for name, words in told]
+
+
+def _named(name: str, side: Found, of: str, people: str) -> str:
+    size = f"{count(side['entries'])} entries of {count(side[of])} {people}, {count(side['items'])} items"
+    return f"{cut(name)}: {size}" if name else size
