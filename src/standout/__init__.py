@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     )
     from standout.facts import Aux, Fact
     from standout.ingest.read import read
+    from standout.linking.link import link
+    from standout.linking.links import Links
     from standout.measure import bounds, prize
     from standout.measure.altered import Altered, altered
     from standout.measure.calibration import Calibration, calibration
@@ -66,6 +68,7 @@ _HOMES = {
     "Fact": "facts",
     "Item": "release.model",
     "Lineup": "attack.select",
+    "Links": "linking.links",
     "Match": "attack.match",
     "NotFoundError": "errors",
     "ParameterError": "errors",
@@ -92,6 +95,7 @@ _HOMES = {
     "bounds": "measure",
     "calibration": "measure.calibration",
     "describe": "release.describe",
+    "link": "linking.link",
     "open": "release.store",
     "outside_top": "adversary",
     "prize": "measure",
@@ -123,6 +127,7 @@ __all__ = [
     "Fact",
     "Item",
     "Lineup",
+    "Links",
     "Match",
     "NotFoundError",
     "ParameterError",
@@ -150,6 +155,7 @@ __all__ = [
     "bounds",
     "calibration",
     "describe",
+    "link",
     "open",
     "outside_top",
     "prize",

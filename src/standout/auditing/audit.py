@@ -14,10 +14,9 @@ from standout.adversary import Adversary
 from standout.attack.match import check_phi
 from standout.attack.run import thread_count
 from standout.auditing.attacks import Attacked, Plan, attacked
-from standout.auditing.files import folder_at, inert, put
+from standout.auditing.files import inert
 from standout.auditing.findings import Asked, Worked, findings
 from standout.auditing.ladder import Fitted, fitted, ladder_of
-from standout.auditing.meter import Meter
 from standout.auditing.risk import risk_table
 from standout.auditing.selfcheck import Check, SelfCheck
 from standout.auditing.sensitive import listed
@@ -27,8 +26,9 @@ from standout.errors import ParameterError
 from standout.measure.sparsity import Sparsity
 from standout.measure.targets import whole
 from standout.release.catalogue import printable
+from standout.release.files import folder_at, put
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
+from standout.release.progress import Meter, Progress, quiet
 from standout.rng import check_seed
 
 __all__ = ["Audit", "audit"]
@@ -174,7 +174,7 @@ def _worked(asked: Asked, fit: Fitted, progress: Progress) -> Worked:
     """
     plan = asked.plan
     order = sorted(fit.rungs, key=lambda rung: rung.name != asked.headline)
-    meter = Meter(CHECKS + ATTACK * len(order) + NEAREST, progress)
+    meter = Meter("auditing", CHECKS + ATTACK * len(order) + NEAREST, progress)
     checks: list[Check] = []
     tried: dict[str, Attacked] = {}
     near: Sparsity | None = None

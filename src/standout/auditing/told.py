@@ -4,6 +4,8 @@ import math
 from typing import Any
 
 from standout.measure.estimate import Estimate
+from standout.report.words import near_an_end
+from standout.report.words import percent as on_a_page
 
 __all__ = ["percent", "share", "told"]
 
@@ -26,20 +28,12 @@ def percent(number: float, fine: bool | None = None) -> str:
     >>> percent(0.843), percent(0.0004), percent(0.9996), percent(1.0), percent(0.0496), percent(0.01)
     ('84 %', 'less than 0.1 %', 'more than 99.9 %', '100 %', '5 %', '1 %')
     """
-    if 0 < number < 0.0005:
-        return "less than 0.1 %"
-    if 0.9995 < number < 1:
-        return "more than 99.9 %"
-    fine = _near_an_end(number) if fine is None else fine
-    return f"{100 * number:.{int(fine)}f}".removesuffix(".0") + " %"
-
-
-def _near_an_end(number: float) -> bool:
-    return 0 < min(number, 1 - number) < 0.0995
+    words = on_a_page(number, fine).replace("\xa0", " ")
+    return words.replace("<", "less than").replace(">", "more than")
 
 
 def share(found: Estimate) -> str:
     """A rate with its interval: 84 % (82 % to 86 %)."""
-    fine = any(_near_an_end(number) for number in (found.value, found.low, found.high))
+    fine = any(near_an_end(number) for number in (found.value, found.low, found.high))
     ends = percent(found.low, fine), percent(found.high, fine)
     return f"{percent(found.value, fine)} ({ends[0]} to {ends[1]})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from standout.cli import show
-from standout.errors import ParameterError, StandoutError
+from standout.release.files import folder_at
 
 if TYPE_CHECKING:
     from standout.auditing.audit import Audit
@@ -24,13 +24,7 @@ WORK = "work"
 def folder_for(data: str, output: Path | None) -> Path:
     """Where an audit goes: beside nothing of the user's, by the name of the data unless it is said."""
     folder = output or Path(f"{Path(data.rstrip('/')).name.split('.')[0] or 'data'}-audit")
-    if folder.exists() and not folder.is_dir():
-        raise ParameterError(f"{folder} is a file: name a folder with --output")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StandoutError(f"{folder} cannot be made: {error.strerror}") from error
-    return folder
+    return folder_at(folder)
 
 
 def write(done: "Audit", folder: Path) -> None:

@@ -10,7 +10,7 @@ import click
 
 from standout._version import __version__
 from standout.cli.adversaries import adversary_options
-from standout.cli.link import public_options
+from standout.cli.public import public_options
 from standout.cli.sources import Settings, source_options
 from standout.errors import StandoutError
 
@@ -624,8 +624,8 @@ def paper(
     from standout.paper.figures import chosen
     from standout.paper.marginals import find_qualifying
     from standout.paper.reproduce import reproduce
-    from standout.paper.shelf import folder_at
     from standout.paper.standin import standin
+    from standout.release.files import folder_at
 
     chosen(only)
     if data is not None and records is not None:

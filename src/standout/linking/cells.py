@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from standout.auditing.files import put
+from standout.release.files import put
 from standout.errors import SourceError
 
 __all__ = ["read_cells", "unguarded", "write_cells"]

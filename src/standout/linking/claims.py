@@ -6,6 +6,7 @@ size: sizes are cut into bands.
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ __all__ = ["Null", "bands_for", "check_budget", "check_decoys", "likely_absent",
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-PER_BUDGET = 5
+PER_BUDGET = 2
 """A band has so many decoys that this many of them lie above a φ for the budget."""
 MIDDLE = 0.5
 NO_PHI = math.inf
@@ -39,7 +40,7 @@ def check_decoys(decoys: Any, budget: float | None) -> int:
     least = 0 if budget is None else math.ceil(1 / budget - 1e-9) - 1
     if decoys < least:
         raise ParameterError(
-            f"a budget of {budget:g} takes at least {least:,} decoys, got {decoys:,}: more decoys, or give phi"
+            f"a budget of {budget:g} takes {least:,} decoys at least, got {decoys:,}: take more, or give phi"
         )
     return int(decoys)
 
@@ -56,7 +57,7 @@ def size_bands(facts: Ints, most: int) -> Ints:
         return np.ones(1, np.int64)
     begin, counts = (column.tolist() for column in np.unique(own, return_counts=True))
     while len(begin) > most:
-        pairs = [left + right for left, right in zip(counts, counts[1:], strict=False)]
+        pairs = [left + right for left, right in pairwise(counts)]
         at = pairs.index(min(pairs))
         counts[at : at + 2] = [pairs[at]]
         del begin[at + 1]
@@ -83,6 +84,8 @@ def templates(facts: Ints, bands: Ints, decoys: int, seed: int) -> Ints:
 class Null:
     """How far decoys stand out: `kind`, `facts` (of their templates) and `eccentricity` of each.
 
+    What differs by no more than a share `slack`, and by rounding, is equal.
+
     >>> some = Null(np.array([1]), np.zeros(4, int), np.ones(4, int), np.array([0.5, 1.0, 2.0, 4.0]), 1)
     >>> some.false_claim(np.array([3.0, 0.7]), np.array([1, 1])).tolist(), round(some.phi(0.4)[0], 3)
     ([0.4, 0.8], 2.0)
@@ -93,6 +96,7 @@ class Null:
     facts: Ints
     eccentricity: Floats
     kinds: int
+    slack: float = 0.0
 
     def __len__(self) -> int:
         return len(self.eccentricity)
@@ -101,10 +105,11 @@ class Null:
         """The band of so many facts."""
         return np.maximum(np.searchsorted(self.bands, facts, "right") - 1, 0)
 
-    def _sorted(self, band: int) -> list[Floats]:
-        """The eccentricities of the decoys of a band, by kind, ascending."""
+    def _past(self, band: int) -> list[Floats]:
+        """Just above the eccentricities of the decoys of a band, by kind, ascending."""
         here = self.band_of(self.facts) == band
-        return [np.sort(self.eccentricity[here & (self.kind == kind)]) for kind in range(self.kinds)]
+        past = np.nextafter(self.eccentricity * (1.0 + self.slack + ROUNDING), np.inf)
+        return [np.sort(past[here & (self.kind == kind)]) for kind in range(self.kinds)]
 
     def false_claim(self, eccentricity: Floats, facts: Ints) -> Floats:
         """(1 + decoys that stand out as far) / (1 + decoys), of its own band; of the kinds the larger share.
@@ -114,7 +119,7 @@ class Null:
         found, band = np.ones(len(eccentricity)), self.band_of(facts)
         for at in range(len(self.bands)):
             here = (band == at) & (facts > 0)
-            shares = [_share(own, eccentricity[here]) for own in self._sorted(at) if len(own)]
+            shares = [_share(own, eccentricity[here]) for own in self._past(at) if len(own)]
             found[here] = np.max(shares, axis=0) if shares else 1.0
         return found
 
@@ -122,7 +127,7 @@ class Null:
         """By band the least φ for which decoys of each kind keep to the budget; ∞ if they are too few."""
         return np.array(
             [
-                max((_phi(own, budget) for own in self._sorted(at) if len(own)), default=NO_PHI)
+                max((_phi(own, budget) for own in self._past(at) if len(own)), default=NO_PHI)
                 for at in range(len(self.bands))
             ]
         )
@@ -133,30 +138,25 @@ class Null:
         total = 0.0
         for at in range(len(self.bands)):
             count = int(np.count_nonzero((band == at) & (facts > 0)))
-            shares = [float(_share(own, phi[at : at + 1])[0]) for own in self._sorted(at) if len(own)]
+            shares = [float(_share(own, phi[at : at + 1])[0]) for own in self._past(at) if len(own)]
             total += count * max(shares, default=1.0) if np.isfinite(phi[at]) else 0.0
         return total
 
 
-def _past(decoys: Floats) -> Floats:
-    """Just above each of them: what differs by rounding is equal."""
-    return np.asarray(np.nextafter(decoys * (1.0 + ROUNDING), np.inf))
+def _share(past: Floats, eccentricity: Floats) -> Floats:
+    """(1 + decoys that stand out as far) / (1 + decoys)."""
+    above = len(past) - np.searchsorted(past, eccentricity, "right")
+    return np.asarray((1.0 + above) / (1.0 + len(past)))
 
 
-def _share(decoys: Floats, eccentricity: Floats) -> Floats:
-    """(1 + decoys ≥ e) / (1 + decoys)."""
-    above = len(decoys) - np.searchsorted(_past(decoys), eccentricity, "right")
-    return np.asarray((1.0 + above) / (1.0 + len(decoys)))
-
-
-def _phi(decoys: Floats, budget: float) -> float:
+def _phi(past: Floats, budget: float) -> float:
     """The least φ with (1 + decoys ≥ φ) / (1 + decoys) ≤ budget: just above one of them."""
-    allowed = math.floor(budget * (1 + len(decoys)) + 1e-9) - 1
+    allowed = math.floor(budget * (1 + len(past)) + 1e-9) - 1
     if allowed < 0:
         return NO_PHI
-    if allowed >= len(decoys):
+    if allowed >= len(past):
         return 0.0
-    return float(_past(decoys)[len(decoys) - 1 - allowed])
+    return float(past[len(past) - 1 - allowed])
 
 
 def likely_absent(false_claim: Floats) -> float:

@@ -31,14 +31,14 @@ POOL = 1_000_000
 """Facts to draw from."""
 STRICT, LOOSE, ANYWHERE = 12, 12, 6
 """Tries for a fact: with a donor of its own; with any other donor; from any band of popularity."""
-LONGER, AT_LEAST = 4, 20
+LONGER, AT_LEAST = 2, 20
 """A withheld person has as many items as the template has facts, or up to so many times more; there are at
 least so many people to choose from."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Facts to draw from, in the order of bands of popularity: band b has those from first[b] to first[b + 1].
+    """Facts to draw from, in the order of bands of popularity: band b has those from first[b] on.
 
     `donor` is whose fact it is: a profile's place, or below 0 for somebody of the release.
     """
@@ -93,7 +93,10 @@ def _fresh(label: Ints, at: Ints, taken: Ints) -> Flags:
 
 
 def pool_of(profiles: Profiles, seed: int) -> Pool:
-    """The facts of profiles drawn at random; where they are few people, of the release's records."""
+    """The facts of profiles drawn at random; where they are few people, of the release's records.
+
+    An item that one donor alone has is left out: it would point to the donor, who may well be there.
+    """
     release = profiles.release
     able, draw = np.flatnonzero(profiles.used > 0), generator(seed, "pool")
     if len(able) >= FEW_DONORS:
@@ -104,6 +107,8 @@ def pool_of(profiles: Profiles, seed: int) -> Pool:
         known, donor = _records_told(release, people), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release)
     order = np.argsort(band[known.item], kind="stable")
+    shared = np.bincount(known.item, minlength=release.n_items)[known.item[order]] > 1
+    order = order[shared] if shared.any() else order
     first = np.searchsorted(band[known.item[order]], np.arange(int(band.max(initial=0)) + 2)).astype(np.int64)
     return Pool(known, band, first, order, owner[order], known.item[order], len(people))
 

@@ -1,44 +1,26 @@
 """Two data sets, one population: whose public profile is which record  [the paper's IMDb section]."""
 
-import json
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from standout._version import __version__
 from standout.attack.match import check_phi
-from standout.auditing.files import inert, put
-from standout.auditing.told import percent, told
 from standout.errors import ParameterError
 from standout.facts import Known
-from standout.linking.align import Alignment, Items, align
-from standout.linking.assign import contested, one_to_one
-from standout.linking.claims import (
-    Null, bands_for, check_budget, check_decoys, likely_absent, size_bands, templates,
-)  # fmt: skip
-from standout.linking.decoys import FEW_DONORS, KINDS, pool_of, withheld
-from standout.linking.profiles import MOST_FACTS, Profiles, batches
-from standout.linking.scores import CARRIERS, Dates, Scored, scored
-from standout.linking.truth import Truth, TruthSource, curve, truth_of
+from standout.linking.align import Items, align
+from standout.linking.claims import Null, bands_for, check_budget, check_decoys, size_bands, templates
+from standout.linking.decoys import KINDS, pool_of, withheld
+from standout.linking.links import Asked, Links
+from standout.linking.profiles import Profiles, batches
+from standout.linking.scores import Dates, Scored, scored
+from standout.linking.truth import TruthSource, truth_of
 from standout.linking.values import Values
-from standout.measure.estimate import Estimate, rate
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
 from standout.rng import check_seed
 
-__all__ = ["Links", "link"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+__all__ = ["link"]
 
 
 def link(
@@ -57,7 +39,7 @@ def link(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = quiet,
-) -> "Links":
+) -> Links:
     """Which record of the release each profile of `public` is, where that can be claimed.
 
     items     how items are aligned: "auto", "id", "title", a CSV file of pairs, or a mapping
@@ -78,7 +60,7 @@ def link(
     >>> found.claims > 450, found.table["profile"][0] == found.table["record"][0]
     (True, True)
     """
-    asked = _Asked(
+    asked = Asked(
         _one_of("dates", dates), None if phi is None else check_phi(phi), check_budget(budget),
         check_decoys(decoys, budget if phi is None else None), bool(assign), check_seed(seed), threads,
     )  # fmt: skip
@@ -91,19 +73,6 @@ def link(
     null = _null(profiles, asked, progress)
     found, complete = _linked(profiles, asked, progress)
     return Links(profiles, asked, null, found, known_truth, complete)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What was asked for, checked."""
-
-    dates: Dates
-    phi: float | None
-    budget: float
-    decoys: int
-    assign: bool
-    seed: int
-    threads: int | None
 
 
 def _one_of(name: str, given: Any) -> Dates:
@@ -121,15 +90,19 @@ def _check(release: Release, public: Release) -> None:
         raise ParameterError("a release of one record cannot be linked: nobody can stand out")
 
 
-def _null(profiles: Profiles, asked: _Asked, progress: Progress) -> Null:
+def _null(profiles: Profiles, asked: Asked, progress: Progress) -> Null:
     """The decoys of both kinds, attacked."""
     facts = profiles.used
     bands = size_bands(facts, bands_for(asked.decoys, asked.budget))
     if not asked.decoys:
         return Null(bands, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), len(KINDS))
+    slack = 2.0 / profiles.release.n_records  # N records have no eccentricity above N/√(N − 1): see Tradeoff
     after = templates(facts, bands, asked.decoys, asked.seed)
     out = withheld(profiles, after, asked.seed)
-    made = [(pool_of(profiles, asked.seed).decoys(profiles, after, asked.seed), None), (out.known, out.record)]
+    made = [
+        (pool_of(profiles, asked.seed).decoys(profiles, after, asked.seed), None),
+        (out.known, out.record),
+    ]
     parts, done, total = [], 0, len(after) * len(made)
     for known, gone in made:
         for low, high in batches(np.diff(known.first)):
@@ -138,7 +111,7 @@ def _null(profiles: Profiles, asked: _Asked, progress: Progress) -> Null:
             done += high - low
             progress("decoys", done, total)
     kind = np.repeat(np.arange(len(made)), len(after))
-    return Null(bands, kind, np.tile(facts[after], len(made)), Scored.together(parts).claim, len(made))
+    return Null(bands, kind, np.tile(facts[after], len(made)), Scored.together(parts).claim, len(made), slack)
 
 
 def _some(known: Known, low: int, high: int) -> Known:
@@ -146,7 +119,7 @@ def _some(known: Known, low: int, high: int) -> Known:
     return known.taken(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
 
 
-def _linked(profiles: Profiles, asked: _Asked, progress: Progress) -> tuple[Scored, bool]:
+def _linked(profiles: Profiles, asked: Asked, progress: Progress) -> tuple[Scored, bool]:
     """The profiles, attacked; and whether all of them were."""
     parts: list[Scored] = []
     total = len(profiles)
@@ -160,308 +133,3 @@ def _linked(profiles: Profiles, asked: _Asked, progress: Progress) -> tuple[Scor
             raise
     found = Scored.together(parts)
     return found, len(found) == total
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Links:
-    """Who each profile was linked to, and what that is worth. `complete` is False if it was cut short."""
-
-    profiles: Profiles
-    asked: _Asked
-    null: Null
-    found: Scored
-    truth: Truth | None
-    complete: bool
-
-    def __repr__(self) -> str:
-        cut = "" if self.complete else ", cut short"
-        return f"<Links: {len(self):,} profiles, {self.claims:,} claims{cut}>"
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    @property
-    def alignment(self) -> Alignment:
-        """How items and values were aligned."""
-        return self.profiles.alignment
-
-    @property
-    def facts(self) -> Ints:
-        """How many facts of each profile were used."""
-        return self.profiles.used[: len(self)]
-
-    @property
-    def budget(self) -> float:
-        """The share of people who are not there that may be claimed."""
-        return self.asked.budget
-
-    @property
-    def phi(self) -> float | None:
-        """φ as it was given; None if it comes from the decoys, for each band of sizes another: see `bands`."""
-        return self.asked.phi
-
-    @cached_property
-    def phis(self) -> Floats:
-        """φ of each band of sizes."""
-        given = self.asked.phi
-        return np.full(len(self.null.bands), given) if given is not None else self.null.phi(self.asked.budget)
-
-    @cached_property
-    def _claims(self) -> tuple[Flags, Flags, Flags]:
-        """Which profiles claim a record; which could if φ were lower; which tie for one."""
-        able = self.found.able
-        wish = able & (self.found.claim >= self.phis[self.null.band_of(self.facts)])
-        if not self.asked.assign:
-            return wish, able, np.zeros(len(self), np.bool_)
-        _, claim = self.found.record, self.found.claim
-        kept, tied = one_to_one(self.found.record, claim, wish)
-        return kept, one_to_one(self.found.record, claim, able)[0], tied
-
-    @property
-    def claimed(self) -> Flags:
-        """Which profiles claim a record."""
-        return self._claims[0]
-
-    @property
-    def claims(self) -> int:
-        """How many profiles claim a record."""
-        return int(np.count_nonzero(self.claimed))
-
-    @property
-    def ties(self) -> int:
-        """How many claims were dropped because others are as good for the same record (with `assign`)."""
-        return int(np.count_nonzero(self._claims[2]))
-
-    @cached_property
-    def false_claim(self) -> Floats:
-        """Of each profile how likely somebody who is not there would stand out as far; NaN without decoys."""
-        if not len(self.null):
-            return np.full(len(self), math.nan)
-        return self.null.false_claim(self.found.claim, self.facts)
-
-    @property
-    def expected_false(self) -> float:
-        """How many claims there would be if none of the profiles were in the release: no more are false."""
-        return self.null.expected(self.phis, self.facts) if len(self.null) else math.nan
-
-    @property
-    def likely_false(self) -> float:
-        """The same of those profiles only that look as if they were not there."""
-        tried = self.false_claim[self.facts > 0]
-        return self.expected_false * likely_absent(tried) if len(self.null) else math.nan
-
-    @cached_property
-    def right(self) -> Flags | None:
-        """Which profiles' best record is theirs; None without truth."""
-        if self.truth is None:
-            return None
-        own = self.truth.record[: len(self)]
-        return np.asarray((own >= 0) & (self.found.record == own) & (self.found.ties == 1))
-
-    @property
-    def precision(self) -> Estimate | None:
-        """Of the claims how many are right; None without truth."""
-        return None if self.right is None else rate(int((self.right & self.claimed).sum()), self.claims)
-
-    @property
-    def recall(self) -> Estimate | None:
-        """Of the profiles that are in the release how many are claimed rightly; None without truth."""
-        if self.right is None or self.truth is None:
-            return None
-        return rate(int((self.right & self.claimed).sum()), int((self.truth.record[: len(self)] >= 0).sum()))
-
-    @property
-    def false(self) -> Estimate | None:
-        """Of the profiles that are not in the release how many are claimed; None without truth."""
-        if self.truth is None:
-            return None
-        absent = self.truth.record[: len(self)] < 0
-        return rate(int((absent & self.claimed).sum()), int(absent.sum()))
-
-    @cached_property
-    def curve(self) -> pl.DataFrame:
-        """With truth: phi, claims, right, precision, recall, false (the share of absent people claimed)."""
-        if self.truth is None or self.right is None:
-            raise ParameterError("a curve of precision and recall takes the truth: link(…, truth=…)")
-        absent = self.truth.record[: len(self)] < 0
-        able = self._claims[1]
-        return curve(self.found.claim, self.right, able, absent, int((~absent).sum()))
-
-    @cached_property
-    def bands(self) -> pl.DataFrame:
-        """By number of facts used: profiles, decoys of each kind, φ, claims, and claims expected of nobody."""
-        null, own, rows = self.null, self.null.band_of(self.facts), []
-        ends = [*(null.bands[1:] - 1).tolist(), int(self.facts.max(initial=1))]
-        for at, (low, high) in enumerate(zip(null.bands.tolist(), ends, strict=True)):
-            here = (own == at) & (self.facts > 0)
-            counts = int(here.sum()), int((null.band_of(null.facts) == at).sum()) // null.kinds
-            some = np.where(here, self.facts, 0)
-            false = null.expected(self.phis, some) if len(null) else None
-            rows.append((low, max(low, high), *counts, _finite(self.phis[at]), int(self.claimed[here].sum()), false))
-        names = {"from": pl.Int64, "to": pl.Int64, "profiles": pl.Int64, "decoys": pl.Int64, "phi": pl.Float64,
-                 "claims": pl.Int64, "expected_false": pl.Float64}  # fmt: skip
-        return pl.DataFrame(rows, schema=names, orient="row")
-
-    @cached_property
-    def decoys(self) -> pl.DataFrame:
-        """The decoys: kind, facts (of the profile each is made after), eccentricity."""
-        kinds = [KINDS[kind] for kind in self.null.kind.tolist()]
-        return pl.DataFrame(
-            {"kind": pl.Series(kinds, dtype=pl.String), "facts": self.null.facts,
-             "eccentricity": self.null.eccentricity}
-        )  # fmt: skip
-
-    @cached_property
-    def table(self) -> pl.DataFrame:
-        """A row for each profile, in the order of `public`.
-
-        profile, record (best guess), eccentricity, runner_up, score, runner_up_score, ties, bits_left,
-        facts_used, facts_unknown, phi, claimed, false_claim, contested (by so many other claims), by_values,
-        by_dates, by_items (what adds up to the eccentricity), carried_by, dates; with truth also right.
-        """
-        found, n, profiles = self.found, len(self), self.profiles
-        columns: dict[str, Any] = {
-            "profile": [profiles.public.records[place] for place in range(n)],
-            "record": _ids(profiles.release, found.record),
-            "eccentricity": found.claim,
-            "runner_up": _ids(profiles.release, found.runner_up),
-            "score": found.score, "runner_up_score": found.second, "ties": found.ties, "bits_left": found.bits,
-            "facts_used": self.facts, "facts_unknown": profiles.unknown[:n],
-            "phi": pl.Series(self.phis[self.null.band_of(self.facts)]).replace(math.inf, None),
-            "claimed": self.claimed, "false_claim": pl.Series(self.false_claim).fill_nan(None),
-            "contested": contested(found.record, self._wishes),
-        }  # fmt: skip
-        columns |= {f"by_{name}": found.margin[:, at] for at, name in enumerate(CARRIERS)}
-        carried = [CARRIERS[at] for at in np.argmax(found.margin, axis=1).tolist()]
-        columns["carried_by"] = [
-            name if far > 0 else None for name, far in zip(carried, found.claim.tolist(), strict=True)
-        ]
-        columns["dates"] = pl.Series(np.where(found.dated, "used", "ignored").tolist(), dtype=pl.String)
-        if self.right is not None:
-            columns["right"] = self.right
-        return pl.DataFrame(columns, schema_overrides={"carried_by": pl.String})
-
-    @property
-    def _wishes(self) -> Flags:
-        """Claims before any of them is dropped for another."""
-        return np.asarray(self.found.able & (self.found.claim >= self.phis[self.null.band_of(self.facts)]))
-
-    @property
-    def summary(self) -> str:
-        """What was found, in a few sentences, without anybody's id."""
-        return " ".join(_sentences(self))
-
-    def to_csv(self, path: str | Path) -> None:
-        """The table as a CSV file, for its owner alone: it names records."""
-        put(Path(path), lambda file: inert(self.table).write_csv(file), private=True)
-
-    def to_parquet(self, path: str | Path) -> None:
-        """The table as a Parquet file, for its owner alone: it names records."""
-        put(Path(path), lambda file: self.table.write_parquet(file), private=True)
-
-    def to_json(self, path: str | Path) -> None:
-        """Everything as a JSON file, for its owner alone: it names records."""
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        put(Path(path), lambda file: file.write(text.encode()), private=True)
-
-    def to_html(self, path: str | Path, data: str = "", public: str = "") -> None:
-        """A short report, one file, with names for the two data sets. It names nobody."""
-        page: Callable[[Mapping[str, Any]], str] = import_module("standout.report.linking").page
-        put(Path(path), lambda file: file.write(page(self.told(data, public)).encode()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as a plain object: what `told` has, and the table."""
-        return self.told() | {"table": _plain(self.table)}
-
-    def told(self, data: str = "", public: str = "") -> dict[str, Any]:
-        """What was found as a plain object that names nobody: numbers, bands, decoys, curve."""
-        release, side = self.profiles.release, self.profiles.public
-        judged = None
-        if self.truth is not None:
-            both = {"precision": self.precision, "recall": self.recall, "false": self.false}
-            judged = {name: told(one) for name, one in both.items() if one is not None} | {
-                "pairs": self.truth.pairs, "no_profile": self.truth.no_profile,
-                "no_record": self.truth.no_record, "present": self.truth.present,
-            }  # fmt: skip
-        return {
-            "summary": self.summary, "complete": self.complete,
-            "release": {"name": data, "fingerprint": release.fingerprint, "records": release.n_records,
-                        "items": release.n_items, "entries": release.n_entries},
-            "public": {"name": public, "fingerprint": side.fingerprint, "profiles": side.n_records,
-                       "items": side.n_items, "entries": side.n_entries},
-            "alignment": {"words": self.alignment.words(), "counts": dict(self.alignment.counts)},
-            "settings": {"dates": self.asked.dates, "phi": self.asked.phi, "budget": self.asked.budget,
-                         "decoys": self.asked.decoys, "assign": self.asked.assign, "seed": self.asked.seed},
-            "tried": int((self.facts > 0).sum()), "profiles": len(self), "claims": self.claims,
-            "expected_false": _finite(self.expected_false), "likely_false": _finite(self.likely_false),
-            "ties": self.ties, "contested": int((contested(self.found.record, self._wishes) > 0).sum()),
-            "carried": {name: count for name, count in self._carried().items()},
-            "bands": _plain(self.bands), "histogram": _plain(self.histogram()),
-            "truth": judged, "curve": None if self.truth is None else _plain(self.curve),
-            "version": __version__,
-        }  # fmt: skip
-
-    def _carried(self) -> dict[str, int]:
-        """By what claims are carried."""
-        own = np.argmax(self.found.margin, axis=1)[self.claimed]
-        return {name: int((own == at).sum()) for at, name in enumerate(CARRIERS)}
-
-    def histogram(self) -> pl.DataFrame:
-        """Eccentricities in bins that grow by half: claims, others, decoys of each kind; as counts."""
-        edges = np.concatenate([[0.0], 0.25 * 1.5 ** np.arange(25)])
-        far = self.found.claim
-        groups = {"claims": far[self.claimed], "others": far[~self.claimed & (self.facts > 0)]}
-        groups |= {
-            name: self.null.eccentricity[self.null.kind == kind] for kind, name in enumerate(KINDS)
-        }
-        counts = {name: np.histogram(np.minimum(own, edges[-1]), edges)[0] for name, own in groups.items()}
-        return pl.DataFrame({"from": edges[:-1], "to": edges[1:]} | counts)
-
-
-def _sentences(links: Links) -> list[str]:
-    """What was found, without anybody's id."""
-    tried, all_of = int((links.facts > 0).sum()), len(links)
-    words = [f"{links.claims:,} of {all_of:,} profiles claim a record ({percent(links.claims / max(all_of, 1))})."]
-    if not links.complete:
-        words.insert(0, "Cut short: only some of the profiles were tried.")
-    if tried < all_of:
-        words.append(f"{all_of - tried:,} have no item that the release has.")
-    if len(links.null):
-        words.append(
-            f"If none of them were in the release, about {_count(links.expected_false)} would be claimed "
-            f"falsely all the same; as many of them do look as if they were there, about "
-            f"{_count(links.likely_false)} false claims are to be expected."
-        )
-    else:
-        words.append("Without decoys nothing is known of false claims.")
-    clash = int((contested(links.found.record, links._wishes) > 0).sum())
-    if clash and links.asked.assign:
-        words.append(f"{clash:,} claims were for a record that others claim, too: the best was kept.")
-        words += [f"{links.ties:,} of them tie and were dropped."] if links.ties else []
-    elif clash:
-        words.append(f"{clash:,} claims are for a record that others claim, too.")
-    if int((links.profiles.shared > MOST_FACTS).sum()):
-        words.append(f"Of profiles with more than {MOST_FACTS:,} known items the rarest were used.")
-    if len(links.null) and int((links.profiles.used > 0).sum()) < FEW_DONORS:
-        words.append("The profiles are few: decoys were recombined from entries of the release.")
-    if links.truth is not None and links.precision is not None and links.recall is not None:
-        words.append(f"Held against the truth: precision {links.precision}, recall {links.recall}.")
-        words += [links.truth.words()] if links.truth.words() else []
-    return words
-
-
-def _count(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
-
-
-def _ids(release: Release, places: Ints) -> list[str | None]:
-    return [release.records[place] if place >= 0 else None for place in places.tolist()]
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
-
-
-def _plain(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain objects, without anything that JSON lacks."""
-    return table.to_dicts()

@@ -16,7 +16,7 @@ from standout.errors import ParameterError, SourceError
 from standout.measure.success import ROUNDING
 from standout.release.model import Release
 
-__all__ = ["Truth", "TruthSource", "curve", "truth_of"]
+__all__ = ["Truth", "TruthSource", "by_budget", "curve", "truth_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,6 +24,7 @@ Flags = NDArray[np.bool_]
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
 NAMES = {"profile", "record"}
 POINTS = 400
+BUDGETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,16 +134,29 @@ def curve(eccentricity: Floats, right: Flags, able: Flags, absent: Flags, presen
     """
     levels = np.unique(eccentricity[able])
     phi = np.concatenate([[0.0], np.nextafter(levels * (1.0 + ROUNDING), np.inf)])
-    chosen = np.unique(np.linspace(0, len(phi) - 1, min(POINTS, len(phi))).astype(np.int64))
-    phi = phi[chosen]
-    claims, hits = _above(eccentricity[able], phi), _above(eccentricity[able & right], phi)
-    wrong = _above(eccentricity[able & absent], phi)
+    phi = phi[np.unique(np.linspace(0, len(phi) - 1, min(POINTS, len(phi))).astype(np.int64))]
+    groups = able, able & right, able & absent
+    counts = [_above(eccentricity[group], phi) for group in groups]
+    return _judged("phi", phi, counts, present, int(absent.sum()))
+
+
+def by_budget(false_claim: Floats, right: Flags, able: Flags, absent: Flags, present: int) -> pl.DataFrame:
+    """What each budget would give: the same, with those claimed whose `false_claim` is no more than it."""
+    least = float(false_claim.min(initial=1.0))
+    budgets = np.array([budget for budget in BUDGETS if budget >= least])
+    groups = able, able & right, able & absent
+    counts = [_above(-false_claim[group], -budgets) for group in groups]
+    return _judged("budget", budgets, counts, present, int(absent.sum()))
+
+
+def _judged(name: str, at: Floats, counts: list[Ints], present: int, absent: int) -> pl.DataFrame:
+    claims, hits, wrong = counts
     precision = [int(h) / int(c) if c else None for h, c in zip(hits, claims, strict=True)]
     return pl.DataFrame(
         {
-            "phi": phi, "claims": claims, "right": hits,
+            name: at, "claims": claims, "right": hits,
             "precision": pl.Series(precision, dtype=pl.Float64), "recall": hits / max(present, 1),
-            "false": wrong / max(int(absent.sum()), 1),
+            "false": wrong / max(absent, 1),
         }
     )  # fmt: skip
 

@@ -10,8 +10,8 @@ __all__ = ["COST", "FILMS", "readings_of_films"]
 
 COST = 40.0
 FILMS = (DEFINED, "all films alike", "films that the data does not have")
-"""By popularity; and what is read differently. A film that the data does not have adds to nobody's score: only
-the right facts are left."""
+"""By popularity; and what is read differently. A film that the data does not have adds to nobody's score:
+only the right facts are left."""
 
 
 def readings_of_films(lab: Lab) -> tuple[Reading, ...]:

@@ -1,8 +1,6 @@
 """Where the paper's attacks are run: each once, whichever figures show it, and kept for the next run."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,39 +14,17 @@ from standout.measure.sparsity import Sparsity, sparsity
 from standout.paper.published import PEOPLE, TRIES, Bar, Setting
 from standout.paper.rows import Row, Unit, row
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
+from standout.release.progress import Meter
 from standout.similarity.attributes import Similarity
 
-__all__ = ["EXAMINED", "NEAREST", "Lab", "Meter", "exactly"]
+__all__ = ["EXAMINED", "NEAREST", "Lab", "exactly"]
 
 PHI = 1.5
-FINE = 100
 NEAREST = 12.0
 """Seconds that the search for nearest neighbours takes, about."""
 EXAMINED = 1000
 """Records whose nearest neighbours are looked for."""
 Floats = NDArray[np.float64]
-
-
-class Meter:
-    """How far all of the work is: told of one part after the other, each as long as its cost."""
-
-    def __init__(self, total: float = 0.0, progress: Progress = quiet) -> None:
-        self.total, self.progress, self.before, self.cost = total, progress, 0.0, 0.0
-
-    @contextmanager
-    def part(self, cost: float) -> Iterator[None]:
-        """A part of the work that costs so much."""
-        self.cost = cost
-        yield
-        self.before += cost
-        self.cost = 0.0
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        reached = self.before + self.cost * done / max(total, 1)
-        self.progress(
-            "the paper's figures", min(int(FINE * reached), int(FINE * self.total)), int(FINE * self.total)
-        )
 
 
 @dataclass(eq=False)

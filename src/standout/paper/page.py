@@ -14,7 +14,7 @@ from standout.paper.published import PEOPLE
 from standout.paper.readings import Fit, Reading, unit_of
 from standout.paper.reproduction import Reproduction
 from standout.paper.rows import Row
-from standout.paper.shelf import folder_at, written
+from standout.release.files import folder_at, written
 from standout.release.model import Release
 from standout.report.charts import Bar, Chart, Point, bars, columns, curves
 from standout.report.shell import page_of

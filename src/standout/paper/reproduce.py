@@ -14,16 +14,17 @@ from standout.paper.bit_readings import readings_of_bits
 from standout.paper.figure import Figure, Result
 from standout.paper.figures import FIGURES, chosen
 from standout.paper.film_readings import readings_of_films
-from standout.paper.lab import Lab, Meter
+from standout.paper.lab import Lab
 from standout.paper.marginals import qualifying_in
 from standout.paper.neighbour_readings import readings_of_neighbours
 from standout.paper.page import write
 from standout.paper.readings import Reading
 from standout.paper.reproduction import Reproduction
 from standout.paper.rows import Row
-from standout.paper.shelf import Shelf, folder_at
+from standout.paper.shelf import Shelf
+from standout.release.files import folder_at
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
+from standout.release.progress import Meter, Progress, quiet
 from standout.report.charts import Point
 from standout.rng import check_seed
 from standout.synthetic.make import held_back_of
@@ -92,7 +93,7 @@ class _Jobs:
         """Works out the figures and readings that are not kept yet; returns whether all are done."""
         missing = [figure for figure in figures if self.shelf.get(figure.key) is None]
         unread = [key for key in READINGS if self._is_asked(key, figures) and self._kept_reading(key) is None]
-        self.lab.meter = Meter(self._cost(missing, unread), progress)
+        self.lab.meter = Meter("the paper's figures", self._cost(missing, unread), progress)
         try:
             for figure in missing:
                 self.shelf.put(figure.key, _plain(figure.make(self.lab)))

@@ -2,37 +2,13 @@
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from standout.errors import StandoutError
-from standout.release.private import private_file
+from standout.release.files import put
 
-__all__ = ["Shelf", "folder_at", "written"]
-
-
-def folder_at(path: Path, private: bool = False) -> Path:
-    """The folder, made if it is not there; or an error in one line."""
-    try:
-        path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise StandoutError(f"{path} cannot be written to")
-    except OSError as error:
-        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        raise StandoutError(f"{path} cannot be made a folder: {reason}") from error
-    return path
-
-
-def written(path: Path, content: str | bytes) -> None:
-    """Writes a file beside its place first, then puts it there: it is whole or not there."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        new.write_bytes(content.encode() if isinstance(content, str) else content)
-        new.replace(path)
-    except OSError as error:
-        raise StandoutError(f"{path} cannot be written: {error.strerror}") from error
+__all__ = ["Shelf"]
 
 
 @dataclass(frozen=True)
@@ -54,11 +30,4 @@ class Shelf:
             return None
 
     def put(self, name: str, result: Any) -> None:
-        path = self._path(name)
-        new = path.with_suffix(f".{os.getpid()}")
-        try:
-            with private_file(new) as made:
-                os.write(made, json.dumps(result).encode())
-            new.replace(path)
-        except OSError as error:
-            raise StandoutError(f"{path} cannot be written: {error.strerror}") from error
+        put(self._path(name), lambda file: file.write(json.dumps(result).encode()), private=True)

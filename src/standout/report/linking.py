@@ -117,8 +117,8 @@ def _judged(rows: Sequence[Found] | None) -> Figure | None:
     ]  # fmt: skip
     first, last = told[0], told[-1]
     words = (
-        f"Precision rises from {percent(first['precision'])} to {percent(last['precision'])} and recall falls "
-        f"from {percent(first['recall'])} to {percent(last['recall'])} as φ goes from 0 to {last['phi']:.1f}."
+        f"As φ goes from 0 to {last['phi']:.1f}, precision goes from {percent(first['precision'])} to "
+        f"{percent(last['precision'])}, recall from {percent(first['recall'])} to {percent(last['recall'])}."
     )
     table = Table(("φ", "claims", "precision", "recall", "absent claimed"), cells)
     return Figure("Precision and recall, by φ", words, partial(_drawn_judged, told), table)
@@ -139,7 +139,9 @@ def _bands(found: Found) -> Table:
          count(row["claims"]), decimal(row["expected_false"]))
         for row in found["bands"]
     ]  # fmt: skip
-    return Table(("facts used", "profiles", "decoys of each kind", "φ", "claims", "if nobody were there"), rows)
+    return Table(
+        ("facts used", "profiles", "decoys of each kind", "φ", "claims", "if nobody were there"), rows
+    )
 
 
 def _settings(found: Found) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from standout.errors import StandoutError
+from standout.release.files import folder_at, written
 from standout.report.charts import Chart
 from standout.report.figures import FIGURES, Figure, extremes, figures, group_table, headline
 from standout.report.intervals import NARROW, WIDE
@@ -45,26 +45,15 @@ def charts(findings: Found) -> dict[str, Chart]:
 def write(findings: Found, folder: str | os.PathLike[str]) -> Path:
     """Writes report.html and charts/*.svg|png into a folder, in place of earlier ones. → the report's path"""
     report, found = Path(folder) / "report.html", cleaned(findings)
-    try:
-        beside = Path(folder) / "charts"
-        beside.mkdir(parents=True, exist_ok=True)
-        for old in (beside / f"{name}.{ending}" for name in FIGURES for ending in ("svg", "png")):
-            old.unlink(missing_ok=True)
-        for name, figure in figures(found).items():
-            chart = figure.draw(WIDE)
-            _put(beside / f"{name}.svg", chart.svg(figure.title, figure.words).encode() + b"\n")
-            _put(beside / f"{name}.png", chart.png())
-        _put(report, page(findings).encode())
-    except OSError as error:
-        raise StandoutError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+    beside = folder_at(Path(folder) / "charts")
+    for old in (beside / f"{name}.{ending}" for name in FIGURES for ending in ("svg", "png")):
+        old.unlink(missing_ok=True)
+    for name, figure in figures(found).items():
+        chart = figure.draw(WIDE)
+        written(beside / f"{name}.svg", chart.svg(figure.title, figure.words) + "\n")
+        written(beside / f"{name}.png", chart.png())
+    written(report, page(findings))
     return report
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Beside its place first, then there: a file is whole or not there."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_bytes(content)
-    new.replace(path)
 
 
 def page(findings: Found) -> str:

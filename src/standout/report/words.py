@@ -5,7 +5,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LONG", "SHORT", "between", "cleaned", "count", "cut", "decimal", "estimate", "percent"]
+__all__ = [
+    "LONG",
+    "SHORT",
+    "between",
+    "cleaned",
+    "count",
+    "cut",
+    "decimal",
+    "estimate",
+    "near_an_end",
+    "percent",
+]
 
 SHORT, LONG = 80, 700
 """Names are cut to so many characters, sentences to so many."""
@@ -55,11 +66,12 @@ def percent(value: float | None, fine: bool | None = None) -> str:
         return BLANK
     if 0 < value < LEAST or 1 - LEAST < value < 1:
         return "<\xa00.1\xa0%" if value < LEAST else ">\xa099.9\xa0%"
-    fine = _near_an_end(value) if fine is None else fine
+    fine = near_an_end(value) if fine is None else fine
     return f"{100 * value:.{int(fine)}f}".removesuffix(".0") + "\xa0%"
 
 
-def _near_an_end(value: float) -> bool:
+def near_an_end(value: float) -> bool:
+    """Whether a share needs a digit more to be told from none or all."""
     return 0 < min(value, 1 - value) < 0.0995
 
 
@@ -76,8 +88,9 @@ def between(found: Estimate | None, unit: str = "share") -> str:
         return ""
     if unit != "share":
         return f"{decimal(low)}\xa0to\xa0{decimal(high)}"
-    fine = _near_an_end(low) or _near_an_end(high)
-    return f"{percent(low, fine).removesuffix(chr(160) + '%')}\xa0to\xa0{percent(high, fine)}"
+    fine = near_an_end(low) or near_an_end(high)
+    first = percent(low, fine).removesuffix("\xa0%")
+    return f"{first}\xa0to\xa0{percent(high, fine)}"
 
 
 def estimate(found: Estimate | None, unit: str = "share") -> str:
