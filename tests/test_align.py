@@ -268,10 +268,19 @@ def test_ids_count_where_their_titles_agree_and_titles_where_they_do_not():
     assert pairs_of(align(release, other), other) == {"1": "2", "2": "3"}
     found = align(release, other, items="id")
     assert pairs_of(found, other) == {"1": "1", "2": "2", "3": "3"}
-    assert found.counts["titles differ"] == 3 and "the same id but another title" in found.words()
+    assert found.counts["titles differ"] == 3 and "3 of them have another title there" in found.words()
+    assert "Nothing but their ids" not in found.words()
     assert found.doubtful["decision"].to_list() == ["yes"] * 3
     bare = data([("x", "2", 1.0), ("x", "9", 2.0)])
     assert pairs_of(align(release, bare), bare) == {"2": "2"}
+    assert "Nothing but their ids says that these are the same items" in align(release, bare).words()
+
+
+def test_a_map_is_believed_but_other_titles_are_listed():
+    release, public = catalogue({"1": "Brazil (1985)", "2": "Alien"}), catalogue({"7": "Heat", "8": "Aliens"})
+    found = align(release, public, items={"7": "1", "8": "2"})
+    assert found.doubtful.select("public_item", "release_item", "decision").rows() == [("7", "1", "yes")]
+    assert found.counts["titles differ"] == 1
 
 
 # A whole catalogue against the truth
@@ -732,7 +741,7 @@ def test_what_people_decided_counts_more_than_ids_and_maps(put):
     ("public_item,release_item,decision\n1,1,yes\n1,2,yes\n", r"1 public item \(1\) to several"),
     ("public_item,release_item,decision\n07,1,yes\n", "no decision names items of these data"),
     ("public_item,decision\n1,yes\n", "public_item, release_item, decision are needed"),
-    ("public_item,release_item,decision\n1,1,no\n2,2,no\n", "once the review is taken in|no item id"),
+    ("public_item,release_item,decision\n1,1,no\n2,2,no\n", "once the review is taken in"),
 ])  # fmt: skip
 def test_a_bad_review_is_an_error_in_one_line(put, content, said):
     side = data([("p", "1"), ("p", "2")])
@@ -753,6 +762,10 @@ def test_nothing_in_common_is_an_error_that_says_what_to_pass(tmp_path):
         so.ParameterError, match="no title of the public data is clearly one of the release's: or"
     ):
         align(titled, lone)
+    blank = catalogue({"2": " "})
+    for one, two in ((titled, blank), (blank, catalogue({"3": "Alien"})), (blank, catalogue({"3": "  "}))):
+        with pytest.raises(so.ParameterError, match="no title of the public data is clearly"):
+            align(one, two, items="title")
     with pytest.raises(so.ParameterError, match="the release has no titles: read it with titles"):
         align(bare, lone, items="title")
     with pytest.raises(so.ParameterError, match="the public data has no titles: read it with titles"):

@@ -35,7 +35,8 @@ WAYS = ("id", "map", "title", "review")
 TOLD = {
     "doubtful": "{} more look like items of the release and are left out until reviewed.",
     "refused": "Of these {} fit more than one item, or one that another fits as well.",
-    "titles differ": "{} have the same id but another title: look at them in the review.",
+    "titles differ": "{} of them have another title there: look at these in the review.",
+    "unchecked": "Nothing but their ids says that these are the same items.",
     "map unknown public": "{} rows of the map name items that the public data do not have.",
     "map unknown release": "{} rows of the map name items that the release does not have.",
     "review unknown": "{} decisions of the review name items that are not there.",
@@ -182,7 +183,7 @@ def align(
     if path and not path.exists():
         write_review(doubtful, path)
     if not (found.item >= 0).any():
-        raise ParameterError(_nothing(found.way, doubtful.height))
+        raise ParameterError(_nothing(found, said))
     value, scale = aligned_values(release, public, found.item, way)
     return Alignment(release, found.item, value, doubtful, _counted(sides, found, said), scale)
 
@@ -219,13 +220,14 @@ class _Sides:
         """Whether both sides have titles at all."""
         return all(_any_text(side.titles) for side in (self.release, self.public))
 
-    def compared(self, most: int | None = None) -> list[Pair]:
-        """Items of the same id, evenly chosen, and how alike their titles are, where both have one."""
-        step = 1 if most is None else max(-(-len(self.shared) // most), 1)
+    def compared(self, pairs: Mapping[int, int], step: int = 1) -> list[Pair]:
+        """How alike the titles of every so many of these pairs are, where both have one."""
+        if not self.titled:
+            return []
         titles, others = self.public_titles.titles, self.release_titles.titles
         return [
-            Pair(one, two, likeness(titles[one], others[two]), "the same id, another title")
-            for one, two in list(self.shared.items())[::step]
+            Pair(one, two, likeness(titles[one], others[two]), "another title")
+            for one, two in list(pairs.items())[::step]
             if titles[one].names and others[two].names
         ]
 
@@ -244,7 +246,7 @@ class _Found:
 
 def _found(sides: _Sides, items: Items, said: Reviewed) -> _Found:
     if isinstance(items, str) and items == "auto":
-        items = "id" if _ids_agree(sides) else "title"
+        return _by_id(sides, said) if _ids_agree(sides) else _by_title(sides, said)
     if isinstance(items, str) and items == "id":
         return _by_id(sides, said)
     if isinstance(items, str) and items == "title":
@@ -259,24 +261,30 @@ def _found(sides: _Sides, items: Items, said: Reviewed) -> _Found:
         "map unknown public": given.unknown_public,
         "map unknown release": given.unknown_release,
     }
-    return _Found("map", _settled(sides, given.pairs, said), counts=counts)
+    return _as_told(sides, "map", given.pairs, said, counts)
 
 
 def _ids_agree(sides: _Sides) -> bool:
     """Whether the same id means the same item on both sides, as far as titles tell."""
-    if not sides.titled:
-        return True
-    tried = sides.compared(TRIED)
+    tried = sides.compared(sides.shared, max(len(sides.shared) // TRIED, 1))
     if not tried:
-        return bool(sides.shared)
+        return bool(sides.shared) or not sides.titled
     return sum(pair.score >= LISTED for pair in tried) >= AGREE * len(tried)
 
 
 def _by_id(sides: _Sides, said: Reviewed) -> _Found:
-    item = _settled(sides, sides.shared, said)
-    others = [pair for pair in sides.compared() if pair.score < LISTED] if sides.titled else []
+    return _as_told(sides, "id", sides.shared, said, {"unchecked": int(not sides.compared(sides.shared))})
+
+
+def _as_told(
+    sides: _Sides, way: str, pairs: Mapping[int, int], said: Reviewed, counts: dict[str, int]
+) -> _Found:
+    """Pairs that need no guess; where their titles differ, they are listed all the same."""
+    item = _settled(sides, pairs, said)
+    others = [pair for pair in sides.compared(pairs) if pair.score < LISTED]
     taken = [pair for pair in others if item[pair.public] == pair.release]
-    return _Found("id", item, taken, seen=_by_pair(others), counts={"titles differ": len(taken)})
+    counts = counts | {"titles differ": len(taken)}
+    return _Found(way, item, taken, seen=_by_pair(others), counts=counts)
 
 
 def _by_title(sides: _Sides, said: Reviewed) -> _Found:
@@ -360,13 +368,14 @@ def _counted(sides: _Sides, found: _Found, said: Reviewed) -> dict[str, int]:
     return counts | found.counts | {"review unknown": said.unknown}
 
 
-def _nothing(way: str, doubtful: int) -> str:
-    if way == "title":
-        listed = f"; {doubtful:,} doubtful pairs can be reviewed" if doubtful else ""
-        return f"no title of the public data is clearly one of the release's{listed}: or pass a map of items"
-    if way == "id":
+def _nothing(found: _Found, said: Reviewed) -> str:
+    if said.no:
+        return "no item is in both data sets once the review is taken in"
+    if found.way == "id":
         return "no item id is in both data sets: give both titles and pass items='title', or a map of items"
-    return "no item is in both data sets once the review is taken in"
+    doubtful = len(found.doubtful)
+    listed = f"; {doubtful:,} doubtful pairs can be reviewed" if doubtful else ""
+    return f"no title of the public data is clearly one of the release's{listed}: or pass a map of items"
 
 
 def _share(part: int, whole: int) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from standout.release.files import put
 from standout.errors import SourceError
+from standout.release.files import put
 
 __all__ = ["read_cells", "unguarded", "write_cells"]
 

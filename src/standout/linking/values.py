@@ -93,7 +93,7 @@ def _affine(ours: Floats, theirs: Floats, scale: float, shift: float, why: str) 
         raise ParameterError(
             f"value · {scale:g} + {shift:g} puts every public value outside the release's {ends}"
         )
-    how = f"Values become {scale:g} · value + {shift:g}"
+    how = f"Values become {scale:g} · value {'−' if shift < 0 else '+'} {abs(shift):g}"
     how = "Values are taken as they are" if (scale, shift) == (1.0, 0.0) else how
     outside = f"; {off:,} of {len(theirs):,} levels lie outside the release's and count as its ends"
     return value, f"{how}: {why}{outside if off else ''}."
