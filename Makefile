@@ -30,10 +30,10 @@ browser: ## Debian's Chromium, in which reports are tested; without it these tes
 
 test: $(READY) browser ## the tests, compiled; then once more on small data with the compiler off
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not browser"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser"
 
 coverage: $(READY) ## which lines the tests reach, with the compiler off so that kernels are seen into
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not browser" --cov --cov-report=term
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser" --cov --cov-report=term
 
 check: $(READY) ## ruff, its formatting, mypy --strict
 	$(BIN)/ruff check .
@@ -54,6 +54,7 @@ bench: $(BENCH) ## speed and memory beside other tools, in one run (ENTRIES=1004
 	$(BIN)/python -m benchmarks.attack --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.simulate --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.sparsity --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.linking --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.making --entries $(or $(ENTRIES),10000000)
 
 fuzz: $(READY) ## mutate the input of every reader (ROUNDS=10000 SEED=1)

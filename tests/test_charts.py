@@ -7,6 +7,8 @@ import pytest
 
 from standout.report.charts import ACCENT, GREY, Axis, Bar, Point, bars, columns, curves
 
+pytestmark = pytest.mark.once
+
 BARS = [
     Bar("dates ± 3 days", "2", 0.7, 0.66, 0.74, 0.686),
     Bar("dates ± 3 days", "3 of 4", None, None, None, 0.9),

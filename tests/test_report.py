@@ -14,13 +14,14 @@ import pytest
 
 import findings as examples
 import standout as so
-from standout.auditing import told
 from standout.report.charts import Axis, Point
 from standout.report.figures import figures
 from standout.report.intervals import NARROW, WIDE, Row, fan, rows
 from standout.report.page import charts, page, write
 from standout.report.shell import page_of
 from standout.report.words import LONG, SHORT, between, cleaned, count, decimal, estimate, percent
+
+pytestmark = pytest.mark.once
 
 KINDS = ("full", "minimal", "hostile", "untrusted")
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
@@ -429,14 +430,6 @@ def test_numbers_in_words():
     )
     assert (between(None), between({"low": None, "high": 1.0})) == ("", "")
     assert SHORT < LONG
-
-
-@pytest.mark.parametrize(
-    "value", [0.0, 1e-9, 0.0004, 0.0006, 0.05, 0.0994, 0.0996, 0.5, 0.9004, 0.9006, 0.9996, 1.0]
-)
-def test_shares_are_told_alike_on_the_page_and_in_findings(value):
-    words = told.percent(value).replace("less than", "<").replace("more than", ">").replace(" ", "\xa0")
-    assert percent(value) == words
 
 
 def test_what_is_not_given_to_a_page_is_an_error():

@@ -50,7 +50,7 @@ def size_bands(facts: Ints, most: int) -> Ints:
     `most` at most.
 
     >>> size_bands(np.array([1, 1, 1, 2, 3, 9, 9, 9, 12]), most=2).tolist()
-    [1, 4]
+    [1, 8]
     """
     own = np.log2(np.maximum(facts[facts > 0], 1)).astype(np.int64)
     if not len(own):
@@ -87,8 +87,8 @@ class Null:
     What differs by no more than a share `slack`, and by rounding, is equal.
 
     >>> some = Null(np.array([1]), np.zeros(4, int), np.ones(4, int), np.array([0.5, 1.0, 2.0, 4.0]), 1)
-    >>> some.false_claim(np.array([3.0, 0.7]), np.array([1, 1])).tolist(), round(some.phi(0.4)[0], 3)
-    ([0.4, 0.8], 2.0)
+    >>> some.false_claim(np.array([3.0, 0.7]), np.array([1, 1])).tolist(), some.phi(0.4).round(3).tolist()
+    ([0.4, 0.8], [2.0])
     """
 
     bands: Ints

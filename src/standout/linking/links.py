@@ -323,10 +323,11 @@ def _sentences(links: Links) -> list[str]:
     if tried < all_of:
         words.append(f"{all_of - tried:,} have no item that the release has.")
     if len(links.null):
+        away = likely_absent(links.false_claim[links.facts > 0])
+        most, likely = _count(links.expected_false), _count(links.likely_false)
         words.append(
-            f"If none of them were in the release, about {_count(links.expected_false)} would be claimed "
-            f"falsely all the same; as many of them do look as if they were there, about "
-            f"{_count(links.likely_false)} false claims are to be expected."
+            f"If none of them were in the release, about {most} would be claimed falsely. {percent(away)} "
+            f"look as if they were not there: about {likely} false claims are to be expected."
         )
     else:
         words.append("Without decoys nothing is known of false claims.")

@@ -1,0 +1,120 @@
+"""Linking at scale: profiles a core links in a second, beside SciPy's sparse product for the same scores.
+
+python -m benchmarks.linking [--entries 10000000] [--rounds 3] [--folder build/bench]
+
+Profiles are whole records of the release, of up to 2,000 facts: short ones (up to 50), usual ones (51 to 500)
+and long ones. SciPy multiplies a matrix of profiles × (item, level), each fact with the similarity of its
+value to every level, by one of (item, level) × records: the same scores as ours without dates, and the same
+eccentricities, which is checked. Dates do not fit into a product. CPU time on one thread. Then what 10,000
+long profiles would take.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+import standout as so
+from benchmarks.files import index_file
+from benchmarks.harness import alone, interleaved, settings
+from standout.facts import Known, entries_told
+from standout.linking.profiles import MOST_FACTS
+from standout.linking.scores import scored
+
+MODULE = "benchmarks.linking"
+KINDS = (
+    ("up to 50 facts", 1, 50, 200),
+    ("51 to 500 facts", 51, 500, 60),
+    ("501 to 2,000 facts", 501, 2_000, 12),
+)
+MANY = 10_000
+
+
+def profiles(release: so.Release, low: int, high: int, count: int) -> Known:
+    """Everything about some records of these lengths; of longer ones the first so many entries."""
+    able = np.flatnonzero((release.lengths >= low) & (release.lengths <= high))
+    if not len(able):
+        able = np.argsort(-release.lengths, kind="stable")[:count]
+    chosen = np.random.default_rng(1).permutation(able)[:count]
+    counts = np.minimum(release.lengths[chosen], MOST_FACTS)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.arange(first[-1]) + np.repeat(release.by_record.start[chosen] - first[:-1], counts)
+    return entries_told(release, at, first)
+
+
+def product(release: so.Release) -> Callable[[Known], list[float]]:
+    """Scores by a sparse product: Σ wt(i) e^(−|Δvalue|/ρ0) over the items that a record has."""
+    side, levels = release.by_record, np.asarray(release.levels, np.float64)
+    assert side.value is not None
+    n = len(levels)
+    column = side.other.astype(np.int64) * n + side.value
+    ones = np.ones(len(column), np.float32)
+    shape = release.n_records, release.n_items * n
+    records = sp.csr_matrix((ones, column, side.start), shape=shape).T.tocsr()
+    weight = 1.0 / np.log(np.maximum(release.support, 2))
+
+    def run(known: Known) -> list[float]:
+        values = np.array(known.values)[known.value]
+        alike = np.exp(-np.abs(values[:, None] - levels) / 1.5) * weight[known.item][:, None]
+        places = known.item[:, None] * n + np.arange(n)
+        data = alike.astype(np.float32).ravel(), places.ravel(), known.first * n
+        asked = sp.csr_matrix(data, shape=(len(known), shape[1]))
+        return [_stands_out(scores, release.n_records) for scores in _rows(asked @ records)]
+
+    return run
+
+
+def _rows(scores: Any) -> list[NDArray[np.float32]]:
+    return [scores.data[low:high] for low, high in zip(scores.indptr[:-1], scores.indptr[1:], strict=True)]
+
+
+def _stands_out(scores: NDArray[np.float32], n: int) -> float:
+    """(max − max2) / σ, zeros included."""
+    best = np.sort(np.partition(np.pad(scores, (0, 2)), -2)[-2:])
+    total, squares = float(scores.sum(dtype=np.float64)), float((scores.astype(np.float64) ** 2).sum())
+    spread = np.sqrt(max(squares / n - (total / n) ** 2, 0.0))
+    return float((best[1] - best[0]) / spread) if spread else 0.0
+
+
+def main() -> None:
+    alone(MODULE)
+    given = settings(__doc__, rounds=3)
+    release = so.open(index_file(given.folder, given.entries))
+    print(f"{release}\n")
+    print(f"{'profiles':20}{'facts':>8}{'ours':>10}{'with dates':>12}{'SciPy':>10}{'SciPy ÷ ours':>14}")
+    multiply = product(release)
+    long = 0.0
+    for name, low, high, count in KINDS:
+        known = profiles(release, low, high, count)
+        jobs: dict[str, Callable[[], object]] = {
+            "ours": lambda known=known: scored(release, known, "ignore", None, False, 1),  # type: ignore[misc]
+            "dated": lambda known=known: scored(release, known, "use", None, True, 1),  # type: ignore[misc]
+            "SciPy": lambda known=known: multiply(known),  # type: ignore[misc]
+        }
+        ours, theirs = scored(release, known, "ignore", None, False, 1).claim, multiply(known)
+        assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3), "the scores are not the same"
+        took = {what: seconds / len(known) for what, seconds in interleaved(given.rounds, jobs).items()}
+        facts, long = len(known.item) / len(known), took["dated"]
+        print(
+            f"{name:20}{facts:8.0f}{1 / took['ours']:8.1f}/s{1 / took['dated']:10.1f}/s"
+            f"{1 / took['SciPy']:8.1f}/s{took['SciPy'] / took['ours']:14.1f}",
+            flush=True,
+        )
+    print(f"\n{MANY:,} of the longest, with dates: {MANY * long / 60:.1f} core-minutes")
+    whole(release)
+
+
+def whole(release: so.Release) -> None:
+    """Some of the longest as so.link attacks them."""
+    known = profiles(release, *KINDS[-1][1:3], 20)
+    begun, cpu = time.perf_counter(), time.process_time()
+    scored(release, known, "use", None, True, None)
+    wall, cpu = time.perf_counter() - begun, time.process_time() - cpu
+    print(f"20 of them at once, all cores: {wall:.1f} s ({cpu:.1f} core-seconds)")
+
+
+if __name__ == "__main__":
+    main()
