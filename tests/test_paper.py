@@ -26,6 +26,7 @@ from standout.paper import (
     lab,
     neighbour_readings,
     page,
+    profile_figure,
     readings,
     reproduce,
 )
@@ -35,6 +36,7 @@ from standout.paper.marginals import bits_by_rank, find_qualifying, held_back, q
 from standout.paper.published import PEOPLE, Setting, bars, neighbours
 from standout.paper.rows import Row, row
 from standout.release.provenance import Provenance
+from standout.rng import generator
 
 COMPILED = not numba.config.DISABLE_JIT
 BY_KEY = {figure.key: figure for figure in FIGURES}
@@ -80,7 +82,7 @@ def test_an_attack_of_the_paper_is_an_adversary():
 
 
 def test_figures_stand_in_the_papers_order_and_know_their_other_number():
-    assert [figure.key for figure in FIGURES] == [*map(str, range(1, 13)), "table", "sp10"]
+    assert [figure.key for figure in FIGURES] == [*map(str, range(1, 13)), "table", "sp10", "imdb"]
     assert BY_KEY["1"].number == "Figure 1 of 2007, Figure 4 of 2008"
     numbers = [figure.number_2008 for figure in FIGURES if figure.number_2008]
     assert sorted(map(int, numbers)) == list(range(1, 13))
@@ -620,6 +622,28 @@ def test_a_command_that_is_cut_short_says_how_to_go_on(run, release, tmp_path, m
     monkeypatch.setattr(simulation, "tried", stopped)
     told = run("paper", "--data", tmp_path / "people.index", "--only", "1,7", "-o", tmp_path / "out")
     assert told.code == 3 and "the same command goes on from there" in told.out
+
+
+def test_profiles_stand_out_as_direct_attacks_say(release, monkeypatch):
+    setting = Setting(4, 4, 1.0, 14.0, None, None, "values")
+    monkeypatch.setattr(profile_figure, "PROFILES", {"some": setting})
+    found = profile_figure.profiles(Lab(release, targets=10, seed=2))
+    adversary = setting.adversary
+    order = generator(2, "targets").permutation(release.n_records)
+    places = order[adversary.eligible(release, order)][:10]
+    there, gone = [], []
+    for place in places.tolist():
+        name = release.records[place]
+        aux = adversary.observe(release, name, seed=2)
+        there.append(so.ScoreboardRH().attack(release, aux).eccentricity)
+        gone.append(so.ScoreboardRH().attack(release, aux, exclude=name).eccentricity)
+    assert [one.ours for one in found.rows] == pytest.approx(
+        [np.median(there), np.quantile(there, 0.1), np.median(gone), np.quantile(gone, 0.9)], rel=1e-4
+    )
+    shares = {(point.series, point.x): point.y for point in found.points}
+    assert shares["there", 0] == 1.0 and shares["not there", 60] == 0.0
+    lacking = profile_figure.profiles(Lab(so.read(release.to_frame().drop("time")), targets=5))
+    assert [one.note for one in lacking.rows] == ["the data has no dates"] and not lacking.points
 
 
 def test_films_that_the_data_does_not_have_leave_the_right_facts(release):

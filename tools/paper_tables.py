@@ -15,6 +15,7 @@ from standout.paper.readings import Reading, fits, unit_of
 from standout.paper.rows import Row, Unit
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
+NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
 Told = dict[str, str]
 
 
@@ -104,8 +105,8 @@ def _some(*words: str) -> Iterable[str]:
 
 
 def _figure(told: Told) -> str:
-    if told["figure"] == "sp10":
-        return "10 of 2008"
+    if told["figure"] in NAMES:
+        return NAMES[told["figure"]]
     return told["figure"] + (f" ({told['figure_2008']})" if told["figure_2008"] else "")
 
 

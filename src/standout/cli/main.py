@@ -585,7 +585,7 @@ def synthesize(output: Path | None, check: bool, nearest: int, as_json: bool, **
 @click.option(
     "--targets", type=click.IntRange(1), default=1000, show_default=True, help="Targets for each bar."
 )
-@click.option("--only", metavar="FIGURES", help="Some figures, like 1,4,12; 1 to 12, table and sp10.")
+@click.option("--only", metavar="FIGURES", help="Some figures, like 1,4,12; 1 to 12, table, sp10, imdb.")
 @click.option(
     "--qualifying", type=click.Path(path_type=Path), metavar="FILE",
     help="The contest's test entries; looked for beside DATA unless said otherwise.",

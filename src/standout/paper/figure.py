@@ -14,6 +14,8 @@ from standout.report.charts import Axis, Point
 
 __all__ = ["Figure", "Result", "said"]
 
+NAMES = {"table": "Table", "sp10": "Figure 10 of 2008", "imdb": "Profiles"}
+
 
 @cache
 def said() -> dict[str, Any]:
@@ -51,7 +53,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        return {"table": "Table", "sp10": "Figure 10 of 2008"}.get(self.key, f"Figure {self.key}")
+        return NAMES.get(self.key, f"Figure {self.key}")
 
     @property
     def number_2008(self) -> str:
@@ -61,6 +63,8 @@ class Figure:
     @property
     def number(self) -> str:
         """Its number in both versions."""
+        if self.key == "imdb":
+            return "Told in words in the section on IMDb, in both versions"
         if self.key == "sp10":
             return "Figure 10 of 2008; it is not in the version of 2007"
         if self.key == "table":

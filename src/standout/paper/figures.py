@@ -6,6 +6,7 @@ from standout.errors import ParameterError
 from standout.paper.data_figures import bits_of_a_film, by_number, nearest, table, test_entries
 from standout.paper.figure import Figure, Result
 from standout.paper.lab import NEAREST, Lab
+from standout.paper.profile_figure import PROFILES, profiles
 from standout.paper.published import Bar, bars
 from standout.report.charts import Axis
 
@@ -13,6 +14,7 @@ __all__ = ["FIGURES", "chosen"]
 
 SHARE, BITS = Axis("share of targets", 0, 1), Axis("bits gained", 0, 20, form=".1f")
 RANK = Axis("rank of the film", log=True, form="~s")
+FAR = Axis("eccentricity, σ", 0, 60)
 PAPER = ("paper",)
 
 
@@ -100,6 +102,15 @@ FIGURES = (
     ),
     _data("table", table, "bars", Axis("share of people", 0, 1)),
     _attack("sp10", by_draw, by_facts_right),
+    Figure(
+        "imdb",
+        profiles,
+        (FAR, Axis("share of people", 0, 1)),
+        "curves",
+        ("not there",),
+        settings=tuple(PROFILES.values()),
+        absent=True,
+    ),
 )
 
 

@@ -65,7 +65,7 @@ class Reproduction:
     @property
     def summary(self) -> str:
         """In a sentence: how near the attacks come to the paper's."""
-        rows = [row for figure, row in self.rows if figure.attacks and row.ours is not None]
+        rows = [row for figure, row in self.rows if figure.attacks and row.within_goal is not None]
         if not rows:
             return "No attack was tried."
         near, alike = (sum(map(bool, judged)) for judged in zip(*map(_judged, rows), strict=True))

@@ -1,0 +1,53 @@
+"""How far public profiles stand out: the paper's section on IMDb, on people whose records are known."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.measure.estimate import Estimate, median
+from standout.paper.figure import Result
+from standout.paper.lab import Lab, exactly
+from standout.paper.published import Setting
+from standout.paper.rows import Row, row
+from standout.report.charts import Point
+
+__all__ = ["PROFILES", "profiles"]
+
+FILMS = 50
+"""Of a profile; people with fewer are left out."""
+PROFILES = {
+    "dates ± 14 days": Setting(FILMS, FILMS, 1.0, 14.0, None, None, "values"),
+    "no dates": Setting(FILMS, FILMS, 1.0, None, None, None, "values"),
+}
+"""Who rates on both sites at the same time, and who whenever there is time."""
+FOUND = (28.0, 15.0)
+"""The eccentricities with which the paper found two people."""
+OTHERS = 2.0
+"""No more than this had nearly all others, who may not have been there at all."""
+MOST = 60
+
+
+def profiles(lab: Lab) -> Result:
+    """How far the best record stands out, of people who are there and of people who are not."""
+    rows: list[Row] = []
+    points: list[Point] = []
+    for panel, setting in PROFILES.items():
+        found = lab.attacked(setting, absent=True)
+        if isinstance(found, str):
+            rows.append(Row(panel, "eccentricity", "eccentricity", "number", None, None, note=found))
+            continue
+        seen = found.cell().outcomes
+        there, gone = seen.claim.ravel(), seen.absent.ravel()
+        for label, estimate, paper in (
+            ("people who are there, median", median(there), min(FOUND)),
+            ("people who are there, all but a tenth at least", _quantile(there, 0.1), None),
+            ("people who are not there, median", median(gone), None),
+            ("people who are not there, all but a tenth at most", _quantile(gone, 0.9), OTHERS),
+        ):
+            rows.append(row(panel, label, "eccentricity", "number", paper, estimate))
+        for name, values in (("there", there), ("not there", gone)):
+            points += [Point(name, x, float((values >= x).mean()), panel=panel) for x in range(MOST + 1)]
+    return Result(tuple(rows), tuple(points))
+
+
+def _quantile(values: NDArray[np.float64], at: float) -> Estimate:
+    return exactly(float(np.quantile(values, at)), len(values))
