@@ -21,6 +21,8 @@ from standout.linking.cells import unguarded, write_cells
 from standout.linking.titles import parted
 from standout.release.labels import Labels
 
+pytestmark = pytest.mark.once
+
 
 def data(rows, titles=None, **options):
     """A release of rows (record, item, value, time), the last two if they are there."""

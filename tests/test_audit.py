@@ -34,6 +34,8 @@ from standout.auditing.sensitive import listed
 from standout.auditing.told import percent, told
 from standout.measure.estimate import rate
 
+pytestmark = pytest.mark.once
+
 COMPILED = not numba.config.DISABLE_JIT
 DOCS = Path(__file__).parents[1] / "docs"
 SCHEMA = json.loads((DOCS / "findings.schema.json").read_text())

@@ -22,6 +22,8 @@ from standout.linking.profiles import Profiles, batches
 from standout.linking.truth import by_budget, curve, truth_of
 from standout.measure.subset import subset
 
+pytestmark = pytest.mark.once
+
 FEW = {"budget": 0.1, "decoys": 24}
 
 
@@ -585,7 +587,7 @@ def movielens(realdata):
 @pytest.mark.realdata
 def test_of_people_who_are_not_there_no_more_are_claimed_than_the_budget_allows(movielens):
     claims = tried = 0
-    for seed in range(4):
+    for seed in range(2):
         here = np.random.default_rng(seed).random(movielens.n_records) < 0.5
         links = so.link(subset(movielens, here), subset(movielens, ~here), budget=0.05, seed=seed)
         claims, tried = claims + links.claims, tried + len(links)

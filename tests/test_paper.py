@@ -38,6 +38,8 @@ from standout.paper.rows import Row, row
 from standout.release.provenance import Provenance
 from standout.rng import generator
 
+pytestmark = pytest.mark.once
+
 COMPILED = not numba.config.DISABLE_JIT
 BY_KEY = {figure.key: figure for figure in FIGURES}
 EXACT = Setting(2, 3, 0.0, 14.0, None, None, "values")
