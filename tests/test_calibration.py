@@ -276,6 +276,29 @@ def test_every_statistic_equals_its_slow_twin(all_compared, scale, columns, miss
             assert found[group][name].tolerance >= 0
 
 
+def test_a_tolerance_is_the_stated_one_and_two_standard_errors(all_compared):
+    all_compared(0.4)
+    release = drawn()
+    twin, found = Twin(release, 0.4), table_of(so.calibration(release, nearest=0))
+    n, days = twin.n, [[time for _, time in cells] for cells in twin.people.values() if len(cells) > 1]
+    near = [fmean(abs((a - b).days) <= 14 for a, b in combinations(one, 2)) for one in days]
+    means = [fmean(value for value, _ in cells) for cells in twin.people.values()]
+    lengths, one = [*map(len, twin.people.values())], netflix()["lengths"]["one"] / PEOPLE
+    for group, name, expected in (
+        ("two ratings of a person", "within 14 days", 0.03 + 2 * pstdev(near) / math.sqrt(len(near))),
+        ("a person's mean rating", "mean", 0.02 + 2 * pstdev(means) / math.sqrt(n)),
+        ("ratings of a person", "mean", 0.005 * 209.25 + 2 * pstdev(lengths) / math.sqrt(n)),
+        ("ratings of a person", "share of people with 1", 0.1 * one + 2 * math.sqrt(one * (1 - one) / n)),
+        ("films outside the most rated", "≥ 5 films outside the top 100",
+         0.02 + 2 * math.sqrt(0.97 * 0.03 / n)),
+        ("a film's mean rating", "standard deviation", 0.03),
+        ("support by rank", "mean |ln ratio|, ranks 1 to 17,770", 0.05),
+        ("bits added to a film's", "rating ± 1, ranks 1 to 100", 0.05),
+        ("bits added to a film's", "date ± 14 days, ranks 1 to 100", 0.2),
+    ):  # fmt: skip
+        assert found[group][name].tolerance == pytest.approx(expected, rel=1e-9), (group, name)
+
+
 def test_nearest_neighbours_are_those_of_the_slow_twin(all_compared):
     all_compared(0.4)
     release = drawn(records=40)

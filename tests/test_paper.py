@@ -339,7 +339,7 @@ def naive_readings(entries, facts, target, right, value, time):
 @pytest.mark.parametrize("setting", [EXACT, NO_DATES])
 def test_readings_of_bits_are_told_with_dicts(release, setting):
     here = Lab(release, targets=6, seed=2, threads=1)
-    places = bit_readings._places(here, setting)
+    places = here.cell(setting).places
     known = setting.adversary.observe_all(release, places, here.seed)
     found = bit_readings.bits_left(here, setting, places, known)
     entries = content(release)
@@ -355,7 +355,8 @@ def test_readings_of_bits_are_told_with_dicts(release, setting):
 
 def test_the_readings_are_of_the_attacks_own_targets(release):
     here = Lab(release, targets=6, seed=2)
-    cell, places = here.cell(EXACT), bit_readings._places(here, EXACT)
+    cell = here.cell(EXACT)
+    places = cell.places
     known = EXACT.adversary.observe_all(release, places, here.seed)
     verdicts = so.ScoreboardRH().attacks(release, known)
     bits = [one.entropy(release.records[place]) for one, place in zip(verdicts, places, strict=True)]
@@ -364,7 +365,7 @@ def test_the_readings_are_of_the_attacks_own_targets(release):
 
 def test_wrong_ratings_may_be_right_if_they_are_drawn_from_all(release):
     here = Lab(release, targets=30, seed=2)
-    places = bit_readings._places(here, NO_DATES)
+    places = here.cell(NO_DATES).places
     known = NO_DATES.adversary.observe_all(release, places, here.seed)
     true = bit_readings._true_values(release, np.repeat(places, 3), known.item)
     assert np.count_nonzero(known.value != true) == len(places)  # one of three is wrong

@@ -189,7 +189,7 @@ def test_an_alias_table_has_the_shares_that_it_was_made_from():
 def test_fitted_weights_give_every_rank_its_support():
     """The twin draws people by the definition: one film after the other, without repeats."""
     draw = np.random.default_rng(3)
-    rank, length = np.arange(1.0, 61.0), np.repeat([2.0, 5.0, 12.0], 400)
+    rank, length = np.arange(1.0, 61.0), np.repeat([2.0, 9.0, 30.0], 400)
     head = draw.random(len(length))
     wanted = length.sum() / (rank + 8) / (1 / (rank + 8)).sum()
     made = tables(rank, fit(rank, wanted, length, head))

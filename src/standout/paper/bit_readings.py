@@ -70,7 +70,7 @@ def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
         BITS[:4], (bits.mean(), np.median(bits), mixed.mean(), similar.mean()), strict=True
     ):
         yield reading, float(total - left), len(bits)
-    places = _places(lab, setting)
+    places = cell.places[:SOME]
     known = setting.adversary.observe_all(lab.release, places, lab.seed)
     for reading, left in zip(BITS[4:12], bits_left(lab, setting, places, known), strict=True):
         yield reading, float(total - left.mean()), len(left)
@@ -79,13 +79,6 @@ def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
         yield BITS[12], float(total - left.mean()), len(left)
     else:  # nothing is wrong, so nothing is drawn
         yield BITS[12], float(total - bits.mean()), len(bits)
-
-
-def _places(lab: Lab, setting: Setting) -> Ints:
-    """The first of the targets that the attack was tried on."""
-    order = generator(lab.seed, "targets").permutation(lab.release.n_records)
-    able = setting.adversary.eligible(lab.release, order)
-    return np.asarray(order[able][: min(SOME, lab.targets)], np.int64)
 
 
 def bits_left(lab: Lab, setting: Setting, places: Ints, known: Known) -> Floats:
