@@ -26,13 +26,13 @@ from conftest import content
 from standout.auditing import words
 from standout.auditing.attacks import Attacked, curve_of
 from standout.auditing.exposure import NEVER, by_joined, by_length, needed
-from standout.auditing.files import inert
 from standout.auditing.ladder import LADDER, Rung, fit, fitted, ladder_of, read_ladder, scaled, words_of
 from standout.auditing.risk import risk_table
 from standout.auditing.selfcheck import SelfCheck, beta_binomial_tail, binomial_tail, planted, slow_scores
 from standout.auditing.sensitive import listed
-from standout.auditing.told import percent, told
 from standout.measure.estimate import rate
+from standout.report.tables import inert
+from standout.report.told import percent, told
 
 pytestmark = pytest.mark.once
 

@@ -14,7 +14,6 @@ from standout.adversary import Adversary
 from standout.attack.match import check_phi
 from standout.attack.run import thread_count
 from standout.auditing.attacks import Attacked, Plan, attacked
-from standout.auditing.files import inert
 from standout.auditing.findings import Asked, Worked, findings
 from standout.auditing.ladder import Fitted, fitted, ladder_of
 from standout.auditing.risk import risk_table
@@ -29,6 +28,7 @@ from standout.release.catalogue import printable
 from standout.release.files import folder_at, put
 from standout.release.model import Release
 from standout.release.progress import Meter, Progress, quiet
+from standout.report.tables import inert
 from standout.rng import check_seed
 
 __all__ = ["Audit", "audit"]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from standout.attack.entries import begins
 from standout.auditing.attacks import Attacked
-from standout.auditing.told import told
 from standout.facts import Known
 from standout.measure.estimate import rate
 from standout.measure.simulate import Cell
 from standout.release.model import Release
+from standout.report.told import told
 
 __all__ = ["by_joined", "by_length", "by_popularity", "facts_needed", "needed", "rarest_known"]
 

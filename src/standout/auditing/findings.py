@@ -17,10 +17,10 @@ from standout.auditing.ladder import words_of
 from standout.auditing.selfcheck import Check
 from standout.auditing.sensitive import Listed, revealed_by
 from standout.auditing.theory import theory
-from standout.auditing.told import told
 from standout.measure.simulate import Cell, Simulation
 from standout.measure.sparsity import Sparsity
 from standout.release.model import Release
+from standout.report.told import told
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Asked", "Worked", "findings"]
 

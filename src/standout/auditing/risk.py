@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from standout.adversary import Adversary
 from standout.attack.score import ScoreboardRH
 from standout.auditing.exposure import NEVER, needed
-from standout.auditing.files import private_table, table_form
 from standout.errors import ParameterError
 from standout.facts import Known
 from standout.measure.estimate import rate
 from standout.measure.targets import whole
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
+from standout.report.tables import private_table, table_form
 from standout.rng import check_seed, generator, key
 
 __all__ = ["rights", "risk_table"]

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from standout.adversary import Adversary
 from standout.attack.score import ScoreboardRH
 from standout.auditing.ladder import Rung, fit
-from standout.auditing.told import percent
 from standout.facts import Known
 from standout.measure.outcomes import Question, claims, tried
 from standout.measure.simulate import Cell, Simulation, simulate
@@ -22,6 +21,7 @@ from standout.measure.subset import subset
 from standout.release.clock import SECONDS
 from standout.release.model import Orientation, Release, frozen
 from standout.release.progress import Progress, quiet
+from standout.report.told import percent
 from standout.rng import generator
 from standout.similarity.attributes import Present
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.auditing.told import told
 from standout.errors import ParameterError, SourceError
 from standout.facts import Known
 from standout.measure.estimate import rate
@@ -19,6 +18,7 @@ from standout.measure.simulate import Cell
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
 from standout.release.postings import unpacked
+from standout.report.told import told
 
 __all__ = ["ANY", "Listed", "listed", "revealed_by"]
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from standout.auditing.attacks import Attacked
-from standout.auditing.told import percent, told
 from standout.measure.bounds import facts_for_lineup, facts_needed
 from standout.measure.sparsity import Sparsity, sparsity
 from standout.release.model import Release
 from standout.release.progress import Progress
+from standout.report.told import percent, told
 from standout.similarity.attributes import Equal, Similarity, Within
 
 __all__ = ["measured_sparsity", "similarity_words", "theory"]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from standout.auditing.attacks import Attacked, Measures
-from standout.auditing.told import percent, share, told
 from standout.measure.estimate import Estimate
+from standout.report.told import percent, share, told
 
 __all__ = ["answer", "limits", "threshold", "verdict"]
 

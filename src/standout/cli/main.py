@@ -461,7 +461,7 @@ def audit(
     from standout.cli.audit import WORK, code_of, folder_for, show_audit, write
 
     if risk is not None:
-        from standout.auditing.files import table_form
+        from standout.report.tables import table_form
 
         table_form(risk)
     elif risk_sample is not None:

@@ -14,8 +14,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from standout._version import __version__
-from standout.auditing.files import inert
-from standout.auditing.told import percent, told
 from standout.errors import ParameterError
 from standout.linking.align import Alignment
 from standout.linking.assign import contested, one_to_one
@@ -27,6 +25,8 @@ from standout.linking.truth import Truth, by_budget, curve
 from standout.measure.estimate import Estimate, rate
 from standout.release.files import put
 from standout.release.model import Release
+from standout.report.tables import inert
+from standout.report.told import percent, told
 
 __all__ = ["Asked", "Links"]
 
