@@ -6,14 +6,16 @@ Profiles are whole records of the release, of up to 2,000 facts: short ones (up 
 and long ones. SciPy multiplies a matrix of profiles × (item, level), each fact with the similarity of its
 value to every level, by one of (item, level) × records: the same scores as ours without dates, and the same
 eccentricities, which is checked. Dates do not fit into a product. CPU time on one thread. Then what 10,000
-long profiles would take.
+long profiles would take, and so.link as a whole on half of what 10,000 people have.
 """
 
+import resource
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -21,8 +23,10 @@ import standout as so
 from benchmarks.files import index_file
 from benchmarks.harness import alone, interleaved, settings
 from standout.facts import Known, entries_told
+from standout.linking.agreement import Agreement
 from standout.linking.profiles import MOST_FACTS
-from standout.linking.scores import scored
+from standout.linking.scores import candidates
+from standout.measure.subset import subset
 
 MODULE = "benchmarks.linking"
 KINDS = (
@@ -85,16 +89,17 @@ def main() -> None:
     release = so.open(index_file(given.folder, given.entries))
     print(f"{release}\n")
     print(f"{'profiles':20}{'facts':>8}{'ours':>10}{'with dates':>12}{'SciPy':>10}{'SciPy ÷ ours':>14}")
-    multiply = product(release)
+    multiply, agreement = product(release), Agreement(release)
     long = 0.0
     for name, low, high, count in KINDS:
         known = profiles(release, low, high, count)
         jobs: dict[str, Callable[[], object]] = {
-            "ours": lambda known=known: scored(release, known, "ignore", None, False, 1),  # type: ignore[misc]
-            "dated": lambda known=known: scored(release, known, "use", None, True, 1),  # type: ignore[misc]
+            "ours": lambda known=known: candidates(agreement, known, "ignore", None, False, 1),  # type: ignore[misc]
+            "dated": lambda known=known: candidates(agreement, known, "use", None, True, 1),  # type: ignore[misc]
             "SciPy": lambda known=known: multiply(known),  # type: ignore[misc]
         }
-        ours, theirs = scored(release, known, "ignore", None, False, 1).claim, multiply(known)
+        found, theirs = candidates(agreement, known, "ignore", None, False, 1)[0], multiply(known)
+        ours = (found.score[:, 0] - found.score[:, 1]) / found.sigma
         assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3), "the scores are not the same"
         took = {what: seconds / len(known) for what, seconds in interleaved(given.rounds, jobs).items()}
         facts, long = len(known.item) / len(known), took["dated"]
@@ -108,12 +113,21 @@ def main() -> None:
 
 
 def whole(release: so.Release) -> None:
-    """Some of the longest as so.link attacks them."""
-    known = profiles(release, *KINDS[-1][1:3], 20)
+    """so.link as it is, of half of what so many people have, with decoys of both kinds."""
+    draw = np.random.default_rng(1)
+    chosen = np.zeros(release.n_records, np.bool_)
+    chosen[draw.permutation(np.flatnonzero(release.lengths > 1))[:MANY]] = True
+    frame = subset(release, chosen).to_frame()
+    public = so.read(frame.filter(pl.Series(draw.random(len(frame)) < 0.5)))
     begun, cpu = time.perf_counter(), time.process_time()
-    scored(release, known, "use", None, True, None)
+    links = so.link(release, public, truth={one: one for one in public.records})
     wall, cpu = time.perf_counter() - begun, time.process_time() - cpu
-    print(f"20 of them at once, all cores: {wall:.1f} s ({cpu:.1f} core-seconds)")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"so.link of {len(links):,} profiles of {links.facts.min():,} to {links.facts.max():,} facts (median "
+        f"{np.median(links.facts):,.0f}): {wall:.0f} s, {cpu:.0f} core-seconds, {peak:.2f} GB at the peak; "
+        f"precision {links.precision}, recall {links.recall}"
+    )
 
 
 if __name__ == "__main__":

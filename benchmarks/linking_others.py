@@ -169,9 +169,7 @@ def main() -> None:
     others: dict[str, Callable[[Pair], pl.DataFrame]] = {"Splink": splink, "RecordLinkage": recordlinkage}
     begun = time.perf_counter()
     links = ours(pair)
-    table = links.table.filter(pl.col("ties") == 1, pl.col("eccentricity") > 0)
-    score = -table["false_claim"] + table["eccentricity"] * 1e-9
-    mine = table.select("profile", "record", sure="claimed").with_columns(score=score)
+    mine = links.table.filter(ties=1).select("profile", "record", sure="claimed", score="evidence")
     told["Standout"] = judged(mine, pair) | {"seconds": time.perf_counter() - begun}
     for name, tool in others.items():
         begun = time.perf_counter()

@@ -141,7 +141,7 @@ def full():
     question = {"answer": "yes", "number": est(0.84)}
     return {
         "schema": "standout-findings",
-        "schema_version": 1,
+        "schema_version": 2,
         "made": {"by": "standout 0.1.0", "at": "2026-11-16T08:00:00+00:00", "seed": 2008, "seconds": None},
         "data": {
             "name": "ratings.csv",
@@ -158,6 +158,7 @@ def full():
             "rows_rejected": 3,
             "synthetic": False,
         },
+        "original": None,
         "settings": {
             "targets": 1000,
             "facts": FACTS,

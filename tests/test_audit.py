@@ -86,7 +86,7 @@ def valid(findings):
 def test_the_schema_is_one_and_the_findings_keep_to_it(done):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     found = valid(done.findings)
-    assert found["schema_version"] == 1 and found["made"]["at"] is None
+    assert found["schema_version"] == 2 and found["made"]["at"] is None
     assert done.complete and done.trusted and done.exceeded
 
 

@@ -4,6 +4,7 @@ What is known of people is known of the ORIGINAL. Whoever attacks a changed rele
 where dates are months, a known day becomes its month, and a known 4 becomes "liked" where values are that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.errors import ParameterError
-from standout.facts import Known
+from standout.facts import ANY_TIME, Known, anything
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
-__all__ = ["PERIODS", "Done", "Period", "Sanitized", "Terms"]
+__all__ = ["PERIODS", "Bins", "Done", "Period", "Sanitized", "Terms"]
 
 Ints = NDArray[np.int64]
 PERIODS = ("day", "week", "month", "quarter", "year")
@@ -76,20 +77,41 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class Bins:
+    """Numbers told by the bin that they lie in: below edges[0], from edges[0] on, …, from the last edge on.
+
+    >>> Bins((3.0,), (1.4, 4.2)).told([2, 3, 5])
+    (1.4, 4.2, 4.2)
+    """
+
+    edges: tuple[float, ...]
+    tells: tuple[float, ...]
+
+    def told(self, values: Sequence[float]) -> tuple[float, ...]:
+        """What each of these numbers is told by."""
+        return tuple(self.tells[place] for place in np.searchsorted(self.edges, values, side="right"))
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
-    """What one step did: its words, and counts that say how much changed."""
+    """What one step did: its words, counts that say how much changed, and its bins where values have them."""
 
     step: str
     counts: dict[str, float]
+    bins: Bins | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sanitized(Release):
-    """A release, the original that it was made from, and what was done; see `standout.sanitize`."""
+    """A release, the original that it was made from, and what was done; see `standout.sanitize`.
+
+    `renumbered` says that its ids are not the original's.
+    """
 
     original: Release = field(kw_only=True)
     terms: Terms = field(kw_only=True)
     done: tuple[Done, ...] = field(kw_only=True, default=())
+    renumbered: bool = field(kw_only=True, default=False)
 
     def told(self, known: Known, people: Ints) -> Known:
         """What is known of these people, given by their places in the original, as codes of this release.
@@ -139,7 +161,7 @@ class Sanitized(Release):
         length[there, 0] = np.minimum(length[there, 0], self.lengths[stands])
         length[there, 1] = np.maximum(length[there, 1], self.lengths[stands])
         if self.span == 0 or self.by_record.time is None:
-            return length, joined
+            return length, anything(len(joined), ANY_TIME)
         limited = np.abs(joined) < 2**61
         joined = np.where(limited, self._moved(np.where(limited, joined, 0)), joined)
         first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[stands]

@@ -8,7 +8,7 @@ from standout.jit import Array, Flag, Int, kernel, part
 from standout.release.model import Release
 from standout.similarity.tables import Tables
 
-__all__ = ["begins", "has", "similarities"]
+__all__ = ["begins", "has", "places", "similarities"]
 
 Ints = NDArray[np.int64]
 NO_CODES = np.empty(0, np.uint8)
@@ -16,8 +16,13 @@ NO_CODES = np.empty(0, np.uint8)
 
 def has(release: Release, record: Ints, item: Ints) -> NDArray[np.bool_]:
     """Whether each record has the item beside it; a record of -1 has nothing."""
-    found = np.empty(len(record), np.bool_)
-    _has(release.by_record.start, release.by_record.other, record, item, found)
+    return np.asarray(places(release, record, item) >= 0)
+
+
+def places(release: Release, record: Ints, item: Ints) -> Ints:
+    """Where each record has the item beside it among the entries by record; -1 where it has not."""
+    found = np.empty(len(record), np.int64)
+    _places(release.by_record.start, release.by_record.other, record, item, found)
     return found
 
 
@@ -59,9 +64,9 @@ def _begins(start: Array, time: Array, missing: Int, first: Array) -> None:
 
 
 @kernel
-def _has(start: Array, other: Array, record: Array, item: Array, found: Array) -> None:
+def _places(start: Array, other: Array, record: Array, item: Array, found: Array) -> None:
     for i in range(len(record)):
-        found[i] = record[i] >= 0 and _find(start, other, record[i], item[i]) >= 0
+        found[i] = _find(start, other, record[i], item[i]) if record[i] >= 0 else -1
 
 
 @kernel

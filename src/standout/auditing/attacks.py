@@ -8,6 +8,7 @@ from typing import Any
 from standout.adversary import Adversary
 from standout.auditing.ladder import Rung, able, scaled
 from standout.measure.estimate import Estimate
+from standout.measure.people import People
 from standout.measure.simulate import Cell, Simulation, simulate
 from standout.release.model import Release
 from standout.release.progress import Progress
@@ -32,6 +33,11 @@ class Plan:
     seed: int
     threads: int | None
     work: Path | None
+
+    @property
+    def people(self) -> People:
+        """Whom it is about."""
+        return People.of(self.release)
 
     def simulated(self, adversary: Adversary, facts: Sequence[int], progress: Progress) -> Simulation:
         """The adversary tried with so many facts."""
@@ -81,7 +87,7 @@ def curve_of(one: Adversary, release: Release, facts: Sequence[int]) -> tuple[Ad
 
 def attacked(plan: Plan, rung: Rung, progress: Progress) -> Attacked:
     """An adversary tried: as named, then with more and more facts. What is the same is tried once."""
-    more, sizes = curve_of(rung.adversary, plan.release, plan.facts)
+    more, sizes = curve_of(rung.adversary, plan.people.truth, plan.facts)
     halves = _Halves(progress, 2)
     if more == rung.adversary:
         both = plan.simulated(more, sorted({*sizes, more.knows}), _Halves(progress, 1))

@@ -22,6 +22,7 @@ from standout.auditing.sensitive import listed
 from standout.auditing.tables import tables
 from standout.auditing.theory import measured_sparsity
 from standout.errors import ParameterError
+from standout.measure.people import People
 from standout.measure.sparsity import Sparsity
 from standout.measure.targets import whole
 from standout.release.catalogue import printable
@@ -138,6 +139,9 @@ def audit(
 
     The same seed gives the same findings. Ctrl-C ends an audit with what it has, `complete` False.
 
+    Where the release was made from another (`standout.sanitize`), everything is about the people of the
+    original and what is known of them there; sparsity and the theorems are about the release itself.
+
     >>> import standout as so
     >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
     >>> done = audit(release, targets=6, facts=[2])
@@ -152,7 +156,8 @@ def audit(
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     wanted = whole("targets", targets, 1)
-    fit = fitted(meant, release.check())
+    truth = People.of(release.check()).truth.check()
+    fit = fitted(meant, truth)
     plan = Plan(
         release, min(wanted, QUICK_TARGETS) if quick else wanted, _facts(facts, quick), check_phi(phi),
         float(budget), TOP, check_seed(seed), thread_count(threads),
@@ -160,7 +165,7 @@ def audit(
     )  # fmt: skip
     asked = Asked(
         plan, fit.headline, meant.source, bool(quick), None if fail_above is None else float(fail_above),
-        printable(str(name)), fit.limits, None if sensitive is None else listed(sensitive, release),
+        printable(str(name)), fit.limits, None if sensitive is None else listed(sensitive, truth),
     )  # fmt: skip
     worked = _worked(asked, fit, progress)
     known = {rung.name: rung.adversary for rung in fit.rungs}

@@ -17,14 +17,16 @@ from standout.auditing.ladder import words_of
 from standout.auditing.selfcheck import Check
 from standout.auditing.sensitive import Listed, revealed_by
 from standout.auditing.theory import theory
+from standout.measure.people import People
 from standout.measure.simulate import Cell, Simulation
 from standout.measure.sparsity import Sparsity
 from standout.release.model import Release
 from standout.report.told import told
+from standout.sanitized import Sanitized
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Asked", "Worked", "findings"]
 
-SCHEMA, SCHEMA_VERSION = "standout-findings", 1
+SCHEMA, SCHEMA_VERSION = "standout-findings", 2
 MASS = 0.9
 
 
@@ -55,6 +57,7 @@ class Worked:
 def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     """The findings of an audit, in plain values."""
     plan, release = asked.plan, asked.plan.release
+    people, original = plan.people.truth.n_records, _original(release)
     tried = [one for one in worked.tried if one.at is not None]
     head = next(one for one in tried if one.rung.name == asked.headline)
     seen = {one.rung.name: _seen(one.named, one.at) for one in tried}
@@ -66,20 +69,21 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "complete": worked.complete,
         "made": {"by": f"standout {__version__}", "at": None, "seed": plan.seed, "seconds": None},
-        "data": _data(release, asked.name),
+        "data": {"name": asked.name} | _data(release),
+        "original": original,
         "settings": {
             "targets": plan.targets, "facts": list(plan.facts), "phi": plan.phi, "budget": plan.budget,
             "top": plan.top, "quick": asked.quick, "fail_above": asked.fail_above, "headline": asked.headline,
             "ladder": asked.ladder,
         },
         "trust": {"trusted": trusted, "checks": [check.to_dict() for check in worked.checks]},
-        "answer": words.answer(head, seen[asked.headline], release.n_records),
+        "answer": words.answer(head, seen[asked.headline], people, original),
         "adversaries": [_adversary(one, seen[one.rung.name], plan) for one in tried],
         "exposure": _exposure(head, asked),
         "theory": theory(release, head.named.question.similarity, worked.sparsity, tried),
         "verdict": words.verdict(head, seen, tried, plan.phi, plan.budget, trusted),
         "threshold": words.threshold(asked.fail_above, seen, tried),
-        "limits": words.limits(head, release.n_records, worked.complete, asked.quick, more),
+        "limits": words.limits(head, people, worked.complete, asked.quick, more, original),
         "versions": _versions(),
     }  # fmt: skip
 
@@ -89,17 +93,30 @@ def _seen(simulation: Simulation | None, cell: Cell | None) -> Measures:
     return measures(simulation, cell)
 
 
-def _data(release: Release, name: str) -> dict[str, Any]:
+def _data(release: Release) -> dict[str, Any]:
     ends = release.time_range
     return {
-        "name": name, "fingerprint": release.fingerprint, "records": release.n_records,
+        "fingerprint": release.fingerprint, "records": release.n_records,
         "items": release.n_items, "entries": release.n_entries, "has_values": release.n_levels > 0,
         "has_times": release.span > 0, "levels": release.n_levels,
         "first": None if ends is None else _day(ends[0]), "last": None if ends is None else _day(ends[1]),
         "median_length": float(np.median(release.lengths)),
         "rows_rejected": sum(release.provenance.rejected.values()),
-        "synthetic": release.provenance.format == "synthetic",
+        "synthetic": People.of(release).truth.provenance.format == "synthetic",
     }  # fmt: skip
+
+
+def _original(release: Release) -> dict[str, Any] | None:
+    """What the release was made from, and how."""
+    if not isinstance(release, Sanitized):
+        return None
+    stands = release.terms.stands
+    told = {
+        "not_in_release": int(np.count_nonzero(stands < 0)),
+        "records_of_several": int(np.count_nonzero(np.bincount(stands[stands >= 0]) > 1)),
+        "done": [{"step": one.step, "counts": one.counts} for one in release.done],
+    }
+    return _data(release.original) | told | {"words": words.made_from(release.original.n_records, told)}
 
 
 def _day(moment: date) -> str:
@@ -111,11 +128,11 @@ def _adversary(one: Attacked, seen: Measures, plan: Plan) -> dict[str, Any]:
     assert cell is not None
     curve = [] if one.curve is None else [_point(cell, measures(one.curve, cell), plan) for cell in one.cells]
     return {
-        "name": rung.name, "title": rung.title, "words": words_of(adversary, plan.release), "gate": rung.gate,
-        "knows": adversary.knows, "wrong": adversary.wrong, "wrong_facts": adversary.wrong_facts,
-        "value_error": adversary.value_error, "time_error": adversary.time_error,
-        "items": str(adversary.items), "length_error": adversary.length_error,
-        "joined_error": adversary.joined_error,
+        "name": rung.name, "title": rung.title, "words": words_of(adversary, plan.people.truth),
+        "gate": rung.gate, "knows": adversary.knows, "wrong": adversary.wrong,
+        "wrong_facts": adversary.wrong_facts, "value_error": adversary.value_error,
+        "time_error": adversary.time_error, "items": str(adversary.items),
+        "length_error": adversary.length_error, "joined_error": adversary.joined_error,
         "note": rung.note, "left_out": cell.left_out, "at": _at(cell, seen, plan), "curve": curve,
         "curve_note": _curve_note(one), "curve_left_out": one.cells[0].left_out if one.cells else 0,
     }  # fmt: skip
@@ -168,23 +185,24 @@ def _at(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
 
 def _exposure(head: Attacked, asked: Asked) -> dict[str, Any]:
     """Who is exposed to the headline adversary."""
-    plan, release, cell, adversary = asked.plan, asked.plan.release, head.at, head.rung.adversary
+    people, cell, adversary = asked.plan.people, head.at, head.rung.adversary
+    truth = people.truth
     assert cell is not None
-    known = adversary.observe_all(release, cell.places, plan.seed)
+    known = adversary.observe_all(truth, cell.places, asked.plan.seed)
     listed = asked.sensitive
     sensitive = None
     if listed is not None:
-        able = adversary.eligible(release, np.arange(release.n_records))
+        able = adversary.eligible(truth, np.arange(truth.n_records))
         sensitive = {
             "file": listed.file, "items_listed": listed.lines, "items_found": listed.found,
-            "adversary": head.rung.name, "rows": revealed_by(release, listed, cell, known, able),
+            "adversary": head.rung.name, "rows": revealed_by(people, listed, cell, known, able),
         }  # fmt: skip
     return {
         "adversary": head.rung.name,
         "facts_needed": facts_needed(head),
-        "by_length": by_length(release, cell),
-        "by_popularity": by_popularity(release, cell, known),
-        "by_joined": by_joined(release, cell),
+        "by_length": by_length(truth, cell),
+        "by_popularity": by_popularity(truth, cell, known),
+        "by_joined": by_joined(truth, cell),
         "sensitive": sensitive,
     }
 

@@ -14,6 +14,8 @@ from standout.auditing.exposure import NEVER, needed
 from standout.errors import ParameterError
 from standout.facts import Known
 from standout.measure.estimate import rate
+from standout.measure.outcomes import own_scores
+from standout.measure.people import People
 from standout.measure.targets import whole
 from standout.release.model import Release
 from standout.release.progress import Progress, quiet
@@ -53,7 +55,8 @@ def risk_table(
     path      a .csv or .parquet file to write it to, for its owner alone
 
     `facts_needed` is the smallest number of facts from which on the guess stays right, in more than half of
-    the draws; empty if there is none. All but the length is empty for a record with too few items.
+    the draws; empty if there is none. All but the length is empty for a record with too few items. If the
+    release was made from another, rows are the original's records; who is not in the release has 0 to 0.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=80, entries=2_000, seed=7)
@@ -64,13 +67,14 @@ def risk_table(
     if file is not None:
         table_form(file)
     sizes = _sizes(facts, adversary)
-    places, draws, seed = _places(release, records, seed), whole("draws", draws, 1), check_seed(seed)
-    able = adversary.eligible(release, places)
+    people = People.of(release)
+    places, draws, seed = _places(people.truth, records, seed), whole("draws", draws, 1), check_seed(seed)
+    able = adversary.eligible(people.truth, places)
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
     for low in range(0, len(places), BATCH):
         here, can = places[low : low + BATCH], able[low : low + BATCH]
-        right = _tried(release, adversary, here[can], sizes, draws, seed, threads)
-        _add(columns, release, here, can, right, sizes)
+        right = _tried(people, adversary, here[can], sizes, draws, seed, threads)
+        _add(columns, people, here, can, right, sizes)
         progress("risk table", min(low + BATCH, len(places)), len(places))
     table = pl.DataFrame(columns, schema=SCHEMA)
     if file is not None:
@@ -79,44 +83,45 @@ def risk_table(
 
 
 def _add(
-    columns: dict[str, list[Any]], release: Release, places: Ints, able: NDArray[np.bool_], right: Floats,
+    columns: dict[str, list[Any]], people: People, places: Ints, able: NDArray[np.bool_], right: Floats,
     sizes: Sequence[int],
 ) -> None:  # fmt: skip
     """The rows of some records, of whom those `able` were tried; `right` is by record, draw and size."""
     n, draws = right.shape[:2]
     facts = np.sort(needed(right.reshape(n * draws, -1), sizes).reshape(n, draws), axis=1)[:, draws // 2]
     tried = iter(zip(facts.tolist(), right[:, :, -1].sum(axis=1).tolist(), strict=True))
-    for place, can in zip(places.tolist(), able.tolist(), strict=True):
-        columns["record"].append(release.records[place])
-        columns["length"].append(int(release.lengths[place]))
+    there = (people.stands(places) >= 0).tolist()
+    for place, can, is_there in zip(places.tolist(), able.tolist(), there, strict=True):
+        columns["record"].append(people.truth.records[place])
+        columns["length"].append(int(people.truth.lengths[place]))
         if not can:
             row: tuple[Any, ...] = (None, None, None, None)
         else:
             least, hits = next(tried)
             found = rate(min(hits, draws), draws)
-            row = (None if least == NEVER else least, found.value, found.low, found.high)
+            high = found.high if is_there else 0.0
+            row = (None if least == NEVER else least, found.value, found.low, high)
         for name, cell in zip(("facts_needed", "probability", "low", "high"), row, strict=True):
             columns[name].append(cell)
 
 
 def _tried(
-    release: Release, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
+    people: People, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
     threads: int | None,
 ) -> Floats:  # fmt: skip
     """The chance that the guess is right, by record, draw and number of facts; each draw has its own."""
     found = np.zeros((len(places), draws, len(sizes)))
     for draw in range(draws if len(places) else 0):
         own = int(key(seed, "risk", draw) >> np.uint64(1))
-        known = adversary.observe_all(release, places, own)
-        found[:, draw] = rights(release, known, places, sizes, threads)
+        known = people.observed(adversary, places, own)
+        found[:, draw] = rights(people.release, known, places, sizes, threads)
     return found
 
 
 def rights(release: Release, known: Known, places: Ints, sizes: Sequence[int], threads: int | None) -> Floats:
     """The chance that the best guess is the target, 1/ties if it is among the best: by target and size."""
     verdicts = ScoreboardRH().nested(release, known, list(sizes), with_z=False, threads=threads)
-    target = np.repeat(places, len(sizes))
-    score = verdicts.queries.scores_of(np.arange(len(target)), target)
+    score = own_scores(verdicts, np.repeat(People.of(release).stands(places), len(sizes)))
     right = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
     return np.asarray(right.reshape(len(places), len(sizes)))
 

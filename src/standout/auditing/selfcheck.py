@@ -1,7 +1,9 @@
-"""Whether the audit works: planted records are found, guessing finds nobody, the absent are not claimed.
+"""Whether the audit works: planted records are found, guessing finds nobody, the absent are not claimed; and
+whether a release and the original that it is said to be made from belong together.
 
-Each check is made on some of the release's records, with the attack that the audit uses. It fails only where
-chance hardly ever would: once in ten thousand audits.
+Each check is made on some of the release's records, with the attack that the audit uses, and with facts from
+the original if the release was made from one. It fails only where chance hardly ever would: once in ten
+thousand audits.
 """
 
 import math
@@ -14,8 +16,11 @@ from numpy.typing import NDArray
 from standout.adversary import Adversary
 from standout.attack.score import ScoreboardRH
 from standout.auditing.ladder import Rung, fit
-from standout.facts import Known
+from standout.facts import Aux, Known
 from standout.measure.outcomes import Question, claims, tried
+from standout.measure.pairs import alike
+from standout.measure.people import People
+from standout.measure.sampled import sampled
 from standout.measure.simulate import Cell, Simulation, simulate
 from standout.measure.subset import subset
 from standout.release.clock import SECONDS
@@ -23,7 +28,7 @@ from standout.release.model import Orientation, Release, frozen
 from standout.release.progress import Progress, quiet
 from standout.report.told import percent
 from standout.rng import generator
-from standout.similarity.attributes import Present
+from standout.similarity.attributes import Decay, Present
 
 __all__ = ["Check", "SelfCheck", "beta_binomial_tail", "binomial_tail", "planted", "slow_scores"]
 
@@ -35,6 +40,8 @@ TRIED, GONE, TWINS = 200, 500, 5
 """People with facts about others; taken out, and as many to choose φ; scored a second time."""
 RARE = 1e-4
 """What chance does less often than this is not put down to chance."""
+DOUBT = 0.01
+"""What chance does less often than this is not taken for chance where an original is to be recognised."""
 CLOSE = 1e-5
 
 
@@ -69,16 +76,22 @@ class SelfCheck:
         if release.n_records > SAMPLE:
             keep = np.zeros(release.n_records, np.bool_)
             keep[generator(seed, "self-check").permutation(release.n_records)[:SAMPLE]] = True
-            release = subset(release, keep)
-        fitting = fit(rung, release)
+            release = sampled(release, keep)
+        fitting = fit(rung, People.of(release).truth)
         one = Adversary(knows=1) if isinstance(fitting, str) else fitting.adversary
         return cls(release, one, budget, seed, threads)
 
+    @property
+    def people(self) -> People:
+        return People.of(self.release)
+
     def run(self, progress: Progress = quiet) -> list[Check]:
+        checks = [self.canaries, self.guessing, self.control, self.twin]
+        checks += [self.standing] if self.people.changed else []
         found = []
-        for number, check in enumerate((self.canaries, self.guessing, self.control, self.twin), 1):
+        for number, check in enumerate(checks, 1):
             found.append(check())
-            progress("checking", number, 4)
+            progress("checking", number, len(checks))
         return found
 
     def canaries(self) -> Check:
@@ -104,18 +117,19 @@ class SelfCheck:
 
     def guessing(self) -> Check:
         """What is known is about somebody else: then nobody is found but by chance."""
-        places = self._able()[:TRIED]
-        known = self.adversary.observe_all(self.release, places, self.seed)
+        places, others = self._pairs()
+        known = self.people.observed(self.adversary, places, self.seed)
         asked = Question(2, 0.5, Present(), False)
         found = tried(
-            ScoreboardRH(), self.release, known, np.roll(places, 1), [self.adversary.knows], asked, {},
+            ScoreboardRH(), self.release, known, others, [self.adversary.knows], asked, {},
             threads=self.threads,
         )  # fmt: skip
         hits, n = math.floor(math.fsum(found.right.ravel()) + 1e-9), len(places)
-        passed = len(places) < 2 or binomial_tail(hits, n, 1 / self.release.n_records) >= RARE
+        chance = self._luck()
+        passed = len(places) < 2 or binomial_tail(hits, n, chance) >= RARE
         return Check(
             "guessing", "Facts about somebody else find nobody",
-            f"about {n / self.release.n_records:.2g} of {n}", f"{hits} of {n}", passed,
+            f"about {n * chance:.2g} of {n}", f"{hits} of {n}", passed,
             f"With facts about other people the right record was found for {hits} of {n}, "
             f"{'no more than' if passed else 'more than'} guessing explains.",
         )  # fmt: skip
@@ -128,19 +142,19 @@ class SelfCheck:
         able, title = self._able(), "People who are not in the data are not claimed"
         gone = able[len(able) - min(GONE, len(able) // 10) :]
         rest = able[: min(GONE, len(able) - len(gone))]
-        if not len(gone) or self.release.n_records - len(gone) < 2:
+        keep = np.ones(self.release.n_records, np.bool_)
+        stands = self.people.stands(gone)
+        keep[stands[stands >= 0]] = False
+        if not len(gone) or keep.sum() < 2:
             told = f"not tried: {len(able):,} records are too few"
             return Check("control", title, told, told, True, "There are too few records to take some out.")
         chosen = _cell(simulate(
-            self.release, self.adversary, targets=[self.release.records[place] for place in rest],
+            self.release, self.adversary, targets=[self.people.truth.records[place] for place in rest],
             seed=self.seed, threads=self.threads,
         ))  # fmt: skip
         phi = chosen.tradeoff.phi_for(self.budget)
         allowed = math.floor(self.budget * len(rest) + 1e-9)
-        known = self.adversary.observe_all(self.release, gone, self.seed)
-        keep = np.ones(self.release.n_records, np.bool_)
-        keep[gone] = False
-        auxes = [known.aux(self.release, q) for q in range(len(gone))]
+        auxes = _auxes(self.release, self.people.observed(self.adversary, gone, self.seed))
         verdicts = ScoreboardRH().attacks(subset(self.release, keep), auxes, threads=self.threads)
         hits, n = int(np.count_nonzero(claims(verdicts.columns) >= phi)), len(gone)
         most = max(
@@ -158,7 +172,7 @@ class SelfCheck:
         """The scores of a few targets, worked out once more by other means."""
         plain = replace(self.adversary, length_error=None, joined_error=None)
         places = self._able()[:TWINS]
-        known = plain.observe_all(self.release, places, self.seed)
+        known = self.people.observed(plain, places, self.seed)
         columns = ScoreboardRH().nested(self.release, known, [plain.knows], threads=self.threads).columns
         same = 0
         for q in range(len(places)):
@@ -176,10 +190,55 @@ class SelfCheck:
             f"{'they agree' if same == n else 'they do not agree'}.",
         )  # fmt: skip
 
+    def standing(self) -> Check:
+        """The release and its original belong together: people are more like the records that stand for them
+        than like those of others. With the wrong original, or another's key, nobody would be found."""
+        places, others = self._pairs()
+        own, theirs, hits, n = self.people.stands(places), self.people.stands(others), 0, len(places)
+        for similarity in (Present(), Decay()):
+            mine, other = (alike(self.release, places, record, similarity) for record in (own, theirs))
+            hits = max(hits, math.floor(((mine > other) + (mine == other) / 2).sum()))
+        least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)
+        title = "People are like the records that stand for them"
+        if least is None:
+            told = f"not tried: {n:,} people are too few"
+            return Check("standing", title, told, told, True, "There are too few people to tell.")
+        passed = hits >= least
+        return Check(
+            "standing", title, f"at least {least} of {n}", f"{hits} of {n}", passed,
+            f"{hits} of {n} people are more like the record that stands for them than like that of somebody "
+            "else: "
+            + ("the release and its original belong together." if passed else
+               "this may be another original or another key, or nothing is left of these people."),
+        )  # fmt: skip
+
     def _able(self) -> Ints:
-        """The records that can be tried, in random order."""
-        order = generator(self.seed, "checked").permutation(self.release.n_records)
-        return np.asarray(order[self.adversary.eligible(self.release, order)])
+        """The people who can be tried, in random order."""
+        truth = self.people.truth
+        order = generator(self.seed, "checked").permutation(truth.n_records)
+        return np.asarray(order[self.adversary.eligible(truth, order)])
+
+    def _luck(self) -> float:
+        """How likely a guess is right by luck, at most: the largest share of people for whom one stands."""
+        stands = self.people.stands(self._able())
+        counts = np.bincount(stands[stands >= 0], minlength=1)
+        most = int(counts.max())
+        return most / int(counts.sum()) if most > 1 else 1 / self.release.n_records
+
+    def _pairs(self) -> tuple[Ints, Ints]:
+        """People who can be tried, and somebody else beside each, for whom another record stands."""
+        able = self._able()
+        able = able[self.people.stands(able) >= 0][:TRIED]
+        others = np.roll(able, 1)
+        apart = self.people.stands(able) != self.people.stands(others)
+        return able[apart], others[apart]
+
+
+def _auxes(release: Release, known: Known) -> list[Aux]:
+    """What is known of each in words, as far as the release has the item."""
+    named = np.flatnonzero(known.item >= 0)
+    known = known.taken(np.arange(len(known)), named, np.searchsorted(named, known.first))
+    return [known.aux(release, q) for q in range(len(known))]
 
 
 def _cell(done: Simulation) -> Cell:
@@ -247,7 +306,7 @@ def slow_scores(release: Release, known: Known, q: int) -> Floats:
         here = np.flatnonzero(side.other == known.item[i])
         alike, told = np.zeros(len(here)), False
         if side.value is not None and known.value[i] >= 0:
-            alike, told = alike + _near_values(release, side.value[here], int(known.value[i])), True
+            alike, told = alike + _near_values(release, side.value[here], known.values[known.value[i]]), True
         if side.time is not None and known.timed[i]:
             code = side.time[here].astype(np.int64)
             near = np.exp(-np.abs(code - known.time[i]) / units / 30.0)
@@ -256,11 +315,12 @@ def slow_scores(release: Release, known: Known, q: int) -> Floats:
     return scores
 
 
-def _near_values(release: Release, codes: Any, known: int) -> Floats:
+def _near_values(release: Release, codes: Any, known: Any) -> Floats:
     if isinstance(release.levels, np.ndarray):
         levels = np.append(release.levels, np.inf)
-        return np.asarray(np.exp(-np.abs(levels[codes] - release.levels[known]) / 1.5))
-    return np.asarray(codes == known, np.float64)
+        return np.asarray(np.exp(-np.abs(levels[codes] - known) / 1.5))
+    levels = np.array([*(release.levels or ()), None], object)
+    return np.asarray(levels[codes] == known, np.float64)
 
 
 def binomial_tail(hits: int, n: int, chance: float) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from standout.errors import ParameterError, SourceError
 from standout.facts import Known
 from standout.measure.estimate import rate
+from standout.measure.people import People
 from standout.measure.simulate import Cell
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
@@ -91,34 +92,34 @@ def _codes(catalogue: Catalogue, name: str) -> list[int]:
 
 
 def revealed_by(
-    release: Release, some: Listed, cell: Cell, known: Known, able: NDArray[np.bool_]
+    people: People, some: Listed, cell: Cell, known: Known, able: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:  # fmt: skip
     """By category: who has such an item, and of how many the guess is right and tells one that was not known.
 
-    `able` says which records can be tried. A rate is of those tried who have one; `people_revealed` is that
-    share of all who have one and can be tried.
+    `able` says who can be tried. A rate is of those tried who have one; `people_revealed` is that share of
+    all who have one and can be tried. Items, and what is `known`, are the truth's.
     """
-    return [_row(release, name, codes, cell, known, able) for name, codes in some.categories.items()]
+    return [_row(people, name, codes, cell, known, able) for name, codes in some.categories.items()]
 
 
 def _row(
-    release: Release, name: str, codes: NDArray[np.int64], cell: Cell, known: Known, able: NDArray[np.bool_]
+    people: People, name: str, codes: NDArray[np.int64], cell: Cell, known: Known, able: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    having = _having(release, codes)
-    sensitive = np.zeros(release.n_items, np.bool_)
+    having = _having(people.truth, codes)
+    sensitive = np.zeros(people.truth.n_items, np.bool_)
     sensitive[codes] = True
-    new = np.array([_tells(release, known, q, int(place), sensitive) for q, place in enumerate(cell.places)])
+    new = np.array([_tells(people, known, q, int(place), sensitive) for q, place in enumerate(cell.places)])
     has = having[cell.places]
     right = cell.outcomes.right.mean(axis=1)
     hits, n = float(right[has & new].sum()), int(has.sum())
-    people, could, share = int(having.sum()), int((having & able).sum()), rate(min(hits, n), n)
+    every, could, share = int(having.sum()), int((having & able).sum()), rate(min(hits, n), n)
     shown = round(share.value * could)
     words = (
-        f"Of {people:,} people with such an item {could:,} can be tried; about {shown:,} of them would have "
+        f"Of {every:,} people with such an item {could:,} can be tried; about {shown:,} of them would have "
         "one revealed."
     )
     return {
-        "category": name, "items": len(codes), "people_with": people, "revealed": told(share),
+        "category": name, "items": len(codes), "people_with": every, "revealed": told(share),
         "people_revealed": shown, "words": words,
     }  # fmt: skip
 
@@ -131,9 +132,10 @@ def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def _tells(release: Release, known: Known, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
-    """Whether a record has a sensitive item that is not among what is known."""
-    start = release.by_record.start
-    own = release.by_record.other[int(start[place]) : int(start[place + 1])]
-    new = own[sensitive[own]]
-    return bool((~np.isin(new, known.item[known.first[q] : known.first[q + 1]])).any())
+def _tells(people: People, known: Known, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
+    """Whether who stands for a person has a sensitive item of theirs that is not among what is known."""
+    side = people.truth.by_record
+    own = side.other[int(side.start[place]) : int(side.start[place + 1])].astype(np.int64)
+    has = own[sensitive[own]]
+    new = has[~np.isin(has, known.item[known.first[q] : known.first[q + 1]])]
+    return bool(people.shown(place, new).any())

@@ -11,7 +11,7 @@ from standout.auditing.attacks import Attacked, Measures
 from standout.measure.estimate import Estimate
 from standout.report.told import percent, share, told
 
-__all__ = ["answer", "limits", "threshold", "verdict"]
+__all__ = ["answer", "limits", "made_from", "threshold", "verdict"]
 
 YES, PARTLY, NO = "yes", "partly", "not by these adversaries"
 CLEAR = 0.1
@@ -28,14 +28,45 @@ SUBJECTS = {
 DONE = {"singling_out": "singled out", "linkability": "linked", "inference": "learned about"}
 
 
-def answer(one: Attacked, seen: Measures, records: int) -> dict[str, Any]:
-    """The one sentence, and the number in it."""
+def made_from(people: int, told: dict[str, Any]) -> str:
+    """Whose facts are used against a release that was made from another, and how it was made."""
+    words = (
+        f"This release was made from an original of {people:,} people. What adversaries know is taken from "
+        "the original, and told as the release would tell it."
+    )
+    if told["not_in_release"]:
+        words += " Who is not in this release cannot be found, and is among those tried."
+    if told["records_of_several"]:
+        words += (
+            f" {told['records_of_several']:,} of the records stand for several people each, who count as "
+            "found where a guess is such a record, though it tells of others too."
+        )
+    steps = "; ".join(one["step"] for one in told["done"])
+    return f"{words} What was done: {steps or 'nothing'}."
+
+
+def _there(told: dict[str, Any]) -> str:
+    gone = told["not_in_release"]
+    return (
+        f"{gone:,} of whom {'is' if gone == 1 else 'are'} not in this release"
+        if gone
+        else "all in this release"
+    )
+
+
+def answer(
+    one: Attacked, seen: Measures, records: int, original: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The one sentence, and the number in it; of a release that was made from another, whom that is about."""
     cell = one.at
     assert cell is not None
     found, could = seen["found", ""], records - cell.left_out
-    whom = "people"
+    whom = "people" if original is None else f"the {records:,} people of the original"
     if cell.left_out:
-        whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}"
+        where = "" if original is None else " in the original"
+        whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}{where}"
+    if original is not None:
+        whom += f", {_there(original)}"
     sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}."
     return {
         "sentence": sentence, "adversary": one.rung.name, "rate": told(found),
@@ -163,7 +194,8 @@ def threshold(
 
 
 def limits(
-    head: Attacked, records: int, complete: bool, quick: bool, more: Sequence[str]
+    head: Attacked, records: int, complete: bool, quick: bool, more: Sequence[str],
+    original: dict[str, Any] | None = None,
 ) -> list[str]:  # fmt: skip
     """What the numbers do not say."""
     cell = head.at
@@ -174,6 +206,11 @@ def limits(
         "The 95 % intervals are about which people were drawn and how the adversary errs. They say nothing "
         "of how likely it is that such an adversary exists.",
     ]
+    if original is not None:
+        found.append(
+            "The adversaries know how the release tells things, and score it as any other. Whoever also "
+            "reckons with the chances of each change may do better."
+        )
     if cell.left_out:
         found.append(
             f"{cell.left_out:,} of {records:,} records have too few items to be tried by “{head.rung.name}”; "

@@ -66,6 +66,8 @@ def show_audit(done: "Audit", folder: Path, as_json: bool) -> None:
         screen.print(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).", soft_wrap=True)
     screen.print(found["answer"]["sentence"], soft_wrap=True)
     screen.print(found["verdict"]["summary"], soft_wrap=True)
+    if found["original"] is not None:
+        screen.print(found["original"]["words"], soft_wrap=True)
     if found["threshold"]["fail_above"] is not None:
         screen.print(found["threshold"]["words"], soft_wrap=True)
     if done.trusted:

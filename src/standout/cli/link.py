@@ -67,7 +67,7 @@ def _write(links: "Links", file: Path, data: str, public: str) -> None:
 
 
 def show_links(links: "Links", files: list[Path], as_json: bool) -> None:
-    """Everything for machines, with ids; for people numbers by bands of sizes, and a few sentences."""
+    """Everything for machines, with ids; for people numbers by sizes, and a few sentences."""
     if as_json:
         show.print_json(links.to_dict())
         return
@@ -84,12 +84,10 @@ def show_links(links: "Links", files: list[Path], as_json: bool) -> None:
 
 def _table(links: "Links") -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("facts used", "profiles", "φ", "claims", "if nobody were there"):
+    names = [name for name in ("profiles", "claims", "present", "right") if name in links.sizes.columns]
+    for name in ("facts used", *names):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in links.bands.iter_rows(named=True):
-        false = "" if row["expected_false"] is None else f"{row['expected_false']:.1f}"
-        table.add_row(
-            f"{row['from']:,}–{row['to']:,}", f"{row['profiles']:,}",
-            "–" if row["phi"] is None else f"{row['phi']:.2f}", f"{row['claims']:,}", false,
-        )  # fmt: skip
+    for row in links.sizes.iter_rows(named=True):
+        size = f"{row['from']:,}–{row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}"
+        table.add_row(size, *(f"{row[name]:,}" for name in names))
     return table

@@ -10,7 +10,8 @@ import click
 
 from standout._version import __version__
 from standout.cli.adversaries import adversary_options
-from standout.cli.public import public_options
+from standout.cli.original import Original, original_options
+from standout.cli.second import public_options
 from standout.cli.sources import Settings, source_options
 from standout.errors import StandoutError
 
@@ -44,6 +45,14 @@ def _whole(name: str, text: str) -> int:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
+
+
+def _list_steps(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from standout.cli.sanitize import list_steps
+
+        list_steps()
+        context.exit()
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -179,11 +188,13 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
     "--save", type=click.Path(path_type=Path), metavar="FILE",
     help="Keep what is done in files of this name; a run that was cut short goes on from there.",
 )  # fmt: skip
+@original_options
 @source_options
 @json_option
 def simulate(
     data: str,
     settings: Settings,
+    original: Original,
     facts: str | None,
     targets: str,
     output: Path | None,
@@ -197,9 +208,14 @@ def simulate(
     is. Printed are how often that is right, what a claim is worth, how much is learned, and the same for
     people who are not in the data. Ctrl-C ends with what there is so far; exit code 3 then.
 
+    What `standout sanitize` made is measured with --original: targets are then people of the original, and
+    so is what is known of them. Options with --original are for reading it.
+
     \b
     JSON has
       complete    whether all targets were tried
+      original    the fingerprint of the original, or null
+      present     the share of targets for whom a record of DATA stands
       table       adversary, facts, measure, setting, estimate, low, high, n, baseline, left_out,
                   seed, fingerprint, version: a row for each measure
       curves      by adversary and facts: the trade-off over phi, and the calibration of probabilities
@@ -224,7 +240,7 @@ def simulate(
     sizes = counts_of("--facts", facts)
     show.check_output(output)
     with show.progress() as progress:
-        release = settings.read([data], progress)
+        release = original.read(data, settings, progress)
         wanted = "all" if targets == "all" else _whole("--targets", targets)
         done = simulated(release, adversary, facts=sizes, targets=wanted, progress=progress, **said)
     if output is not None:
@@ -437,17 +453,19 @@ def unicity(
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
 @threads_option
+@original_options
 @source_options
 @json_option
 def audit(
-    data: str, settings: Settings, output: Path | None, risk: Path | None, risk_sample: int | None,
-    as_json: bool, **said: Any,
+    data: str, settings: Settings, original: Original, output: Path | None, risk: Path | None,
+    risk_sample: int | None, as_json: bool, **said: Any,
 ) -> None:  # fmt: skip
     """How many people could be picked out of DATA, by whom, what would be learned, and how sure that is.
 
     DATA is a source or an index. The folder gets report.html (one file, to be shown), findings.json (for
     machines; docs/findings.schema.json), tables and charts. A run that is cut short goes on with the same
-    command.
+    command. What `standout sanitize` made is audited with --original, so that what adversaries know is true
+    of people and not of what became of them; options with --original are for reading it.
 
     \b
     Exit code
@@ -468,13 +486,96 @@ def audit(
         raise StandoutError("--risk-sample is for --risk-table, which says where it goes")
     folder = folder_for(data, output)
     with show.progress() as progress:
-        release = settings.read([data], progress)
+        release = original.read(data, settings, progress)
         done = audited(release, name=Path(data).name, work=folder / WORK, progress=progress, **said)
         write(done, folder)
         if risk is not None:
             done.risk_table(risk, records=risk_sample or "all", progress=progress)
     show_audit(done, folder, as_json)
     sys.exit(code_of(done))
+
+
+@cli.command()
+@click.argument("data")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Where it goes; NAME-advice unless said otherwise.",
+)  # fmt: skip
+@click.option(
+    "--limit", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+    metavar="SHARE", help="The share of people who may be found.",
+)  # fmt: skip
+@click.option(
+    "--among", type=click.Choice(["everybody", "released"]), default="everybody", show_default=True,
+    help="Whom the limit is for: everybody of DATA, or those who are in the sanitized release.",
+)  # fmt: skip
+@click.option(
+    "--try", "candidates", multiple=True, metavar="STEPS",
+    help="A way to try instead of the usual ones, like 'round-time month + drop-entries 0.5'. Repeat it.",
+)  # fmt: skip
+@click.option(
+    "--ladder", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Your own adversaries, in TOML.",
+)  # fmt: skip
+@click.option("--headline", metavar="NAME", help="The adversary of the ladder that it is about.")
+@click.option(
+    "--targets", type=click.IntRange(1), default=1000, show_default=True,
+    help="How many people the best ways are tried on.",
+)  # fmt: skip
+@click.option(
+    "--people", type=click.IntRange(1), default=1000, show_default=True,
+    help="Of how many people entries are held out, to see what a release is still good for.",
+)  # fmt: skip
+@click.option("--fail", is_flag=True, help="Exit code 4 where nothing that was tried reaches the limit.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@threads_option
+@source_options
+@json_option
+def advise(
+    data: str, settings: Settings, output: Path | None, candidates: tuple[str, ...], ladder: Path | None,
+    headline: str | None, fail: bool, as_json: bool, **said: Any,
+) -> None:  # fmt: skip
+    """Find the least change of DATA after which no more than a share of the people can be found.
+
+    Steps of `standout sanitize` and combinations of them are tried: how many people an adversary who knows of
+    the steps still finds, and how well a recommender learns from what is left. What is recommended is
+    measured once more, with fresh facts and noise, and its whole interval lies below the limit. The folder
+    gets report.html, advice.json and frontier.csv. A run that is cut short goes on with the same command.
+
+    \b
+    Exit code
+      0   the search is done, whether anything reaches the limit or not
+      3   it was cut short
+      4   with --fail: nothing that was tried reaches the limit
+
+    \b
+    JSON has
+      summary, command, recommended (or null), limit, among, adversary, complete, limits
+      points        steps, name, stage (quick, full), frontier, attack (the strongest), risk, risk_released,
+                    utility: value, low, high, n and baseline of each measure
+      composition   of two such releases: right, wrong, shown_once, shown
+      impossible    ways that would leave nothing, and why
+      data, version
+    """
+    from standout.advising.advise import advise as advised
+    from standout.cli import advise as told
+    from standout.cli import show
+
+    folder = told.folder_for(data, output)
+    ways = told.candidates_of(candidates)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        who = told.adversary_for(release, ladder, headline)
+        work = folder / told.WORK
+        done = advised(
+            release, who, candidates=ways, name=Path(data).name, work=work, progress=progress, **said
+        )
+        found = told.write(done, data, settings, folder)
+    told.show_advice(done, found, told.command_of(done, data, settings), folder, as_json)
+    if not done.complete:
+        sys.exit(told.CUT_SHORT)
+    if fail and done.recommended is None:
+        sys.exit(told.NOT_REACHED)
 
 
 @cli.command()
@@ -645,6 +746,78 @@ def paper(
 
 @cli.command()
 @click.argument("data")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="OUT",
+    help="Where it goes: NAME.csv, NAME.parquet, or else an index.",
+)  # fmt: skip
+@click.option(
+    "--step", "steps", multiple=True, metavar="STEP",
+    help="A change, like 'round-time month' or 'drop-rare-items 10'. Repeat it: they are made in order.",
+)  # fmt: skip
+@click.option(
+    "--list-steps", is_flag=True, is_eager=True, expose_value=False, callback=_list_steps,
+    help="Show all steps and how they are written, and end.",
+)  # fmt: skip
+@click.option(
+    "--seed",
+    type=int,
+    help="Makes noise repeatable: keep it secret. Drawn anew and told to nobody if not said.",
+)
+@click.option("--renumber", is_flag=True, help="Give records new ids, 1 to N in random order.")
+@click.option(
+    "--key", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write who stands for whom to this CSV file: as private as DATA.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what is at the output already.")
+@threads_option
+@source_options
+@json_option
+def sanitize(
+    data: str,
+    settings: Settings,
+    output: Path,
+    steps: tuple[str, ...],
+    seed: int | None,
+    key: Path | None,
+    force: bool,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Change a data set so that people stand out less, and write it for publication.
+
+    DATA is an index, or any source that `standout index` reads. Each step changes what the one before has
+    left. OUT.sanitized.json beside the output says what was done; the seed is nowhere in it, since noise
+    and new ids could be undone with it. Without --renumber the output has DATA's ids. How much safer it is
+    says `standout audit OUT --original DATA`.
+
+    \b
+    JSON has
+      output, sidecar, key   where the files are
+      renumbered             whether ids are new
+      steps                  step, counts: sizes before and after, what changed
+      records, items, entries, fingerprint (of the output), version
+    """
+    from standout.cli import show
+    from standout.cli.sanitize import fresh_seed, show_sanitized
+    from standout.errors import ParameterError
+    from standout.sanitizing.sanitize import sanitize as sanitized
+    from standout.sanitizing.text import step
+    from standout.sanitizing.write import check_places, write_sanitized
+
+    wanted = [step(words) for words in steps]
+    if not wanted and not said["renumber"]:
+        raise ParameterError("--step says what is to change; --list-steps shows all, --renumber needs none")
+    check_places(output, key, force)
+    with show.progress() as progress:
+        release = settings.read([data], progress)
+        chosen = fresh_seed() if seed is None else seed
+        safer = sanitized(release, *wanted, seed=chosen, progress=progress, **said)
+        sidecar = write_sanitized(safer, output, key=key, force=force, progress=progress)
+    show_sanitized(safer, output, sidecar, key, as_json)
+
+
+@cli.command()
+@click.argument("data")
 @click.argument("public")
 @click.option(
     "--items", default="auto", show_default=True, metavar="WAY",
@@ -662,11 +835,15 @@ def paper(
     "--dates", type=click.Choice(["use", "ignore", "learn"]), default="use", show_default=True,
     help="Compare dates, do not, or try both for each profile.",
 )  # fmt: skip
+@click.option(
+    "--by", type=click.Choice(["evidence", "eccentricity"]),
+    help="What decides about a claim. [default: evidence; with --phi eccentricity, as in the paper]",
+)  # fmt: skip
 @click.option("--phi", type=float, help="Least eccentricity of a claim; from decoys if it is not said.")
 @click.option(
     "--budget", default=0.01, show_default=True, help="Share of people who are not there that may be claimed."
 )
-@click.option("--decoys", default=1000, show_default=True, help="How many decoys of each kind.")
+@click.option("--decoys", default=2000, show_default=True, help="How many decoys of each kind.")
 @click.option("--assign", is_flag=True, help="A record can be claimed by one profile only: by the best.")
 @click.option(
     "--truth", type=click.Path(path_type=Path), metavar="FILE",
@@ -688,19 +865,20 @@ def link(
     """Link the profiles of PUBLIC to records of DATA: who says elsewhere what gives them away here?
 
     Both are indexes, or any sources that `standout index` reads; options with --public are for PUBLIC. Each
-    profile's facts point to a record by Algorithm 1B of the paper. It is claimed only if it stands out
-    further than people who are not there do: decoys, made of recombined profiles and of people of DATA taken
-    out of it. What is printed names nobody. Ids are in the output and in --json, which is as private as your
-    data. Ctrl-C ends with what there is so far; exit code 3 then.
+    profile's facts point to records by Algorithm 1B of the paper; evidence weighs the best of them. One is
+    claimed only if it stands out further than people who are not there do: decoys, made of recombined
+    profiles and of people of DATA taken out of it. What is printed names nobody. Ids are in the output and in
+    --json, which is as private as your data. Ctrl-C ends with what there is so far; exit code 3 then.
 
     \b
     JSON has
-      table         profile, record (best guess), eccentricity, runner_up, score, runner_up_score, ties,
-                    bits_left, facts_used, facts_unknown, phi, claimed, false_claim, contested,
-                    by_values, by_dates, by_items, carried_by, dates; right (with --truth)
+      table         profile, record (best guess), runner_up, evidence, eccentricity, score,
+                    runner_up_score, ties, bits_left, facts_used, facts_unknown, claimed, false_claim,
+                    contested, by_values, by_dates, by_items, carried_by, dates; right (with --truth)
       claims, expected_false (if nobody of PUBLIC were in DATA), likely_false
-      bands         by facts used: profiles, decoys, phi, claims, expected_false
-      histogram     of eccentricities: claims, others, decoys of both kinds
+      phi           from where on a record is claimed
+      sizes         by facts used: profiles, claims; present, right (with --truth)
+      histograms    of evidence and eccentricity: claims, others, decoys of both kinds
       truth, curve  precision, recall, false; by phi
       alignment, settings, summary, complete, release, public, version
     """

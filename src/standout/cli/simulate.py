@@ -102,12 +102,20 @@ def _left_out(done: Simulation, cell: Cell) -> str:
     tried, others = len(cell.outcomes), cell.left_out
     told = f"{tried:,} targets tried"
     told += "" if done.complete else " (cut short)"
-    return told + f"; {others:,} of {cell.asked:,} records have too few items to be one.\n"
+    told += f"; {others:,} of {cell.asked:,} records have too few items to be one."
+    if done.original is not None:
+        told += (
+            " They are people of the original, and so is what is known of them; no record of the data stands "
+            f"for {round((1 - cell.present) * tried):,} of them."
+        )
+    return f"{told}\n"
 
 
 def _told(done: Simulation) -> dict[str, Any]:
     return {
         "complete": done.complete,
+        "original": done.original,
+        "present": done.cells[0].present if done.cells else None,
         "table": done.table.to_dicts(),
         "curves": [
             {"adversary": cell.adversary, "facts": cell.facts, "curve": cell.tradeoff.curve().to_dicts(),

@@ -105,7 +105,7 @@ def pool_of(profiles: Profiles, seed: int) -> Pool:
     else:
         people = _enough(draw.permutation(release.n_records), release.lengths)
         known, donor = _records_told(release, people), np.arange(len(people)) - len(people)
-    owner, band = np.repeat(donor, np.diff(known.first)), _bands(release)
+    owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
     shared = np.bincount(known.item, minlength=release.n_items)[known.item[order]] > 1
     order = order[shared] if shared.any() else order
@@ -122,15 +122,20 @@ class Withheld:
 
 
 def withheld(profiles: Profiles, templates: Ints, seed: int) -> Withheld:
-    """For each of these profiles somebody of the release about whom as much is told."""
-    release, band = profiles.release.check(), _bands(profiles.release)
-    order = np.argsort(release.lengths, kind="stable")
-    lengths = release.lengths[order]
+    """For each of these profiles somebody of the release about whom as much is told.
+
+    Only items count that others have, too: those of a profile are all in the release.
+    """
+    release, side = profiles.release.check(), profiles.release.by_record
+    band, left = _bands(release.support), _bands(release.support - 1)
+    lengths = np.add.reduceat((release.support > 1)[side.other], side.start[:-1], dtype=np.int64)
+    order = np.argsort(lengths, kind="stable")
+    lengths = lengths[order]
     told, record = [], []
     for number, place in enumerate(templates.tolist()):
         items, draw = profiles.items(place), generator(seed, "withheld", number)
         one = int(order[_somebody(lengths, len(items), draw)])
-        told.append(_some_entries(release, one, band, items, draw))
+        told.append(_some_entries(release, one, left, band[items], draw))
         record.append(one)
     at = np.concatenate([np.empty(0, np.int64), *told])
     return Withheld(entries_told(release, at, _starts(told)), np.array(record, np.int64))
@@ -143,21 +148,25 @@ def _somebody(lengths: Ints, facts: int, draw: np.random.Generator) -> int:
     return int(draw.integers(low, min(high, len(lengths))))
 
 
-def _some_entries(release: Release, record: int, band: Ints, items: Ints, draw: np.random.Generator) -> Ints:
-    """As many entries of a record as there are items, in the same bands of popularity where it has them."""
+def _some_entries(release: Release, record: int, left: Ints, bands: Ints, draw: np.random.Generator) -> Ints:
+    """As many entries of a record as there are `bands`, in these bands of popularity where it has them.
+
+    `left` are the bands of items without the record; below 0 for those that nobody else has.
+    """
     at = draw.permutation(np.arange(*release.by_record.start[record : record + 2]))
-    own = band[release.by_record.other[at]]
+    own = left[release.by_record.other[at]]
+    at, own = at[own >= 0], own[own >= 0]
     order = np.argsort(own, kind="stable")
     place = np.empty(len(at), np.int64)
     place[order] = np.arange(len(at)) - np.searchsorted(own[order], own[order])
-    fits = place < np.bincount(band[items], minlength=int(band.max(initial=0)) + 1)[own]
-    chosen = np.concatenate([at[fits], at[~fits]])[: len(items)]
+    fits = place < np.bincount(bands, minlength=int(own.max(initial=0)) + 1)[own]
+    chosen = np.concatenate([at[fits], at[~fits]])[: len(bands)]
     return np.sort(chosen)
 
 
-def _bands(release: Release) -> Ints:
-    """The band of popularity of every item: a new one whenever twice as many people have it."""
-    return np.log2(np.maximum(release.support, 1)).astype(np.int64)
+def _bands(support: Ints) -> Ints:
+    """The band of popularity of every item: a new one whenever twice as many people have it; -1: nobody."""
+    return np.where(support > 0, np.log2(np.maximum(support, 1)).astype(np.int64), -1)
 
 
 def _enough(order: Ints, facts: Ints) -> Ints:

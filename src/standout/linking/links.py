@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -19,8 +19,9 @@ from standout.linking.align import Alignment
 from standout.linking.assign import contested, one_to_one
 from standout.linking.claims import Null, likely_absent
 from standout.linking.decoys import FEW_DONORS, KINDS
+from standout.linking.evidence import PARTS, Model
 from standout.linking.profiles import MOST_FACTS, Profiles
-from standout.linking.scores import CARRIERS, Dates, Scored
+from standout.linking.scores import By, Dates, Scored
 from standout.linking.truth import Truth, by_budget, curve
 from standout.measure.estimate import Estimate, rate
 from standout.release.files import put
@@ -33,6 +34,7 @@ __all__ = ["Asked", "Links"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+MEASURES: tuple[By, ...] = get_args(By)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Asked:
     """What was asked for, checked."""
 
     dates: Dates
+    by: By
     phi: float | None
     budget: float
     decoys: int
@@ -54,8 +57,10 @@ class Links:
 
     profiles: Profiles
     asked: Asked
-    null: Null
+    model: Model
     found: Scored
+    absent: Scored | None
+    null: Null
     truth: Truth | None
     complete: bool
 
@@ -82,15 +87,14 @@ class Links:
         return self.asked.budget
 
     @property
-    def phi(self) -> float | None:
-        """φ as it was given; None if it comes from the decoys, by band of sizes: see `bands`."""
-        return self.asked.phi
+    def by(self) -> By:
+        """What decides: evidence, or eccentricity."""
+        return self.asked.by
 
     @cached_property
-    def phis(self) -> Floats:
-        """φ of each band of sizes."""
-        given = self.asked.phi
-        return np.full(len(self.null.bands), given) if given is not None else self.null.phi(self.asked.budget)
+    def phi(self) -> float:
+        """From where on a record is claimed: as given, or from the decoys; ∞ where they are too few."""
+        return self.null.phi(self.asked.budget) if self.asked.phi is None else self.asked.phi
 
     @cached_property
     def _claims(self) -> tuple[Flags, Flags, Flags]:
@@ -122,12 +126,13 @@ class Links:
         """Of each profile how likely somebody who is not there would stand out as far; NaN without decoys."""
         if not len(self.null):
             return np.full(len(self), math.nan)
-        return self.null.false_claim(self.found.claim, self.facts)
+        return np.where(self.found.record >= 0, self.null.false_claim(self.found.claim), 1.0)
 
     @property
     def expected_false(self) -> float:
         """How many claims there would be if none of the profiles were in the release: no more are false."""
-        return self.null.expected(self.phis, self.facts) if len(self.null) else math.nan
+        tried = int(np.count_nonzero(self.facts))
+        return self.null.expected(self.phi, tried) if len(self.null) else math.nan
 
     @property
     def likely_false(self) -> float:
@@ -174,60 +179,59 @@ class Links:
 
     @cached_property
     def by_budget(self) -> pl.DataFrame:
-        """With truth: the same by the share of decoys that may be claimed, with φ by bands of sizes."""
+        """With truth: the same by the share of decoys that may be claimed."""
         if self.truth is None or self.right is None:
             raise ParameterError("precision and recall take the truth: link(…, truth=…)")
         absent = self.truth.record[: len(self)] < 0
-        return by_budget(self.false_claim, self.right, self._claims[1], absent, int((~absent).sum()))
+        present = int((~absent).sum())
+        return by_budget(self.found.claim, self.null.phi, self.right, self._claims[1], absent, present)
 
     @cached_property
-    def bands(self) -> pl.DataFrame:
-        """By facts used: profiles, decoys of each kind, φ, claims, and how many if nobody were there."""
-        null, own, rows = self.null, self.null.band_of(self.facts), []
-        ends = [*(null.bands[1:] - 1).tolist(), int(self.facts.max(initial=1))]
-        for at, (low, high) in enumerate(zip(null.bands.tolist(), ends, strict=True)):
-            here = (own == at) & (self.facts > 0)
-            counts = int(here.sum()), int((null.band_of(null.facts) == at).sum()) // null.kinds
-            some = np.where(here, self.facts, 0)
-            false = null.expected(self.phis, some) if len(null) else None
-            claims = int(self.claimed[here].sum())
-            rows.append((low, max(low, high), *counts, claims, _finite(self.phis[at]), false))
-        whole, real = ("from", "to", "profiles", "decoys", "claims"), ("phi", "expected_false")
-        names = dict.fromkeys(whole, pl.Int64()) | dict.fromkeys(real, pl.Float64())
-        return pl.DataFrame(rows, schema=names, orient="row")
+    def sizes(self) -> pl.DataFrame:
+        """By facts used, 1, 2–3, 4–7 …: from, to, profiles, claims; with truth also present and right."""
+        used = self.facts[self.facts > 0]
+        begin = 2 ** np.unique(np.log2(used).astype(np.int64)) if len(used) else np.ones(1, np.int64)
+        groups = {"profiles": self.facts > 0, "claims": self.claimed}
+        if self.truth is not None and self.right is not None:
+            groups |= {"present": self.truth.record[: len(self)] >= 0, "right": self.claimed & self.right}
+        own = np.searchsorted(begin, self.facts, "right") - 1
+        rows = [
+            {"from": int(low), "to": int(self.facts[own == at].max(initial=low))}
+            | {name: int((group & (own == at)).sum()) for name, group in groups.items()}
+            for at, low in enumerate(begin)
+        ]
+        return pl.DataFrame(rows)
 
     @cached_property
     def decoys(self) -> pl.DataFrame:
-        """The decoys: kind, facts (of the profile each is made after), eccentricity."""
-        kinds = [KINDS[kind] for kind in self.null.kind.tolist()]
-        return pl.DataFrame(
-            {"kind": pl.Series(kinds, dtype=pl.String), "facts": self.null.facts,
-             "eccentricity": self.null.eccentricity}
-        )  # fmt: skip
+        """The decoys: kind, evidence, eccentricity."""
+        kinds = pl.Series([KINDS[kind] for kind in self.null.kind.tolist()], dtype=pl.String)
+        far = {name: np.empty(0) if self.absent is None else getattr(self.absent, name) for name in MEASURES}
+        return pl.DataFrame({"kind": kinds} | far)
 
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each profile, in the order of `public`.
 
-        profile, record (best guess), eccentricity, runner_up, score, runner_up_score, ties, bits_left,
-        facts_used, facts_unknown, phi, claimed, false_claim, contested (by so many other claims), by_values,
-        by_dates, by_items (what adds up to the eccentricity), carried_by, dates; with truth also right.
+        profile, record (best guess), runner_up, evidence, eccentricity, score, runner_up_score, ties,
+        bits_left, facts_used, facts_unknown, claimed, false_claim, contested (by so many other claims),
+        by_values, by_dates, by_items (what the record has more than the runner-up: evidence in bits, or σ),
+        carried_by, dates; with truth also right.
         """
         found, n, profiles = self.found, len(self), self.profiles
         columns: dict[str, Any] = {
             "profile": [profiles.public.records[place] for place in range(n)],
             "record": _ids(profiles.release, found.record),
-            "eccentricity": found.claim,
             "runner_up": _ids(profiles.release, found.runner_up),
+            "evidence": found.evidence, "eccentricity": found.eccentricity,
             "score": found.score, "runner_up_score": found.second, "ties": found.ties,
             "bits_left": found.bits,
             "facts_used": self.facts, "facts_unknown": profiles.unknown[:n],
-            "phi": pl.Series(self.phis[self.null.band_of(self.facts)]).replace(math.inf, None),
             "claimed": self.claimed, "false_claim": pl.Series(self.false_claim).fill_nan(None),
             "contested": contested(found.record, self._wishes),
         }  # fmt: skip
-        columns |= {f"by_{name}": found.margin[:, at] for at, name in enumerate(CARRIERS)}
-        carried = [CARRIERS[at] for at in np.argmax(found.margin, axis=1).tolist()]
+        columns |= {f"by_{name}": found.margin[:, at] for at, name in enumerate(PARTS)}
+        carried = [PARTS[at] for at in np.argmax(found.margin, axis=1).tolist()]
         columns["carried_by"] = [
             name if far > 0 else None for name, far in zip(carried, found.claim.tolist(), strict=True)
         ]
@@ -239,7 +243,7 @@ class Links:
     @property
     def _wishes(self) -> Flags:
         """Claims before any of them is dropped for another."""
-        return np.asarray(self.found.able & (self.found.claim >= self.phis[self.null.band_of(self.facts)]))
+        return np.asarray(self.found.able & (self.found.claim >= self.phi))
 
     @property
     def summary(self) -> str:
@@ -269,7 +273,7 @@ class Links:
         return self.told() | {"table": _plain(self.table)}
 
     def told(self, data: str = "", public: str = "") -> dict[str, Any]:
-        """What was found as a plain object that names nobody: numbers, bands, decoys, curve."""
+        """What was found as a plain object that names nobody: numbers, sizes, decoys, curve."""
         release, side = self.profiles.release, self.profiles.public
         judged = None
         if self.truth is not None:
@@ -285,13 +289,16 @@ class Links:
             "public": {"name": public, "fingerprint": side.fingerprint, "profiles": side.n_records,
                        "items": side.n_items, "entries": side.n_entries},
             "alignment": {"words": self.alignment.words(), "counts": dict(self.alignment.counts)},
-            "settings": {"dates": self.asked.dates, "phi": self.asked.phi, "budget": self.asked.budget,
-                         "decoys": self.asked.decoys, "assign": self.asked.assign, "seed": self.asked.seed},
-            "tried": int((self.facts > 0).sum()), "profiles": len(self), "claims": self.claims,
+            "settings": {"dates": self.asked.dates, "by": self.by, "phi": self.asked.phi,
+                         "budget": self.asked.budget, "decoys": self.asked.decoys,
+                         "assign": self.asked.assign, "seed": self.asked.seed},
+            "phi": _finite(self.phi), "tried": int((self.facts > 0).sum()), "profiles": len(self),
+            "claims": self.claims,
             "expected_false": _finite(self.expected_false), "likely_false": _finite(self.likely_false),
             "ties": self.ties, "contested": int((contested(self.found.record, self._wishes) > 0).sum()),
             "carried": self._carried(),
-            "bands": _plain(self.bands), "histogram": _plain(self.histogram()),
+            "sizes": _plain(self.sizes),
+            "histograms": {name: _plain(self.histogram(name)) for name in MEASURES},
             "truth": judged, "curve": None if self.truth is None else _plain(self.curve),
             "by_budget": None if self.truth is None or not len(self.null) else _plain(self.by_budget),
             "version": __version__,
@@ -300,16 +307,25 @@ class Links:
     def _carried(self) -> dict[str, int]:
         """By what claims are carried."""
         own = np.argmax(self.found.margin, axis=1)[self.claimed]
-        return {name: int((own == at).sum()) for at, name in enumerate(CARRIERS)}
+        return {name: int((own == at).sum()) for at, name in enumerate(PARTS)}
 
-    def histogram(self) -> pl.DataFrame:
-        """Eccentricities in bins that grow by half: claims, others, decoys of each kind; as counts."""
+    def histogram(self, measure: By = "eccentricity") -> pl.DataFrame:
+        """How far all stand out, in bins that grow by half, the first below 0: counts of claims, others, and
+        decoys of each kind."""
         edges = np.concatenate([[0.0], 0.25 * 1.5 ** np.arange(25)])
-        far = self.found.claim
-        groups = {"claims": far[self.claimed], "others": far[~self.claimed & (self.facts > 0)]}
-        groups |= {name: self.null.eccentricity[self.null.kind == kind] for kind, name in enumerate(KINDS)}
-        counts = {name: np.histogram(np.minimum(own, edges[-1]), edges)[0] for name, own in groups.items()}
-        return pl.DataFrame({"from": edges[:-1], "to": edges[1:]} | counts)
+        far: Floats = getattr(self.found, measure)
+        groups = {"claims": far[self.claimed], "others": far[~self.claimed & (self.found.record >= 0)]}
+        groups |= {
+            name: self.decoys.filter(kind=name)[measure].to_numpy() for name in KINDS
+        }  # fmt: skip
+        counts = {
+            name: [
+                int((own < 0).sum()),
+                *np.histogram(np.clip(own[own >= 0], 0, edges[-1]), edges)[0].tolist(),
+            ]
+            for name, own in groups.items()
+        }
+        return pl.DataFrame({"from": [None, *edges[:-1].tolist()], "to": edges} | counts)
 
 
 def _sentences(links: Links) -> list[str]:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -140,13 +140,15 @@ def curve(eccentricity: Floats, right: Flags, able: Flags, absent: Flags, presen
     return _judged("phi", phi, counts, present, int(absent.sum()))
 
 
-def by_budget(false_claim: Floats, right: Flags, able: Flags, absent: Flags, present: int) -> pl.DataFrame:
-    """What each budget would give: the same, with those claimed whose `false_claim` is no more than it."""
-    least = float(false_claim.min(initial=1.0))
-    budgets = np.array([budget for budget in BUDGETS if budget >= least])
+def by_budget(
+    claim: Floats, phi: Callable[[float], float], right: Flags, able: Flags, absent: Flags, present: int
+) -> pl.DataFrame:
+    """What each budget would give: the same, with φ for it; without those for which there is none."""
+    known = {budget: phi(budget) for budget in BUDGETS}
+    known = {budget: at for budget, at in known.items() if np.isfinite(at)}
     groups = able, able & right, able & absent
-    counts = [_above(-false_claim[group], -budgets) for group in groups]
-    return _judged("budget", budgets, counts, present, int(absent.sum()))
+    counts = [_above(claim[group], np.array(list(known.values()))) for group in groups]
+    return _judged("budget", np.array(list(known)), counts, present, int(absent.sum()))
 
 
 def _judged(name: str, at: Floats, counts: list[Ints], present: int, absent: int) -> pl.DataFrame:

@@ -11,15 +11,18 @@ from standout.attack.score import ScoreboardRH
 from standout.attack.verdict import Columns, Verdict, Verdicts
 from standout.facts import Known
 from standout.measure.pairs import revealed
+from standout.measure.people import People
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
-__all__ = ["MASSES", "NO_CLAIM", "Outcomes", "Question", "claims", "tried"]
+__all__ = ["MASSES", "NO_CLAIM", "Outcomes", "Question", "claims", "own_scores", "tried"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NO_CLAIM = -1.0
 """Instead of an eccentricity where nobody can stand out: a tie, no spread, a single candidate."""
+NOBODY = -np.inf
+"""Instead of the score of a record that is not there."""
 MASSES = (0.5, 0.9, 0.99)
 SHOWN = 20
 """Of so many tied records it is looked at what each reveals."""
@@ -39,12 +42,15 @@ class Question(NamedTuple):
 class Outcomes:
     """Arrays by target, draw and number of facts.
 
+    A target is a person; in a release that was made from another it is whoever stands for that person, and
+    what is similar to it or true of it is judged by the original. For whom nobody stands, nobody is right.
+
     right         the chance that the best guess is the target: 1/ties if it is among the best, else 0
     in_top        the chance that the target is among the first `top`, where equals go by chance
     similar       the chance that the best guess is at least θ similar to the target  [Definition 2]
     claim         the eccentricity where one record stands out, else NO_CLAIM: it is claimed if that is ≥ φ
-    bits          −log2 Π(target)  [Definition 4]
-    similar_bits  the least −log2 Π of the records at least θ similar to the target, itself among them
+    bits          −log2 Π(target)  [Definition 4]; log2 N where nobody stands for it
+    similar_bits  the least −log2 Π of the records at least θ similar to the target; log2 N where none is
     sure          Π of the best guess
     candidates    N: how many records could be found
     beyond        how many items the best guess has that were not known
@@ -98,30 +104,32 @@ def tried(
     lineups: int = 0,
     threads: int | None = None,
 ) -> Outcomes:
-    """The outcomes for these targets, each of whom `known` describes in as many draws.
+    """The outcomes for these people, each of whom `known` describes in as many draws, in the release's terms.
 
-    `near` are the records that are at least θ similar to a target. How long a lineup has to be is worked out
-    for the first so many targets: it takes all scores.
+    `near` are the records that are at least θ similar to a target, but for its own. How long a lineup has to
+    be is worked out for the first so many targets: it takes all scores.
     """
-    draws = len(known) // max(len(targets), 1)
+    draws, people = len(known) // max(len(targets), 1), People.of(release)
     top = max(question.top, 2)
     verdicts = attack.nested(release, known, sizes, top=top, threads=threads)
-    target = np.repeat(targets, draws * len(sizes))
-    columns, score = verdicts.columns, verdicts.queries.scores_of(np.arange(len(target)), target)
+    target, stands = np.repeat(targets, draws * len(sizes)), people.stands(targets)
+    columns, score = verdicts.columns, own_scores(verdicts, np.repeat(stands, draws * len(sizes)))
     is_best = score == columns.highest
     guesses = _Guesses.of(columns, target)
     shape = len(targets), draws, len(sizes)
     learned = _learned(release, verdicts, guesses, question)
-    similar = _similar(verdicts, target, score, near)
+    own = np.full(len(score), NOBODY) if people.changed else score
+    similar = _similar(verdicts, target, own, near)
     absent = np.full(shape, np.nan)
     if question.absent:
-        gone = np.repeat(targets, draws)
+        gone = np.repeat(stands, draws)
         away = attack.nested(release, known, sizes, exclude=gone, with_z=False, threads=threads)
         absent = claims(away.columns).reshape(shape)
+    n = release.n_records
     found = (
         is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, question.top),
-        similar.guess, claims(columns), _bits(columns, score), _bits(columns, similar.highest),
-        np.exp2(-_bits(columns, columns.highest)), columns.candidates.astype(np.float64),
+        similar.guess, claims(columns), _bits(columns, score, n), _bits(columns, similar.highest, n),
+        np.exp2(-_bits(columns, columns.highest, n)), columns.candidates.astype(np.float64),
         learned.beyond, learned.right, *_lineups(verdicts, lineups, len(sizes), draws),
     )  # fmt: skip
     return Outcomes(*(column.reshape(shape) for column in (*found, absent)))
@@ -133,12 +141,20 @@ def claims(columns: Columns) -> Floats:
     return np.where(possible, columns.eccentricity, NO_CLAIM)
 
 
-def _bits(columns: Columns, score: Floats) -> Floats:
-    """−log2 Π of a candidate with this score, for each query; log2 N where nothing sets anybody apart."""
+def own_scores(verdicts: Verdicts, record: Ints) -> Floats:
+    """The score of the record beside each query, NOBODY where there is none."""
+    found = verdicts.queries.scores_of(np.arange(len(record)), np.maximum(record, 0))
+    return np.where(record >= 0, found, NOBODY)
+
+
+def _bits(columns: Columns, score: Floats, n: int) -> Floats:
+    """−log2 Π of a candidate with this score, for each query; log2 of the candidates where nothing sets
+    anybody apart, and of all n records where it is nobody's score."""
     spread = columns.sigma > 0
     sigma, z = np.where(spread, columns.sigma, 1.0), np.where(spread, columns.z, 1.0)
     bits = ((columns.highest - score) / sigma + np.log(z)) / np.log(2)
-    return np.where(spread, bits, np.log2(np.maximum(columns.candidates, 1)))
+    bits = np.where(spread, bits, np.log2(np.maximum(columns.candidates, 1)))
+    return np.where(score == NOBODY, np.log2(n), bits)
 
 
 def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
@@ -152,7 +168,7 @@ def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
     cut_off = (listed >= max(top, 2)) & (last == score) & (0 < score) & (score < columns.highest)
     for q in np.flatnonzero(cut_off & (higher < top)):  # perhaps more are equal than are listed
         equal[q] = np.count_nonzero(verdicts[int(q)].scores == score[q])
-    return np.clip((top - higher) / np.maximum(equal, 1), 0.0, 1.0)
+    return np.where(score == NOBODY, 0.0, np.clip((top - higher) / np.maximum(equal, 1), 0.0, 1.0))
 
 
 class _Guesses(NamedTuple):
@@ -198,14 +214,14 @@ class _Similar(NamedTuple):
     highest: Floats
 
 
-def _similar(verdicts: Verdicts, target: Ints, score: Floats, near: Mapping[int, Ints]) -> _Similar:
-    """Of the candidates at least θ similar to each query's target, itself among them: the chance that the
-    best guess is one of them, and their highest score."""
+def _similar(verdicts: Verdicts, target: Ints, own: Floats, near: Mapping[int, Ints]) -> _Similar:
+    """Of the candidates at least θ similar to each query's target: the chance that the best guess is one of
+    them, and their highest score. The target's own record is, with the score `own`; NOBODY if it has none."""
     columns, queries = verdicts.columns, verdicts.queries
-    tied, highest = (score == columns.highest).astype(np.float64), score.copy()
+    tied, highest = (own == columns.highest).astype(np.float64), own.copy()
     for one, others in near.items():
-        own = np.flatnonzero(target == one)
-        query, record = np.repeat(own, len(others)), np.tile(others, len(own))
+        asked = np.flatnonzero(target == one)
+        query, record = np.repeat(asked, len(others)), np.tile(others, len(asked))
         able = queries.are_candidates(query, record)
         query, scores = query[able], queries.scores_of(query[able], record[able])
         np.maximum.at(highest, query, scores)

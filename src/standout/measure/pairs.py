@@ -1,4 +1,7 @@
-"""Pairs of records: how alike they are, and what one of them reveals of the other."""
+"""Pairs of a person and a record: how alike they are, and what the record reveals of the person.
+
+People are targets by their places in the truth: in the release, or in the original that it was made from.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +17,7 @@ from standout.attack.run import thread_count
 from standout.facts import Known, entries_told
 from standout.jit import Array, kernel
 from standout.measure.nearest import rule_of, search
+from standout.measure.people import People
 from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.release.progress import quiet
@@ -35,7 +39,8 @@ class Revealed(NamedTuple):
     """What taking `guess` for `target` says of the target beyond what was known already, pair by pair.
 
     `similarity` is Sim(target, guess), `beyond` how many items the guess has that are in no fact, `right` how
-    many of those the target has as well, each counted by how similar its attribute is.
+    many of those the target has as well, each counted by how similar its attribute is. The target is as the
+    truth has it, in the terms of the release: what was left out of the release is part of it.
     """
 
     similarity: Floats
@@ -55,18 +60,20 @@ def nothing(release: Release, count: int) -> Known:
 
 def revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
     """What each guess reveals of the target beside it, of whom `known` says what was known."""
+    people = People.of(release)
     found = [
-        _revealed(release, target[here], guess[here], _part(known, here), similarity)
-        for here in _slices(release.lengths[target])
+        _revealed(people, target[here], guess[here], _part(known, here), similarity)
+        for here in _slices(people.truth.lengths[target])
     ]
     return Revealed(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else Revealed(
         np.empty(0), np.empty(0, np.int64), np.empty(0)
     )  # fmt: skip
 
 
-def _revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
-    n, lengths = len(target), release.lengths
-    queries = _whole(release, target, similarity)
+def _revealed(people: People, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
+    n, release = len(target), people.release
+    own, theirs = people.truth.lengths[target], release.lengths[guess]
+    queries = _whole(people, target, similarity)
     pair, fact, alike = similarities(queries, np.arange(n), guess)
     shared = np.bincount(pair, alike >= 0, n)
     total = np.bincount(pair, np.maximum(alike, 0.0), n)
@@ -74,18 +81,18 @@ def _revealed(release: Release, target: Ints, guess: Ints, known: Known, similar
     named = known.item >= 0
     in_guess = np.zeros(len(told), np.bool_)
     in_guess[named] = has(release, guess[told[named]], known.item[named])
-    beyond = lengths[guess] - np.bincount(told, in_guess, n).astype(np.int64)
+    beyond = theirs - np.bincount(told, in_guess, n).astype(np.int64)
     new = ~np.isin(
         pair * release.n_items + queries.facts.item[fact], told[named] * release.n_items + known.item[named]
     )
     right = np.bincount(pair, np.maximum(alike, 0.0) * new, n).astype(np.float64)
-    return Revealed(total / (lengths[target] + lengths[guess] - shared), beyond, right)
+    return Revealed(total / (own + theirs - shared), beyond, right)
 
 
 @dataclass
 class Suspicion:
-    """Who may have a record at least θ similar to them: in a large release that is asked first, of many at a
-    time, because hardly anybody has."""
+    """Who may have another record at least θ similar to them: in a large release that is asked first, of many
+    at a time, because hardly anybody has. In a release that was made from another no record is their own."""
 
     release: Release
     similarity: Similarity
@@ -94,20 +101,22 @@ class Suspicion:
     able: dict[int, bool] = field(default_factory=dict)
 
     def near(self, places: Ints, low: int, high: int) -> dict[int, Ints]:
-        """The other records at least θ similar to places[low:high]; those who have none are left out."""
+        """The records at least θ similar to the people places[low:high], but for their own; those who have
+        none are left out."""
         if not all(place in self.able for place in places[low:high].tolist()):
             self.able = self._asked(places[low : max(high, low + AHEAD)])
-        found = {}
+        found, changed = {}, People.of(self.release).changed
         for record in places[low:high].tolist():
             if self.able[record]:
                 alike = alike_all(self.release, record, self.similarity) >= self.theta
-                alike[record] = False
+                if not changed:
+                    alike[record] = False
                 if alike.any():
                     found[record] = np.flatnonzero(alike)
         return found
 
     def _asked(self, places: Ints) -> dict[int, bool]:
-        known = type(self.similarity) in (Present, Within, Equal)
+        known = type(self.similarity) in (Present, Within, Equal) and not People.of(self.release).changed
         if self.release.n_entries <= LARGE or not known:
             return dict.fromkeys(places.tolist(), True)
         order, rule = np.sort(places), rule_of(self.release, self.similarity)
@@ -115,16 +124,17 @@ class Suspicion:
         return dict(zip(order.tolist(), (best.similar / best.union >= self.theta).tolist(), strict=True))
 
 
-def alike_all(release: Release, record: int, similarity: Similarity) -> Floats:
-    """Sim(r, r′) of one record r and every record r′ of the release."""
-    queries = _whole(release, np.array([record]), similarity)
+def alike_all(release: Release, target: int, similarity: Similarity) -> Floats:
+    """Sim(r, r′) of one person's history r and every record r′ of the release."""
+    people = People.of(release)
+    queries = _whole(people, np.array([target]), similarity)
     total, shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
     made, facts = queries.tables, queries.facts
     _add_up(
         release.by_item, facts.item, facts.shape, facts.time, made.a, made.b, made.off, made.c,
         made.terms[facts.shape], total, shared,
     )  # fmt: skip
-    return np.asarray(total / (release.lengths[record] + release.lengths - shared))
+    return np.asarray(total / (people.truth.lengths[target] + release.lengths - shared))
 
 
 @kernel
@@ -156,13 +166,10 @@ def similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Int
     return pair, fact, np.where(terms[0] < 0, -1.0, share)
 
 
-def _whole(release: Release, records: Ints, similarity: Similarity) -> Queries:
-    """Everything that these records say, as if it were known of them."""
-    counts = release.lengths[records]
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    at = np.arange(first[-1]) + np.repeat(release.by_record.start[records] - first[:-1], counts)
-    known = entries_told(release, at, first)
-    return prepared(release, known, similarity, "one", np.full(len(records), -1))
+def _whole(people: People, targets: Ints, similarity: Similarity) -> Queries:
+    """Everything that is true of these people, as if it were known of them."""
+    known = people.histories(targets)
+    return prepared(people.release, known, similarity, "one", np.full(len(targets), -1))
 
 
 def _slices(lengths: Ints) -> Iterator[slice]:

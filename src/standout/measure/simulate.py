@@ -20,6 +20,7 @@ from standout.measure.estimate import Estimate, mean, median, rate
 from standout.measure.kept import Kept
 from standout.measure.outcomes import Outcomes, Question, tried
 from standout.measure.pairs import Suspicion, nothing, revealed
+from standout.measure.people import People
 from standout.measure.results import Results, Rows
 from standout.measure.success import Tradeoff
 from standout.measure.targets import whole
@@ -75,6 +76,9 @@ def simulate(
 
     The same seed gives the same numbers, whatever the threads. Ctrl-C ends a run with what it has.
 
+    Where the release was made from another (`standout.sanitize`), targets are people of the original, also
+    those for whom nobody stands in the release, and what is known of them is known of the original.
+
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> done = simulate(release, so.Adversary(knows=6, time_error=14), facts=[2, 6], targets=40, seed=1)
@@ -96,7 +100,11 @@ def simulate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cell:
-    """One adversary with one number of facts: what became of every try; `places` are the targets' records."""
+    """One adversary with one number of facts: what became of every try.
+
+    `places` are the targets' records, in the original if the release was made from one; `present` is the
+    share of them for whom a record of the release stands.
+    """
 
     adversary: str
     facts: int
@@ -106,6 +114,7 @@ class Cell:
     left_out: int
     random: tuple[float, float]
     places: Ints
+    present: float = 1.0
 
     def __repr__(self) -> str:
         return f"<Cell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
@@ -137,8 +146,8 @@ class Cell:
         """(measure, setting, estimate) of all measures."""
         n, seen = self.n_records, self.outcomes
         alike, share = self.random
-        yield "found", "", _rate(seen.right, 1 / n)
-        yield "in_top", f"top={question.top}", _rate(seen.in_top, min(1.0, question.top / n))
+        yield "found", "", _rate(seen.right, self.present / n)
+        yield "in_top", f"top={question.top}", _rate(seen.in_top, self.present * min(1.0, question.top / n))
         yield "similar", f"theta={question.theta:g}", _rate(seen.similar, alike)
         yield from self._claims(phi, budget)
         yield "bits_left", "", _from_0(_mean(seen.bits, math.log2(n)))
@@ -161,7 +170,7 @@ class Cell:
 
     def _claims(self, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
         """Claims at φ; guessing is to claim anybody, every time."""
-        at, trade, one = f"phi={phi:g}", self.tradeoff, 1 / self.n_records
+        at, trade, one = f"phi={phi:g}", self.tradeoff, self.present / self.n_records
         found, wrong, silent, false = trade.at(phi)
         yield "claimed_right", at, replace(found, baseline=one)
         yield "claimed_wrong", at, replace(wrong, baseline=1 - one)
@@ -201,7 +210,8 @@ def _mean(values: Floats, baseline: float | None) -> Estimate:
 class Simulation(Results):
     """The cells of a simulation, and all their measures as one table.
 
-    `complete` is False if it was cut short: then everything is about the targets that were tried.
+    `complete` is False if it was cut short: then everything is about the targets that were tried. `original`
+    is the fingerprint of the original if the release was made from one.
     """
 
     cells: tuple[Cell, ...]
@@ -211,6 +221,7 @@ class Simulation(Results):
     seed: int
     fingerprint: str
     complete: bool
+    original: str | None = None
 
     def __repr__(self) -> str:
         cut = "" if self.complete else ", cut short"
@@ -279,6 +290,10 @@ class _Runs:
     progress: Progress
     save: Path | None
 
+    @cached_property
+    def people(self) -> People:
+        return People.of(self.release)
+
     def simulation(self, adversaries: dict[str, Adversary], facts: Any, targets: Any) -> Simulation:
         asked = [
             _Asked(name, one, _sizes(facts, one), *self._targets(name, one, targets))
@@ -293,19 +308,21 @@ class _Runs:
             if done is not None:
                 places = ask.places[: len(done)]
                 random, n = self._random(places), self.release.n_records
+                present = float((self.people.stands(places) >= 0).mean())
                 cells += [
-                    Cell(ask.name, size, done.at(s), n, ask.of, ask.left_out, random, places)
+                    Cell(ask.name, size, done.at(s), n, ask.of, ask.left_out, random, places, present)
                     for s, size in enumerate(ask.sizes)
                 ]
             if not whole_run:
                 break
         return Simulation(
-            tuple(cells), self.question, self.phi, self.budget, self.seed, self.release.fingerprint, complete
-        )
+            tuple(cells), self.question, self.phi, self.budget, self.seed, self.release.fingerprint, complete,
+            self.people.truth.fingerprint if self.people.changed else None,
+        )  # fmt: skip
 
     def _targets(self, name: str, adversary: Adversary, targets: Any) -> tuple[Ints, int, int]:
         """Places of the records that are tried, in that order; of how many; how many of those cannot be."""
-        release = self.release
+        release = self.people.truth
         if isinstance(targets, str) and targets != "all":
             raise ParameterError("targets must be a number, all, or ids of records")
         if isinstance(targets, Iterable) and not isinstance(targets, str):
@@ -346,7 +363,7 @@ class _Runs:
     def _batch(self, ask: _Asked, low: int, high: int, maybe: "Suspicion") -> Outcomes:
         """The outcomes of targets low … high - 1."""
         here = ask.places[low:high]
-        known = ask.adversary.observe_all(self.release, here, self.seed, self.draws)
+        known = self.people.observed(ask.adversary, here, self.seed, self.draws)
         lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
         shown = min(max(lineups - low, 0), len(here))
         near = maybe.near(ask.places, low, high)
@@ -361,7 +378,7 @@ class _Runs:
         if self.save is not None and not (known and isinstance(self.attack.weights, str)):
             raise ParameterError("save works with named weights and the similarities that come with Standout")
         return [
-            self.release.fingerprint, adversary.key(), sizes, repr(self.attack), repr(self.question),
+            *self.people.key(), adversary.key(), sizes, repr(self.attack), repr(self.question),
             self.draws, self.seed, LINEUPS, FEW_LINEUPS, __version__,
         ]  # fmt: skip
 

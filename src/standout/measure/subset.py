@@ -10,7 +10,7 @@ from standout.release.build import frozen_groups, frozen_levels, packed, tighten
 from standout.release.labels import Labels
 from standout.release.model import Codes, Orientation, Release, code_type, frozen
 
-__all__ = ["subset"]
+__all__ = ["labels_at", "subset"]
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
@@ -32,9 +32,9 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
     )
     groups, levels, clock = tightened(groups, release.levels, release.clock)
     return Release(
-        _labels(release.records, np.flatnonzero(keep)),
-        _labels(release.items, items),
-        None if release.titles is None else _labels(release.titles, items),
+        labels_at(release.records, np.flatnonzero(keep)),
+        labels_at(release.items, items),
+        None if release.titles is None else labels_at(release.titles, items),
         frozen_levels(levels),
         clock,
         frozen_groups(groups),
@@ -47,7 +47,8 @@ def _taken(column: Codes | None, taken: NDArray[np.bool_]) -> Codes | None:
     return None if column is None else column[taken]
 
 
-def _labels(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
+def labels_at(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
+    """The labels at these places."""
     texts = [labels.raw(int(place)) for place in places]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
     return Labels(frozen(offsets), np.frombuffer(b"".join(texts), np.uint8))

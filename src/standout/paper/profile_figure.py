@@ -12,13 +12,15 @@ from standout.report.charts import Point
 
 __all__ = ["PROFILES", "profiles"]
 
-FILMS = 50
-"""Of a profile; people with fewer are left out."""
 PROFILES = {
-    "dates ± 14 days": Setting(FILMS, FILMS, 1.0, 14.0, None, None, "values"),
-    "no dates": Setting(FILMS, FILMS, 1.0, None, None, None, "values"),
+    "50 films, dates ± 14 days": Setting(50, 50, 1.0, 14.0, None, None, "values"),
+    "50 outside the top 500, dates ± 14 days": Setting(50, 50, 1.0, 14.0, 500, None, "values"),
+    "50 outside the top 500, no dates": Setting(50, 50, 1.0, None, 500, None, "values"),
+    "100 outside the top 1,000, dates ± 14 days": Setting(100, 100, 1.0, 14.0, 1000, None, "values"),
 }
-"""Who rates on both sites at the same time, and who whenever there is time."""
+"""Who rates on both sites at the same time, and who whenever there is time; who tells of films that everybody
+knows, and who of those that few do. The paper does not say how long its profiles are. People with fewer films
+are left out."""
 FOUND = (28.0, 15.0)
 """The eccentricities with which the paper found two people."""
 OTHERS = 2.0

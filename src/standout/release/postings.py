@@ -6,7 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_BITS", "Postings", "bits", "blocks", "misfit", "sound", "unpacked", "word_type"]
+__all__ = [
+    "BLOCK_BITS",
+    "Postings",
+    "attributes",
+    "bits",
+    "blocks",
+    "misfit",
+    "sound",
+    "unpacked",
+    "word_type",
+]
 
 BLOCK_BITS = 13
 PIECE = 1 << 20
@@ -59,14 +69,20 @@ def unpacked(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(record codes, value codes, time codes) of one item; n_levels and span mean missing, as by record."""
     words, runs = slice(*postings.start[item : item + 2]), slice(*postings.run[item : item + 2])
-    word = postings.word[words].astype(np.uint64)
-    kind = ((word >> postings.time_bits) & ((1 << postings.value_bits) - 1)).astype(np.int64)
-    time = (word & ((1 << postings.time_bits) - 1)).astype(np.int64)
+    word = postings.word[words]
     place = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
     block = np.repeat(postings.block[runs].astype(np.int64), np.diff(postings.end[runs], prepend=0))
+    return (block << BLOCK_BITS) + place, *attributes(postings, word, n_levels, span)
+
+
+def attributes(
+    postings: Postings, word: Words, n_levels: int, span: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(value codes, time codes) of words; n_levels and span mean missing, as by record."""
+    kind = ((word >> postings.time_bits) & ((1 << postings.value_bits) - 1)).astype(np.int64)
+    time = (word & ((1 << postings.time_bits) - 1)).astype(np.int64)
     timed = kind <= n_levels
-    value = np.where(timed, kind, kind - n_levels - 1)
-    return (block << BLOCK_BITS) + place, value, np.where(timed, time, span)
+    return np.where(timed, kind, kind - n_levels - 1), np.where(timed, time, span)
 
 
 def misfit(postings: Postings, n_blocks: int) -> str | None:

@@ -6,10 +6,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from standout.report.charts import Axis, Chart, Point
-from standout.report.intervals import WIDE, Row, fan, rows
+from standout.report.intervals import NARROW, WIDE, Row, fan, rows
 from standout.report.words import between, count, estimate, percent
 
-__all__ = ["FIGURES", "Extreme", "Figure", "Table", "extremes", "figures", "group_table", "headline"]
+__all__ = [
+    "FIGURES", "Drawing", "Extreme", "Figure", "Table", "drawing", "extremes", "figures", "group_table",
+    "headline",
+]  # fmt: skip
 
 Found = Mapping[str, Any]
 GROUPS = {
@@ -241,3 +244,19 @@ FIGURES: dict[str, Callable[[Found], Figure | None]] = {
     "sparsity": _sparsity,
 }
 """Every chart there may be."""
+
+
+class Drawing(NamedTuple):
+    """A figure on a page: drawn twice, once for narrow screens."""
+
+    figure: Figure
+    wide: Any
+    narrow: Any
+
+
+def drawing(figure: Figure) -> Drawing:
+    """The figure, drawn."""
+    from markupsafe import Markup
+
+    wide, narrow = (figure.draw(width).svg(figure.title, figure.words) for width in (WIDE, NARROW))
+    return Drawing(figure, Markup(wide), Markup(narrow))

@@ -22,6 +22,10 @@ GROUPS = (
     ("recombined", "Decoys: recombined profiles"),
     ("withheld", "Decoys: people of the release, taken out of it"),
 )
+MEASURES = {
+    "evidence": "evidence: bits for the best record, against all others and nobody",
+    "eccentricity": "eccentricity: standard deviations between the best score and the second",
+}
 PANEL, SHOWN, LEAST = 88, 24, 0.02
 SIDE = 60
 """Room beside a chart for the numbers of its axis."""
@@ -32,7 +36,7 @@ def page(found: Found) -> str:
     told = cleaned(found)
     return page_of(
         part("linking.html"), part("audit.css"), found=told,
-        drawings={name: _drawing(figure) for name, figure in figures(told).items()}, bands=_bands(told),
+        drawings={name: _drawing(figure) for name, figure in figures(told).items()}, sizes=_sizes(told),
         settings=_settings(told), cut=cut, share=estimate, ends=between, percent=percent, count=count,
         decimal=decimal,
     )  # fmt: skip
@@ -40,7 +44,8 @@ def page(found: Found) -> str:
 
 def figures(found: Found) -> dict[str, Figure]:
     """The charts there are numbers for, by name."""
-    made = {"eccentricity": _histogram(found["histogram"]), "truth": _judged(found["curve"])}
+    made = {name: _histogram(name, found["histograms"][name]) for name in MEASURES}
+    made["truth"] = _judged(found["curve"], found["settings"]["by"])
     return {name: figure for name, figure in made.items() if figure is not None}
 
 
@@ -51,52 +56,59 @@ def _drawing(figure: Figure) -> Drawing:
     return Drawing(figure, wide, narrow)
 
 
-def _histogram(rows: Sequence[Found]) -> Figure | None:
+def _histogram(measure: str, rows: Sequence[Found]) -> Figure | None:
     """How far profiles stand out, in bins that grow, beside the decoys of both kinds."""
     sizes = {name: sum(row[name] for row in rows) for name, _ in GROUPS}
     filled = [at for at, row in enumerate(rows) if any(row[name] for name, _ in GROUPS)]
     if not filled:
         return None
-    used = rows[: filled[-1] + 1]
+    used = rows[filled[0] : filled[-1] + 1]
     panels = [(name, title) for name, title in GROUPS if sizes[name]]
-    heads = ("eccentricity", *(title for _, title in panels))
+    heads = (measure, *(title for _, title in panels))
     cells = [(_bin(row), *(count(row[name]) for name, _ in panels)) for row in used]
     told = "; ".join(f"{title}: {count(sizes[name])}" for name, title in panels)
     return Figure(
-        "How far profiles and decoys stand out",
-        f"Histograms of eccentricity. {told}.",
-        partial(_drawn_histogram, used, panels, sizes),
+        f"How far profiles and decoys stand out: {measure}",
+        f"Histograms of {measure}. {told}.",
+        partial(_drawn_histogram, measure, used, panels, sizes),
         Table(heads, cells),
     )
 
 
 def _bin(row: Found) -> str:
-    return f"{row['from']:.3g} to {row['to']:.3g}"
+    return "below 0" if row["from"] is None else f"{_edge(row['from'])} to {_edge(row['to'])}"
+
+
+def _edge(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def _drawn_histogram(
-    rows: Sequence[Found], panels: Sequence[tuple[str, str]], sizes: Mapping[str, int], width: int
+    measure: str,
+    rows: Sequence[Found],
+    panels: Sequence[tuple[str, str]],
+    sizes: Mapping[str, int],
+    width: int,
 ) -> Chart:
-    labels = [f"{row['from']:.2g}" for row in rows]
+    labels = ["below" if row["from"] is None else _edge(row["from"]) for row in rows]
     drawn = [
-        _panel(rows, labels, name, f"{title} ({sizes[name]:,})", sizes[name], last, width)
+        _panel(rows, labels, name, f"{title} ({sizes[name]:,})", sizes[name], MEASURES[measure] * last, width)
         for (name, title), last in zip(panels, [False] * (len(panels) - 1) + [True], strict=True)
     ]
     return Chart(alt.vconcat(*drawn, spacing=12))
 
 
 def _panel(
-    rows: Sequence[Found], labels: list[str], name: str, title: str, size: int, last: bool, width: int
+    rows: Sequence[Found], labels: list[str], name: str, title: str, size: int, under: str, width: int
 ) -> Any:
     shown = [{"bin": label, "share": row[name] / size} for label, row in zip(labels, rows, strict=True)]
     below = alt.Axis(
-        labels=last, ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
+        labels=bool(under), ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
     )
-    title_below = "eccentricity: standard deviations between the best record and the second" if last else None
     side = alt.Axis(format="%", tickCount=2, ticks=False, domain=False, labelPadding=5)
     base = alt.Chart(alt.InlineData(values=shown))
     bars = base.mark_bar(color=ACCENT if name == "claims" else GREY, binSpacing=1).encode(
-        x=alt.X("bin:N", sort=labels, title=title_below, axis=below),
+        x=alt.X("bin:N", sort=labels, title=under or None, axis=below),
         y=alt.Y("share:Q", title=None, axis=side),
     )
     return bars.properties(
@@ -104,7 +116,7 @@ def _panel(
     )
 
 
-def _judged(rows: Sequence[Found] | None) -> Figure | None:
+def _judged(rows: Sequence[Found] | None, by: str) -> Figure | None:
     """Precision and recall over φ, where the truth is known."""
     told = [row for row in rows or () if row["precision"] is not None and row["recall"] >= LEAST]
     if len(told) < 2:
@@ -121,27 +133,26 @@ def _judged(rows: Sequence[Found] | None) -> Figure | None:
         f"{percent(last['precision'])}, recall from {percent(first['recall'])} to {percent(last['recall'])}."
     )
     table = Table(("φ", "claims", "precision", "recall", "absent claimed"), cells)
-    return Figure("Precision and recall, by φ", words, partial(_drawn_judged, told), table)
+    return Figure("Precision and recall, by φ", words, partial(_drawn_judged, told, by), table)
 
 
-def _drawn_judged(rows: Sequence[Found], width: int) -> Chart:
+def _drawn_judged(rows: Sequence[Found], by: str, width: int) -> Chart:
     points = [
         Point(name, row["phi"], row[name]) for name in ("precision", "recall") for row in rows
     ]  # fmt: skip
-    return curves(points, Axis("φ"), Axis("share", 0, 1), quiet=("precision",))
+    return curves(points, Axis(f"φ: {MEASURES[by]}"), Axis("share", 0, 1), quiet=("precision",))
 
 
-def _bands(found: Found) -> Table:
-    """By number of facts: profiles, decoys, φ, claims, and how many false ones there would be."""
+def _sizes(found: Found) -> Table:
+    """By number of facts: profiles, claims and, where the truth is known, how many are there and found."""
+    names = [name for name in ("profiles", "claims", "present", "right") if name in found["sizes"][0]]
     rows = [
         (f"{row['from']:,} to {row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}",
-         count(row["profiles"]), count(row["decoys"]), "–" if row["phi"] is None else f"{row['phi']:.2f}",
-         count(row["claims"]), decimal(row["expected_false"]))
-        for row in found["bands"]
+         *(count(row[name]) for name in names))
+        for row in found["sizes"]
     ]  # fmt: skip
-    return Table(
-        ("facts used", "profiles", "decoys of each kind", "φ", "claims", "if nobody were there"), rows
-    )
+    heads = {"present": "are there", "right": "claimed rightly"}
+    return Table(("facts used", *(heads.get(name, name) for name in names)), rows)
 
 
 def _settings(found: Found) -> list[tuple[str, str]]:
@@ -150,6 +161,7 @@ def _settings(found: Found) -> list[tuple[str, str]]:
         ("Release", _named(release["name"], release, "records", "people")),
         ("Public data", _named(public["name"], public, "profiles", "profiles")),
         ("Dates", {"use": "compared", "ignore": "ignored", "learn": "with and without"}[said["dates"]]),
+        ("What decides", said["by"]),
         ("φ", "from decoys" if said["phi"] is None else f"{said['phi']:g}"),
         ("Budget", percent(said["budget"])),
         ("Decoys", f"{count(said['decoys'])} of each kind"),

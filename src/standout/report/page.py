@@ -67,6 +67,7 @@ def page(findings: Found) -> str:
         failed=[one for one in found["trust"]["checks"] if not one["passed"]],
         versions=list(found["versions"].items()), name=_shown(SHORT), say=_shown(LONG),
         cut=cut, share=estimate, ends=between, percent=percent, count=count, decimal=decimal,
+        done=_done,
     )  # fmt: skip
 
 
@@ -150,6 +151,34 @@ def _questions(found: Found) -> list[Question]:
     ]
 
 
+def _original(told: Found | None) -> list[tuple[str, str]]:
+    """What the data was made from."""
+    if told is None:
+        return []
+    size = {key: count(told[key]) for key in ("entries", "records", "items")}
+    return [
+        ("Original", f"{size['entries']} entries of {size['records']} people, {size['items']} items"),
+        ("People of the original who are not in the data", count(told["not_in_release"])),
+        ("Fingerprint of the original", told["fingerprint"]),
+    ]
+
+
+def _done(counts: Found) -> str:
+    """What a step did: what it left of records, items and entries, and its own counts."""
+    sizes = [name for name in ("records", "items", "entries") if f"{name} before" in counts]
+    left = [
+        f"{counts[name]:,} of {counts[f'{name} before']:,} {name} left"
+        for name in sizes
+        if counts[name] != counts[f"{name} before"]
+    ]
+    own = [
+        f"{name}: {number:,.4g}" if number % 1 else f"{name}: {number:,.0f}"
+        for name, number in counts.items()
+        if name.removesuffix(" before") not in sizes
+    ]
+    return ", ".join([*left, *own])
+
+
 def _settings(found: Found) -> list[tuple[str, str]]:
     data, set_to, made = found["data"], found["settings"], found["made"]
     size = {key: count(data[key]) for key in ("entries", "records", "items")}
@@ -165,6 +194,7 @@ def _settings(found: Found) -> list[tuple[str, str]]:
         ("Entries of a person", f"{decimal(data['median_length']).removesuffix('.0')} (median)"),
         ("Rows left out", count(data["rows_rejected"])),
         ("Fingerprint", data["fingerprint"]),
+        *_original(found["original"]),
         ("Adversaries", "the default ladder" if set_to["ladder"] == "default" else set_to["ladder"]),
         ("Headline adversary", set_to["headline"]),
         (

@@ -1,0 +1,103 @@
+"""A sanitized release as files: the output, its sidecar, and its key where that is asked for.
+
+The output is written out of sight. Then an old one is moved away, key and sidecar are put in place, and the
+output last: whenever this ends, an output that is there is whole and has its own sidecar.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from standout.errors import ParameterError, StandoutError
+from standout.release.building import is_index
+from standout.release.export import write_table
+from standout.release.files import put
+from standout.release.progress import Progress, quiet
+from standout.release.store import save
+from standout.sanitized import Sanitized
+from standout.sanitizing.key import write_key
+from standout.sanitizing.sidecar import Sidecar, sidecar_path
+
+__all__ = ["check_places", "write_sanitized"]
+
+TABLES = (".csv", ".parquet")
+
+
+def write_sanitized(
+    safer: Sanitized,
+    path: str | Path,
+    *,
+    key: str | Path | None = None,
+    force: bool = False,
+    progress: Progress = quiet,
+) -> Path:
+    """Writes NAME.csv, NAME.parquet or else an index, and what was done beside it; returns where that is.
+
+    NAME.sanitized.json has the steps and what each did, neither the seed nor anything of the original but its
+    sizes. `key` is a file for who stands for whom, which only its owner can read. What is already there is
+    replaced only by `force`.
+
+    >>> import standout as so, tempfile
+    >>> safer = so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), so.RoundTime("month"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     so.write_sanitized(safer, f"{folder}/safer.csv").name
+    'safer.csv.sanitized.json'
+    """
+    if not isinstance(safer, Sanitized):
+        raise ParameterError("only what standout.sanitize has made can be written with what was done to it")
+    target, secret = Path(path), None if key is None else Path(key)
+    check_places(target, secret, force)
+    told = sidecar_path(target)
+    fresh, old = (target.with_name(f".{target.stem}.{state}{target.suffix}") for state in ("new", "old"))
+    try:
+        _remove(fresh)
+        _remove(old)
+        (write_table if target.suffix in TABLES else save)(safer, fresh, progress)
+        if secret is not None:
+            write_key(safer, secret)
+        content = Sidecar.of(safer).to_json()
+        _exchanged(target, old, lambda: put(told, lambda file: file.write(content)))
+        fresh.rename(target)
+    except OSError as error:
+        raise StandoutError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        _remove(fresh)
+        _remove(old)
+    return told
+
+
+def _exchanged(target: Path, old: Path, sidecar: Callable[[], None]) -> None:
+    """Moves an old output away and puts the sidecar in place, or leaves both as they were."""
+    there = target.exists()
+    if there:
+        target.rename(old)
+    try:
+        sidecar()
+    except BaseException:
+        if there:
+            old.rename(target)
+        raise
+
+
+def check_places(target: Path, key: Path | None, force: bool) -> None:
+    """Refuses places that cannot be written to, or hold something, before any work is done."""
+    places = [target, *([] if key is None else [key])]
+    if len({place.resolve() for place in [*places, sidecar_path(target)]}) <= len(places):
+        raise ParameterError(f"{target.name}: the output, its sidecar and the key need a file each")
+    for place in places:
+        if not place.name or not place.absolute().parent.is_dir():
+            raise ParameterError(f"{place} cannot be written: name a place in a folder that is there")
+        if place.is_symlink() or (place.is_dir() and not (place is target and is_index(place))):
+            raise ParameterError(f"{place} is there and not an output: it will not be overwritten")
+        if place.exists() and not force:
+            raise ParameterError(f"{place} is there already: name another place, or force it")
+    if target.exists() and target.is_file() != (target.suffix in TABLES):
+        raise ParameterError(f"{target} is there as something else: name another place")
+
+
+def _remove(path: Path) -> None:
+    """What a run that was killed has left."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
