@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from standout.advising import search
+from standout.advising.composition import DECOYS
 from standout.advising.frontier import Guess, _undominated, frontier, promising, proposed
 from standout.advising.lab import Lab
 from standout.advising.menu import family, menu
@@ -18,6 +19,7 @@ from standout.advising.point import Point
 from standout.advising.risk import Risk, risk
 from standout.advising.search import searched
 from standout.measure.estimate import Estimate, rate
+from standout.measure.subset import subset
 from standout.pricing.utility import Utility
 from standout.release.progress import quiet
 
@@ -73,10 +75,8 @@ def test_noise_is_allowed_for_by_the_strongest_of_several_attacks(release):
 @pytest.mark.realdata
 def test_on_movielens_noise_protects_less_than_the_papers_attack_says(realdata):
     release = so.read(realdata / "movielens-latest-small")
-    who, words = (
-        so.Adversary(knows=8, wrong=2, value_error=1, time_error=14),
-        ["round-time none", "randomized-response 1"],
-    )
+    who = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+    words = ["round-time none", "randomized-response 1"]
     safer = so.sanitize(release, *words, seed=1)
     naive = so.simulate(safer, who, targets=300, seed=1, absent=False).estimate("found")
     assert risk(safer, steps(*words), who, 300, 1).everybody.low > naive.high
@@ -91,12 +91,8 @@ def test_the_frontier_is_what_nothing_beats(pairs):
     best = {(guess.risk, guess.kept) for guess in _undominated(guesses)}
 
     def beaten(one):
-        return any(
-            other.risk <= one.risk
-            and other.kept >= one.kept
-            and (other.risk, other.kept) != (one.risk, one.kept)
-            for other in guesses
-        )
+        others = [other for other in guesses if other[1:] != one[1:]]
+        return any(other.risk <= one.risk and other.kept >= one.kept for other in others)
 
     assert best == {(one.risk, one.kept) for one in guesses if not beaten(one)}
 
@@ -227,20 +223,23 @@ def test_cut_short_before_anything_was_tried_it_ends():
 # All of it
 
 
+MIXED = [
+    "round-time none",
+    "drop-entries 0.5",
+    ["round-time none", "drop-entries 0.9"],
+    "drop-rare-items 999",
+]
+ASKED = {"candidates": MIXED, "targets": 100, "people": 60, "seed": 2, "name": "films"}
+
+
 @pytest.fixture(scope="module")
 def done(release):
-    ways = [
-        "round-time none",
-        "drop-entries 0.5",
-        ["round-time none", "drop-entries 0.9"],
-        "drop-rare-items 1000",
-    ]
-    return so.advise(release, ADVERSARY, 0.4, candidates=ways, targets=100, people=60, seed=2, name="films")
+    return so.advise(release, ADVERSARY, 0.4, **ASKED)
 
 
 def test_the_advice_tells_its_ways_the_frontier_and_the_command(done):
-    assert done.complete and [one.name for one in done.points][0] == "untouched" and len(done.points) == 4
-    assert "drop-rare-items 1000" in done.found.impossible
+    assert done.complete and done.points[0].name == "untouched" and len(done.points) == 4
+    assert "drop-rare-items 999" in done.found.impossible
     best = done.recommended
     assert best.stage == "fresh" and best.risk.everybody.high <= 0.4
     words = shlex.split(done.command("films.csv", "safer"))
@@ -266,15 +265,7 @@ def test_the_table_and_the_plain_form_hold_the_same_numbers(done, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_advice(release, done):
-    ways = [
-        "round-time none",
-        "drop-entries 0.5",
-        ["round-time none", "drop-entries 0.9"],
-        "drop-rare-items 1000",
-    ]
-    again = so.advise(
-        release, ADVERSARY, 0.4, candidates=ways, targets=100, people=60, seed=2, name="films", threads=1
-    )
+    again = so.advise(release, ADVERSARY, 0.4, threads=1, **ASKED)
     assert json.dumps(again.to_dict()) == json.dumps(done.to_dict())
 
 
@@ -297,8 +288,9 @@ def test_what_was_done_is_not_done_again(release, tmp_path, monkeypatch):
 def test_a_point_comes_back_as_it_was_told(release):
     lab = Lab(release, ADVERSARY, 40, 30, 1)
     one = lab.quick(steps("drop-entries 0.5"))
-    again = Point.of(json.loads(json.dumps(one.to_dict())), one.steps, "everybody", 1, release.fingerprint)
-    assert again.to_dict() == one.to_dict() and dict(again.utility.measures()) == dict(one.utility.measures())
+    told = json.dumps(one.to_dict())
+    again = Point.of(json.loads(told), one.steps, "everybody", 1, release.fingerprint)
+    assert json.dumps(again.to_dict()) == told and repr(again.utility) == repr(one.utility)
 
 
 def test_a_part_of_the_records_is_enough_to_learn_from_where_there_are_many(release, monkeypatch):
@@ -307,7 +299,7 @@ def test_a_part_of_the_records_is_enough_to_learn_from_where_there_are_many(rele
     quick, full = (way(steps("drop-entries 0.5")) for way in (lab.quick, lab.full))
     assert lab._bench.share == 0.5 and quick.utility.hit_rate != full.utility.hit_rate
     alone = so.utility(release, so.DropEntries(0.5), people=60, seed=1)
-    assert dict(full.utility.measures()) == dict(alone.measures())
+    assert repr(dict(full.utility.measures())) == repr(dict(alone.measures()))
 
 
 def test_nothing_of_a_person_is_in_the_advice(tmp_path):
@@ -365,9 +357,9 @@ def test_steps_and_combinations_are_tried_by_themselves(release, monkeypatch):
 def test_what_was_left_out_once_may_be_there_the_second_time(release):
     one, two = (so.sanitize(release, "drop-entries 0.4", seed=seed, renumber=True) for seed in (1, 2))
     found = so.composition(one, two, people=150, seed=1)
-    assert found.right.n == 150 and found.right.low > 0.3 and found.wrong.high < 0.3
-    assert found.shown_once.value == pytest.approx(0.6, abs=0.03)
-    assert found.shown.value == pytest.approx(0.84, abs=0.03)  # 1 − 0.4²
+    assert found.right.n > 130 and found.right.low > 0.3 and found.wrong.high < 0.3
+    assert found.shown_once.value == pytest.approx(0.6, abs=0.06)  # who shows more is linked more often
+    assert found.shown.value == pytest.approx(0.84, abs=0.04)  # 1 − 0.4²
     assert "linked rightly" in str(found)
 
 
@@ -379,7 +371,8 @@ def test_links_are_judged_by_who_stands_for_whom(release):
         for a, b in zip(one.terms.stands, two.terms.stands, strict=True)
         if a >= 0 and b >= 0
     }
-    links = so.link(one, so.sanitize(two, seed=0), truth=truth, seed=4)
+    both = subset(two, np.array([name in truth for name in two.records]))
+    links = so.link(one, both, truth=truth, decoys=DECOYS, seed=4)
     right = links.table.filter("claimed").filter("right").height
     assert found.right.value * found.right.n == pytest.approx(right)
 

@@ -18,7 +18,7 @@ from standout.sanitized import Sanitized
 __all__ = ["Composition", "composition"]
 
 Ints = NDArray[np.int64]
-PEOPLE = 300
+PEOPLE, DECOYS = 300, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def composition(
     keep = np.zeros(second.n_records, np.bool_)
     keep[at] = True
     public = subset(second, keep)
-    found = link(first, public, seed=seed, threads=threads, progress=progress)
+    found = link(first, public, decoys=DECOYS, seed=seed, threads=threads, progress=progress)
     place = np.cumsum(keep)[at] - 1
     table = found.table
     claimed, guess = table["claimed"].to_numpy(), table["record"].to_list()

@@ -52,7 +52,8 @@ def proposed(tried: Mapping[Steps, Point], limit: float, count: int) -> list[Ste
     shares multiply where steps do not know of each other.
     """
     guesses = [guess for guess in _combined(tried) if guess.steps not in tried]
-    below = sorted((guess for guess in guesses if guess.risk <= ROOM * limit), key=lambda guess: -guess.kept)
+    able = [guess for guess in guesses if guess.risk <= ROOM * limit]
+    below = sorted(able, key=lambda guess: (-guess.kept, guess.risk))
     near = [guess.steps for guess in below[: count // 2]]
     edge = sorted(_undominated(guesses), key=lambda guess: guess.risk)
     spaced = [edge[at * len(edge) // count] for at in range(count)] if edge else []
