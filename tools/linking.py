@@ -183,8 +183,8 @@ def absent(folder: Path) -> Iterator[str]:
     yield "### People who are not there\n"
     yield (
         "Half of the people of a data set as release, the other half as profiles, in several draws: whatever "
-        "is claimed is false; the budget is 1 %. How decoys are made was settled on other draws of MovieLens "
-        "and MovieTweetings; the other two were looked at afterwards only.\n"
+        "is claimed is false; the budget is 1 %. How decoys are made and evidence is weighed was settled on "
+        "other draws of the same four data sets.\n"
     )
     yield "| data set | decoys | claims, by draw | allowed | of all profiles |"
     yield "|---" * 5 + "|"

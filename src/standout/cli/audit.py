@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,19 @@ from standout.release.files import folder_at
 
 if TYPE_CHECKING:
     from standout.auditing.audit import Audit
+    from standout.cli.sources import Settings
+    from standout.release.progress import Progress
 
-__all__ = ["CUT_SHORT", "EXCEEDED", "NOT_TRUSTED", "code_of", "folder_for", "show_audit", "write"]
+__all__ = [
+    "CUT_SHORT", "EXCEEDED", "NOT_TRUSTED", "WORK", "code_of", "folder_for", "show_audit", "with_advice",
+    "write",
+]  # fmt: skip
 
 CUT_SHORT, EXCEEDED, NOT_TRUSTED = 3, 4, 5
 """Exit codes: there is more to do, the threshold may be exceeded, the audit failed its own checks."""
 WORK = "work"
+USUAL, LEAST = 0.05, 1e-6
+"""The limit of an advice where no threshold is set; it lies above nothing, and below all."""
 
 
 def folder_for(data: str, output: Path | None) -> Path:
@@ -37,6 +45,24 @@ def write(done: "Audit", folder: Path) -> None:
     write_report(done.findings, folder)
     if done.complete:
         shutil.rmtree(folder / WORK, ignore_errors=True)
+
+
+def with_advice(
+    done: "Audit", data: str, settings: "Settings", work: Path, targets: int, progress: "Progress"
+) -> "Audit":
+    """The audit, and what would help against the headline adversary as a part of its findings."""
+    from standout.advising.advise import advise
+    from standout.cli.advise import command_of
+
+    asked = done.findings["settings"]
+    limit = min(max(asked["fail_above"] or USUAL, LEAST), 1 - LEAST)
+    found = advise(
+        done.release, done.adversaries[asked["headline"]], limit, targets=targets, name=Path(data).name,
+        seed=done.seed, threads=done.threads, progress=progress, work=work,
+    )  # fmt: skip
+    told = found.to_dict() | {"command": command_of(found, Path(data).name, settings)}
+    findings = done.findings | {"advice": told, "complete": found.complete}
+    return replace(done, findings=findings, complete=found.complete)
 
 
 def _now() -> str:
@@ -70,6 +96,8 @@ def show_audit(done: "Audit", folder: Path, as_json: bool) -> None:
         screen.print(found["original"]["words"], soft_wrap=True)
     if found["threshold"]["fail_above"] is not None:
         screen.print(found["threshold"]["words"], soft_wrap=True)
+    if "advice" in found:
+        screen.print(found["advice"]["summary"], found["advice"]["command"], soft_wrap=True)
     if done.trusted:
         checks = len(found["trust"]["checks"])
         screen.print(f"The audit passed its {checks} checks of itself.", soft_wrap=True)

@@ -446,6 +446,10 @@ def unicity(
     help="Also write how likely each person is to be found: NAME.csv or NAME.parquet, with ids.",
 )  # fmt: skip
 @click.option("--risk-sample", type=click.IntRange(1), metavar="N", help="The risk table of N people only.")
+@click.option(
+    "--advise", "advised", is_flag=True,
+    help="Also find what would help: see `standout advise`. The limit is --fail-above, or 0.05.",
+)  # fmt: skip
 @click.option("--phi", default=1.5, show_default=True, help="The eccentricity from which on one is claimed.")
 @click.option(
     "--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
@@ -458,7 +462,7 @@ def unicity(
 @json_option
 def audit(
     data: str, settings: Settings, original: Original, output: Path | None, risk: Path | None,
-    risk_sample: int | None, as_json: bool, **said: Any,
+    risk_sample: int | None, advised: bool, as_json: bool, **said: Any,
 ) -> None:  # fmt: skip
     """How many people could be picked out of DATA, by whom, what would be learned, and how sure that is.
 
@@ -476,8 +480,10 @@ def audit(
     """
     from standout.auditing.audit import audit as audited
     from standout.cli import show
-    from standout.cli.audit import WORK, code_of, folder_for, show_audit, write
+    from standout.cli.audit import WORK, code_of, folder_for, show_audit, with_advice, write
 
+    if advised and original.source is not None:
+        raise StandoutError("--advise is about an original: leave --original out, and give that as DATA")
     if risk is not None:
         from standout.report.tables import table_form
 
@@ -488,6 +494,8 @@ def audit(
     with show.progress() as progress:
         release = original.read(data, settings, progress)
         done = audited(release, name=Path(data).name, work=folder / WORK, progress=progress, **said)
+        if advised and done.complete:
+            done = with_advice(done, data, settings, folder / WORK, said["targets"], progress)
         write(done, folder)
         if risk is not None:
             done.risk_table(risk, records=risk_sample or "all", progress=progress)

@@ -7,9 +7,7 @@ from typing import Any
 import altair as alt
 
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
-from standout.report.figures import Figure, Table
-from standout.report.intervals import NARROW, WIDE
-from standout.report.page import Drawing
+from standout.report.figures import Figure, Table, drawing
 from standout.report.shell import page_of, part
 from standout.report.words import between, cleaned, count, cut, decimal, estimate, percent
 
@@ -36,7 +34,7 @@ def page(found: Found) -> str:
     told = cleaned(found)
     return page_of(
         part("linking.html"), part("audit.css"), found=told,
-        drawings={name: _drawing(figure) for name, figure in figures(told).items()}, sizes=_sizes(told),
+        drawings={name: drawing(figure) for name, figure in figures(told).items()}, sizes=_sizes(told),
         settings=_settings(told), cut=cut, share=estimate, ends=between, percent=percent, count=count,
         decimal=decimal,
     )  # fmt: skip
@@ -47,13 +45,6 @@ def figures(found: Found) -> dict[str, Figure]:
     made = {name: _histogram(name, found["histograms"][name]) for name in MEASURES}
     made["truth"] = _judged(found["curve"], found["settings"]["by"])
     return {name: figure for name, figure in made.items() if figure is not None}
-
-
-def _drawing(figure: Figure) -> Drawing:
-    from markupsafe import Markup
-
-    wide, narrow = (Markup(figure.draw(width).svg(figure.title, figure.words)) for width in (WIDE, NARROW))
-    return Drawing(figure, wide, narrow)
 
 
 def _histogram(measure: str, rows: Sequence[Found]) -> Figure | None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from standout.release.files import folder_at, written
+from standout.report.advice import section
 from standout.report.charts import Chart
-from standout.report.figures import FIGURES, Figure, extremes, figures, group_table, headline
-from standout.report.intervals import NARROW, WIDE
+from standout.report.figures import FIGURES, drawing, extremes, figures, group_table, headline
+from standout.report.intervals import WIDE
 from standout.report.shell import page_of, part
 from standout.report.words import LONG, SHORT, between, cleaned, count, cut, decimal, estimate, percent
 
@@ -61,29 +62,14 @@ def page(findings: Found) -> str:
     found = cleaned(findings)
     return page_of(
         part("audit.html"), part("audit.css"), found=found, main=headline(found), questions=_questions(found),
-        drawings={name: _drawing(figure) for name, figure in figures(found).items()},
+        drawings={name: drawing(figure) for name, figure in figures(found).items()},
         judged=_judged(found["threshold"]), measures=_measures(found), extremes=extremes(found),
         groups=group_table(found), settings=_settings(found),
         failed=[one for one in found["trust"]["checks"] if not one["passed"]],
         versions=list(found["versions"].items()), name=_shown(SHORT), say=_shown(LONG),
         cut=cut, share=estimate, ends=between, percent=percent, count=count, decimal=decimal,
-        done=_done,
+        done=_done, advised=section(found["advice"]) if found.get("advice") else None,
     )  # fmt: skip
-
-
-class Drawing(NamedTuple):
-    """A figure on the page: drawn twice, once for narrow screens."""
-
-    figure: Figure
-    wide: Any
-    narrow: Any
-
-
-def _drawing(figure: Figure) -> Drawing:
-    from markupsafe import Markup
-
-    wide, narrow = (figure.draw(width).svg(figure.title, figure.words) for width in (WIDE, NARROW))
-    return Drawing(figure, Markup(wide), Markup(narrow))
 
 
 def _shown(most: int) -> Callable[[str], Any]:
