@@ -3,7 +3,7 @@
     python -m benchmarks.advising ../shared/data/movielens-latest-small
     python -m benchmarks.advising build/bench/release-10000000.index --parts
 
-With --parts one way of each kind is tried and the whole is worked out from that; without it everything is run.
+With --parts one way of each kind is tried, and the whole is worked out from that; without it all is run.
 """
 
 import argparse

@@ -69,16 +69,16 @@ def test_cut_short_it_says_so_and_keeps_what_it_has(data, run, tmp_path, monkeyp
     assert run(*asked).code == 0 and not (tmp_path / "work").exists()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("--limit", 0),
-        ("--limit", 1.5),
-        ("--try", "no-such-step 3"),
-        ("--headline", "nobody"),
-        ("--among", "all"),
-    ],
-)
+WRONG = [
+    ("--limit", 0),
+    ("--limit", 1.5),
+    ("--try", "no-such-step 3"),
+    ("--headline", "nobody"),
+    ("--among", "all"),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_what_cannot_be_asked_is_an_error_in_one_line(data, run, tmp_path, wrong):
     done = run("advise", data, "-o", tmp_path, *wrong)
     assert done.code != 0 and "Traceback" not in done.err
