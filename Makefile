@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
+# what is compiled once need not be compiled by every worker
+unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends chromium
 
 .DEFAULT_GOAL := help

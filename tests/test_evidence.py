@@ -49,13 +49,13 @@ def step_of(entries):
     return max((high - low) / 4, min(b - a for a, b in pairwise(levels)))
 
 
-def counted(entries, facts, record, taken=0):
+def counted(entries, facts, record):
     """A row of counts, by loops."""
     row, support, step = [0.0] * COLUMNS, naive.support(entries), step_of(entries)
     length = sum(one == record for one, _ in entries)
     days = [time for _, time in facts.values() if time is not None]
     for item, (value, time) in facts.items():
-        p = min(max(support[item] - taken, 1) * length / len(entries), 0.9)
+        p = min(max(support[item], 1) * length / len(entries), 0.9)
         if (record, item) not in entries:
             row[CHANCE] -= math.log(1 - p)
             row[MISSING] += 1
@@ -84,17 +84,28 @@ def weighed(model, row, dated=True):
     return total + dated * sum(a * b for a, b in zip(row[TIMES], model.times.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("taken", [0, 1])
-def test_what_two_have_in_common_is_counted_as_loops_do_it(pair, taken):
+def test_what_two_have_in_common_is_counted_as_loops_do_it(pair):
     release, public = pair
     profiles, entries = Profiles(release, public, align(*pair)), content(release)
     places = np.arange(6)
     known = profiles.known(places)
     query, record = np.repeat(places, 5), np.tile(np.arange(3, 8), 6)
-    found = Agreement(release).counts(known, query, record, np.full(6, taken))
+    found = Agreement(release).counts(known, query, record)
     for row, q, r in zip(found.tolist(), query.tolist(), record.tolist(), strict=True):
         facts = told(*pair, public.records[q])
-        assert row == pytest.approx(counted(entries, facts, release.records[r], taken))
+        assert row == pytest.approx(counted(entries, facts, release.records[r]))
+
+
+def test_who_is_taken_out_is_not_counted_at_all(pair):
+    release, entries = pair[0], content(pair[0])
+    gone = np.arange(6)
+    profiles = Profiles(release, release, align(release, release))
+    query, record = np.repeat(gone, 5), np.tile(np.arange(10, 15), 6)
+    found = Agreement(release).counts(profiles.known(gone), query, record, gone)
+    for row, q, r in zip(found.tolist(), query.tolist(), record.tolist(), strict=True):
+        facts, rest = told(release, release, release.records[q]), naive.without(entries, release.records[q])
+        mine = counted(rest, facts, release.records[r])
+        assert row == pytest.approx(mine)
 
 
 def test_strangers_are_two_people_with_the_same_item(pair):
@@ -116,7 +127,9 @@ def test_strangers_are_two_people_with_the_same_item(pair):
 def test_the_model_is_learned_from_what_was_seen():
     strangers = np.zeros(COLUMNS)
     strangers[VALUES], strangers[TIMES] = [40, 30, 20, 10], [1, 0, 1, 2, 6, 20, 70]
-    before = Model.declared(strangers, within_a_day=False)
+    possible = np.ones(COLUMNS, bool)
+    possible[TIMES.start + 1] = False
+    before = Model.declared(strangers, possible)
     usual = [max(math.exp(-at / 1.5), 0.02) for at in range(4)]
     u = [(one + 1) / 104 for one in (40, 30, 20, 10)]
     assert before.covered == 0.5
@@ -131,7 +144,31 @@ def test_the_model_is_learned_from_what_was_seen():
     assert after.values == pytest.approx([math.log(a / b) for a, b in zip(m, u, strict=True)])
     assert after.times == pytest.approx(before.times)  # of times nothing was seen
     strangers[VALUES] = [97, 1, 1, 1]
-    assert (np.diff(Model.declared(strangers, within_a_day=True).values) <= 0).all()
+    assert (np.diff(Model.declared(strangers, np.ones(COLUMNS, bool)).values) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "possible"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], [0]),
+        ([0.0, 1.0, 1.0, 0.0], [0, 1]),
+        ([1.0, 2.0, 3.0, 3.0], [0, 1, 2]),
+        ([1.0, 2.0, 3.0, 5.0], [0, 1, 2, 3]),
+        (["a", "b", "c", "a"], [0, 3]),
+    ],
+)
+def test_nothing_is_expected_of_distances_that_cannot_be(values, possible):
+    """Where everybody says the same, agreeing says nothing; of two answers the same one speaks for one
+    person."""
+    rows = [(f"{r}", f"i{k}", values[(r + k) % 4]) for r in range(40) for k in range(5)]
+    release = so.read(pl.DataFrame(rows, schema=["record", "item", "value"], orient="row"))
+    agreement = Agreement(release)
+    assert np.flatnonzero(agreement.possible[VALUES]).tolist() == possible
+    model = Model.declared(agreement.strangers(seed=1), agreement.possible)
+    if len(possible) == 1:
+        assert model.values == pytest.approx([0, 0, 0, 0], abs=1e-3)
+    else:
+        assert model.values[0] > 0 > model.values[possible[-1]]
 
 
 def test_odds_are_of_one_against_the_others_and_nobody():
@@ -229,7 +266,7 @@ def test_categories_agree_or_do_not():
     agreement = Agreement(release)
     profiles = Profiles(release, release, align(release, release))
     known = profiles.known(np.array([4]))
-    found = agreement.counts(known, np.zeros(30, np.int64), np.arange(30), np.zeros(1, np.int64))
+    found = agreement.counts(known, np.zeros(30, np.int64), np.arange(30))
     entries, own = content(release), told(release, release, release.records[4])
     for record, row in zip(release.records, found.tolist(), strict=True):
         shared = [

@@ -12,6 +12,7 @@ import pytest
 import naive
 import standout as so
 from conftest import content
+from standout.cli.link import check_place
 from standout.linking import link as engine
 from standout.linking import profiles as cut
 from standout.linking.align import align
@@ -261,6 +262,12 @@ def test_expected_false_claims_are_the_share_of_decoys_of_all_profiles():
     assert null.expected(3.0, 40) == pytest.approx(40 * max(shares))
 
 
+def test_a_tie_is_no_claim_that_is_expected():
+    far = np.array([0.0, 0.0, 0.0, 2.0])
+    null = Null(np.zeros(4, int), np.arange(4), far)
+    assert null.expected(0.0, 50) == pytest.approx(50 * 2 / 5)  # as at any φ up to 2
+
+
 def test_what_differs_by_the_slack_is_equal():
     null = replace(some_decoys(), slack=0.01)
     most = null.claim.max()
@@ -363,7 +370,8 @@ def test_truth_is_held_against_claims(pair, put):
         ("profile,record\nx,11\np11,x\n", "none of the 2 pairs"),
         ("profile,record\n", "has no pairs"),
         ("a,b,c\n1,2,3\n", "two columns, profile and record"),
-        ("profile,record\np11\n", "line 2: more or fewer cells"),
+        ("", "the first line names the columns"),
+        ("profile,record\np11\n", "line 2: 1 cells, and the first line has 2"),
         (b"\xff\xfe\x00", "not a CSV file in UTF-8"),
     ],
 )
@@ -371,6 +379,12 @@ def test_a_bad_truth_is_refused_in_one_line(pair, put, text, words):
     with pytest.raises(so.StandoutError, match=words) as caught:
         truth_of(put(text, "truth.csv"), *pair)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["profile;record\np11;11\n", "record\tprofile\tnote\n11\tp11\t\n\n"])
+def test_a_truth_may_have_other_separators_and_columns(pair, put, text):
+    found = truth_of(put(text, "truth.csv"), *pair)
+    assert (found.pairs, found.present) == (1, 1)
 
 
 def test_a_truth_may_be_a_mapping_or_a_frame_and_a_blank_record_is_nobody(pair):
@@ -459,6 +473,23 @@ def test_few_profiles_are_tried_against_decoys_from_the_release(pair):
     links = so.link(pair[0], one, **FEW)
     assert len(links) == 1 and links.decoys.height == 48
     assert "recombined from entries of the release" in links.summary
+
+
+def test_a_release_of_too_few_people_claims_nobody_and_says_why(pair):
+    few = so.read(pair[0].to_frame().filter(pl.col("record").is_in(["11", "12", "13"])))
+    links = so.link(few, pair[1], **FEW)
+    assert links.phi == math.inf and links.claims == 0
+    assert "too few people for a budget of 10 %: nothing is claimed" in links.summary
+    assert "claimed falsely" not in links.summary and links.told()["phi"] is None
+
+
+@pytest.mark.parametrize("by", ["evidence", "eccentricity"])
+def test_of_a_profile_without_facts_nothing_is_said(pair, by):
+    (row,) = so.link(*pair, by=by, **FEW).table.filter(pl.col("facts_used") == 0).to_dicts()
+    assert row["record"] is row["runner_up"] is row["carried_by"] is None and not row["claimed"]
+    assert row["ties"] == pair[0].n_records and row["false_claim"] == 1.0
+    assert row["evidence"] == row["eccentricity"] == row["score"] == 0.0
+    assert row["bits_left"] == pytest.approx(math.log2(pair[0].n_records))
 
 
 def test_what_looks_absent():
@@ -556,6 +587,24 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
         assert bad.err.count("\n") == (1 if words else 0)
     bad = run("link", data, tmp_path / "public.index", "--public-record", "who")
     assert bad.code == 1 and "--public-record is for reading a source" in bad.err
+
+
+def test_the_command_writes_over_nothing_that_was_given(tmp_path):
+    names = ("ratings.csv", "links.csv", "truth.json", "out/review.csv", "ml/links.csv")
+    ratings, links, truth, review, inside = (tmp_path / name for name in names)
+    for file in (ratings, links, truth, review, inside):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("precious")
+    said = [ratings, tmp_path / "ml", "auto", links, truth, None]
+    for place in (ratings, tmp_path, truth, inside, tmp_path / "ml", tmp_path / "ml" / ".." / "truth.json"):
+        with pytest.raises(so.ParameterError, match="read from, and would be written over"):
+            check_place(place, said, None)
+    with pytest.raises(so.ParameterError, match="pass it as --review"):
+        check_place(review.parent, said, None)
+    with pytest.raises(so.ParameterError, match="written over"):
+        check_place(review, said, review)
+    for place in (review.parent, tmp_path / "new", tmp_path / "new.csv", tmp_path / "ml" / "new", None):
+        check_place(place, said, review)
 
 
 @pytest.mark.large

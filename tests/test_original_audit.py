@@ -259,3 +259,27 @@ def test_a_release_without_dates_or_values_is_audited_too(rows):
     done = ask(safer, ladder=ladder)
     jsonschema.Draft202012Validator(SCHEMA).validate(done.findings)
     assert done.trusted, done.findings["trust"]
+
+
+def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
+    release = so.synthesize(records=400, items=300, entries=12_000, seed=3)
+    safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
+    done = so.audit(safer, targets=60, facts=[4], seed=2)
+    told = done.findings["original"]
+    assert (
+        told["attack"] in ("without dates", "dates within about 4000 days")
+        and told["attack"] in told["words"]
+    )
+    named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+    ways = {
+        scale: so.simulate(
+            safer, named, attack=so.ScoreboardRH(time_scale=scale), targets=60, absent=False, seed=2
+        ).estimate("found").value
+        for scale in (30, 4000, None)
+    }  # fmt: skip
+    answer = done.findings["answer"]["rate"]["value"]
+    assert answer > ways[30] and answer in (ways[4000], ways[None])
+    table = done.risk_table(records=30)
+    assert table["probability"].mean() > ways[30]
+    plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
+    assert plain.findings["original"]["attack"] == ""

@@ -204,7 +204,9 @@ def test_odd_parameters_come_back_too(step):
         "drop-entries 0", "cap-records 0", "sample-records 0", "sample-records 1.0",
         "sample-records 0.1 3", "cluster-records 1", "cluster-records 100000", "km-suppress 1",
         "km-suppress 3 4", "randomized-response 0", "randomized-response", "randomized-response 1 values",
-        "randomized-response 1000",
+        "randomized-response 1000", f"perturb-value {'9' * 400}", f"perturb-time {'9' * 400}",
+        f"drop-entries {'9' * 400}", f"randomized-response {'9' * 400}", f"round-value edges {'9' * 400}",
+        "round-value bins 999999999999",
     ],
 )  # fmt: skip
 def test_words_that_mean_nothing_are_refused_in_one_line(words):
@@ -221,7 +223,8 @@ def test_words_that_mean_nothing_are_refused_in_one_line(words):
         lambda: so.RoundValue(to="x"), lambda: so.SampleRecords(), lambda: so.SampleRecords(0.1, 3),
         lambda: so.DropItems(("a",), "b"), lambda: so.DropItems((3,)), lambda: so.PerturbValue(True),
         lambda: so.RoundValue(edges=3), lambda: so.DropRareItems(True), lambda: so.step(3),
-        lambda: so.RandomizedResponse("1"),
+        lambda: so.RandomizedResponse("1"), lambda: so.DropItems(None), lambda: so.DropItems(3),
+        lambda: so.RoundValue(bins=10**30), lambda: so.RoundValue(liked_from=-(10**400)),
     ],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused(wrong):
@@ -243,6 +246,13 @@ def test_what_is_not_a_step_is_refused(release):
     with pytest.raises(so.ParameterError, match="seed"):
         so.sanitize(release, seed=-1)
     assert so.sanitize(release).fingerprint == release.fingerprint
+
+
+def test_without_a_seed_nobody_can_undo_it(release):
+    """The command's law holds in Python: a seed that everybody knows would give ids and noise away."""
+    first, second = (so.sanitize(release, "perturb-value none", renumber=True) for _ in range(2))
+    assert not np.array_equal(first.terms.stands, second.terms.stands)
+    assert content(first) != content(second)
 
 
 def test_counts_say_what_is_there(release):
@@ -455,6 +465,16 @@ def test_randomised_response_keeps_and_exchanges_as_often_as_its_epsilon_says(st
     assert made.done[0].counts["epsilon of a value"] == epsilon
 
 
+def test_randomised_response_tells_nothing_of_what_was_drawn():
+    """Counts are published: from how many values did change, who knows all others would learn the last."""
+    told = set()
+    for value in (1.0, 2.0):
+        release = table([("a", "1", value, START), ("b", "1", 1.0, START), ("c", "1", 2.0, START)])
+        for seed in range(20):
+            told.add(str(so.sanitize(release, "randomized-response 1", seed=seed).done))
+    assert len(told) == 1
+
+
 def test_randomised_response_on_items_flips_every_cell_as_often(release):
     rows = [(f"r{r}", str(i), 1.0, START) for r in range(120) for i in range(50) if (r * i) % 7 < 2]
     release = table(rows)
@@ -522,6 +542,14 @@ def test_listed_items_go_by_id_title_or_file(put):
 
 
 @pytest.mark.large
+def test_a_name_that_is_an_id_and_a_title_means_both(put):
+    """Else what is meant might be published: 300 is an id, and a film."""
+    titles = put("item,title\n300,Cube\n7,300 (2006)\n8,Bent\n", "titles.csv")
+    rows = "record,item\n" + "".join(f"r{r},{i}\n" for r in range(3) for i in (300, 7, 8))
+    made = so.sanitize(so.read(put(rows), titles=titles), so.DropItems(("300",)))
+    assert list(made.items) == ["8"]
+
+
 def test_entries_go_at_random_and_keep_what_they_say(standin):
     made = so.sanitize(standin, "drop-entries 0.3", seed=6)
     old, new = content(standin), content(made)
@@ -544,6 +572,10 @@ def test_a_cap_cuts_long_records_only_and_at_random(standin):
         for record in old if len(old[record]) > 80 for item in new[record]
     ]  # fmt: skip
     assert abs(np.mean(places) - 0.5) < 5 * 0.29 / math.sqrt(len(places))
+
+
+def test_a_cap_beyond_all_records_changes_nothing(release):
+    assert so.sanitize(release, f"cap-records {'9' * 30}").fingerprint == release.fingerprint
 
 
 def test_a_sample_has_whole_records_and_each_is_as_likely(release):

@@ -115,6 +115,26 @@ def test_one_record_for_several_needs_its_key(release, tmp_path):
         so.open_sanitized(tmp_path / "safer.csv", release)
 
 
+@pytest.mark.parametrize(
+    ("otherwise", "words"),
+    [
+        ({"value": False}, "values"), ({"time": False}, "times"), ({"zone": "America/Los_Angeles"}, "times"),
+        ({"value_type": "text"}, "values"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("step", ["drop-rare-items 3", "round-time month", "round-value bins 2"])
+def test_an_original_that_is_read_otherwise_is_refused(release, tmp_path, otherwise, words, step):
+    """What is known of people would be lost, and they would seem safer than they are."""
+    frame = release.to_frame()
+    named = {"record": "record", "item": "item", "value": "value", "time": "time"}
+    so.write_sanitized(so.sanitize(so.read(frame, **named), step), tmp_path / "safer.csv")
+    with pytest.raises(so.SourceError, match=f"has {words} that the original lacks"):
+        so.open_sanitized(tmp_path / "safer.csv", so.read(frame, **named | otherwise))
+    without = "round-value none" if words == "values" else "round-time none"
+    so.write_sanitized(so.sanitize(so.read(frame, **named), without), tmp_path / "bare.csv")
+    so.open_sanitized(tmp_path / "bare.csv", so.read(frame, **named | otherwise))
+
+
 def test_titles_of_the_original_are_there_again(put, tmp_path):
     release = so.read(
         put("record,item\na,1\na,2\nb,2\nb,3\n"), titles=put("item,title\n1,A\n2,B\n3,C\n", "titles.csv")
@@ -263,6 +283,8 @@ def test_places_that_cannot_be_are_refused(release, tmp_path):
         {"path": tmp_path / "a.csv", "key": tmp_path / "a.csv.sanitized.json"},
         {"path": tmp_path / "a.csv", "key": tmp_path / "plain"},
         {"path": tmp_path / "a.csv", "key": tmp_path / "mine", "force": True},
+        {"path": "."}, {"path": "/"}, {"path": tmp_path / ("x" * 300 + ".csv")},
+        {"path": tmp_path / "nul\0.csv"}, {"path": tmp_path / "a.csv", "key": tmp_path / ("x" * 300)},
     ]  # fmt: skip
     for places in refused:
         with pytest.raises(so.ParameterError):
@@ -270,6 +292,33 @@ def test_places_that_cannot_be_are_refused(release, tmp_path):
     with pytest.raises(so.ParameterError, match=r"standout\.sanitize"):
         so.write_sanitized(release, tmp_path / "a.csv")
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "plain"}
+
+
+def test_a_key_in_the_output_would_go_with_the_old_one(release, tmp_path):
+    made = so.sanitize(release, renumber=True)
+    so.write_sanitized(made, tmp_path / "safer")
+    with pytest.raises(so.ParameterError, match="lies in the output"):
+        so.write_sanitized(made, tmp_path / "safer", key=tmp_path / "safer" / "key.csv", force=True)
+    assert_same(so.open_sanitized(tmp_path / "safer", release, _key(made, tmp_path)), made)
+
+
+def _key(made, folder):
+    so.write_sanitized(made, folder / "again.csv", key=folder / "key.csv")
+    return folder / "key.csv"
+
+
+def test_what_is_no_sidecar_is_replaced_by_force_only(release, tmp_path):
+    made, told = so.sanitize(release, "round-time month"), tmp_path / "safer.csv.sanitized.json"
+    told.write_text("mine")
+    with pytest.raises(so.ParameterError, match="not a sidecar"):
+        so.write_sanitized(made, tmp_path / "safer.csv")
+    assert told.read_text() == "mine"
+    so.write_sanitized(made, tmp_path / "safer.csv", force=True)
+    (tmp_path / "safer.csv").unlink()  # as a killed run leaves it
+    so.write_sanitized(made, tmp_path / "safer.csv")
+    (tmp_path / "other.csv.sanitized.json").mkdir()
+    with pytest.raises(so.ParameterError, match="not a sidecar"):
+        so.write_sanitized(made, tmp_path / "other.csv", force=True)
 
 
 KILLED = """

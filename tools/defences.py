@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import standout as so
+from standout.advising.risk import risk
 from standout.sanitizing.step import Step
 
 PAGE = Path(__file__).parent.parent / "docs" / "defences.md"
@@ -56,8 +57,9 @@ def _table(name: str, release: so.Release) -> Iterator[str]:
         f"{release.n_entries:,} entries, {release.n_records:,} people, {release.n_items:,} items; up to "
         f"{TARGETS:,} people are tried. Chance finds {1 / release.n_records:.2%}.\n"
     )
-    yield "| steps | found | 95 % | of those in the release | entries left | hit rate | RMSE | left |"
-    yield "|---" * 8 + "|"
+    heads = "steps", "found", "95 %", "of those in the release", "strongest attack", "entries left"
+    yield f"| {' | '.join((*heads, 'hit rate', 'RMSE', 'left'))} |"
+    yield "|---" * 9 + "|"
     for steps in STEPS:
         print(name, " + ".join(steps), file=sys.stderr, flush=True)
         yield _row(release, [so.step(one) for one in steps])
@@ -68,15 +70,14 @@ def _row(release: so.Release, steps: list[Step]) -> str:
     try:
         safer = so.sanitize(release, *steps, seed=SEED)
     except so.ParameterError as error:
-        return f"| {words} | refused: {error} |" + " |" * 6
-    tried = so.simulate(safer, ADVERSARY, targets=TARGETS, absent=False, seed=SEED)
-    found, present = tried.estimate("found"), tried.cell().present
+        return f"| {words} | refused: {error} |" + " |" * 7
+    found = risk(safer, steps, ADVERSARY, TARGETS, SEED)
     good = so.utility(release, *steps, seed=SEED)
     rmse = "–" if good.rmse is None else f"{good.rmse.value:.3f}"
     kept = "–" if good.kept is None else f"{good.kept.value:.0%}"
     return (
-        f"| {words} | {found.value:.1%} | {found.low:.1%} to {found.high:.1%} "
-        f"| {found.value / max(present, 1e-9):.1%} | {safer.n_entries / release.n_entries:.0%} "
+        f"| {words} | {found.everybody.value:.1%} | {found.everybody.low:.1%} to {found.everybody.high:.1%} "
+        f"| {found.released.value:.1%} | {found.attack or 'as it is'} | {safer.n_entries / release.n_entries:.0%} "
         f"| {good.hit_rate.value:.3f} | {rmse} | {kept} |"
     )
 

@@ -187,10 +187,10 @@ def advise(
     record stands are not found; how it is for the others is told beside. Ctrl-C ends it with what it has.
 
     >>> import standout as so
-    >>> release = so.synthesize(records=200, items=100, entries=4_000, seed=7)
-    >>> done = advise(release, limit=0.3, candidates=["drop-entries 0.5", "drop-entries 0.9"], targets=100)
-    >>> len(done.points), done.complete
-    (3, True)
+    >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
+    >>> done = advise(release, limit=0.1, candidates=["drop-entries 0.5"], targets=5, people=5)
+    >>> [point.name for point in done.points], done.recommended
+    (['untouched', 'drop-entries 0.5'], None)
     """
     if isinstance(release, Sanitized):
         raise ParameterError("advice is about an original: give it the release before it was sanitized")

@@ -1,9 +1,4 @@
-"""How many people are found in a release, by the strongest of several attacks.
-
-Noise that misleads the paper's attack does not protect from somebody who knows of it: whoever hears that
-dates were moved by a year allows for it, or leaves dates out. Where steps add noise to dates or values, the
-attack is therefore also tried so, and the highest rate counts.
-"""
+"""How many people are found in a release, by the strongest of several attacks: see `sanitizing.allowing`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,28 +9,19 @@ from numpy.typing import NDArray
 
 from standout.adversary import Adversary
 from standout.attack.score import ScoreboardRH
+from standout.auditing.rights import rights
 from standout.errors import ParameterError
 from standout.measure.estimate import Estimate, rate
-from standout.measure.outcomes import own_scores
 from standout.measure.people import People
 from standout.rng import generator
 from standout.sanitized import Sanitized
-from standout.sanitizing.cluster import ClusterRecords
-from standout.sanitizing.response import RandomizedResponse
+from standout.sanitizing.allowing import attacks_on
 from standout.sanitizing.step import Step
-from standout.sanitizing.times import PerturbTime
-from standout.sanitizing.values import PerturbValue
 
 __all__ = ["Among", "Risk", "risk"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-OF_TIMES, OF_VALUES = (PerturbTime, ClusterRecords), (PerturbValue, RandomizedResponse, ClusterRecords)
-"""What makes dates or values differ from what is known. Rounding does not: what is known is rounded too."""
-DAYS, VALUES = 30.0, 1.5
-"""The paper's d0 and ρ0."""
-WIDE = 2.0
-"""An attack that allows for noise takes so many times its days for d0."""
 BATCH = 256
 
 Among = Literal["everybody", "released"]
@@ -76,7 +62,7 @@ def risk(
     there = people.stands(places) >= 0
     tried = {
         name: _right(attack, people, adversary, places, seed, threads)
-        for name, attack in _attacks(safer, steps).items()
+        for name, attack in attacks_on(safer, steps).items()
     }
     strongest = max(tried, key=lambda name: float(tried[name].sum()))
     right, one = tried[strongest], 1 / safer.n_records
@@ -87,23 +73,6 @@ def risk(
     )
 
 
-def _attacks(safer: Sanitized, steps: Sequence[Step]) -> dict[str, ScoreboardRH]:
-    """The paper's attack, and those that allow for the noise of these steps, by how they differ."""
-    times: dict[str, float | None] = {"": DAYS}
-    values: dict[str, float | None] = {"": VALUES}
-    if safer.span and any(isinstance(step, OF_TIMES) for step in steps):
-        times["without dates"] = None
-        days = WIDE * max((step.days for step in steps if isinstance(step, PerturbTime)), default=0.0)
-        times |= {f"dates within about {days:g} days": days} if days > DAYS else {}
-    if safer.n_levels and any(isinstance(step, OF_VALUES) for step in steps):
-        values["without values"] = None
-    return {
-        ", ".join(filter(None, (of_times, of_values))): ScoreboardRH(value_scale=value, time_scale=time)
-        for of_times, time in times.items()
-        for of_values, value in values.items()
-    }
-
-
 def _right(
     attack: ScoreboardRH, people: People, adversary: Adversary, places: Ints, seed: int, threads: int | None
 ) -> Floats:
@@ -112,7 +81,5 @@ def _right(
     for low in range(0, len(places), BATCH):
         here = places[low : low + BATCH]
         known = people.observed(adversary, here, seed)
-        verdicts = attack.nested(people.release, known, [adversary.knows], with_z=False, threads=threads)
-        score = own_scores(verdicts, people.stands(here))
-        parts.append((score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1))
+        parts.append(rights(people.release, known, here, [adversary.knows], threads, attack)[:, 0])
     return np.concatenate(parts)

@@ -1,28 +1,34 @@
 """The attacks of an audit: each adversary exactly as named, and with more and more facts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from standout.adversary import Adversary
+from standout.attack.score import ScoreboardRH
 from standout.auditing.ladder import Rung, able, scaled
+from standout.auditing.rights import rights
 from standout.measure.estimate import Estimate
 from standout.measure.people import People
 from standout.measure.simulate import Cell, Simulation, simulate
 from standout.release.model import Release
 from standout.release.progress import Progress
+from standout.rng import generator
+from standout.sanitizing.allowing import attacks_on, noise_in
 
-__all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures"]
+__all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures", "strongest"]
 
 Measures = dict[tuple[str, str], Estimate]
+TRIED = 500
+"""People on whom attacks are compared."""
 HALF = 0.5
 """A curve ends where so large a share of the records does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is asked of every adversary."""
+    """What is asked of every adversary. `allowing` says how the attack differs from the paper's."""
 
     release: Release
     targets: int
@@ -33,6 +39,8 @@ class Plan:
     seed: int
     threads: int | None
     work: Path | None
+    attack: ScoreboardRH = field(default_factory=ScoreboardRH)
+    allowing: str = ""
 
     @property
     def people(self) -> People:
@@ -42,10 +50,28 @@ class Plan:
     def simulated(self, adversary: Adversary, facts: Sequence[int], progress: Progress) -> Simulation:
         """The adversary tried with so many facts."""
         return simulate(
-            self.release, {"adversary": adversary}, facts=list(facts), targets=self.targets, phi=self.phi,
-            budget=self.budget, top=self.top, seed=self.seed, threads=self.threads, progress=progress,
+            self.release, {"adversary": adversary}, attack=self.attack, facts=list(facts),
+            targets=self.targets, phi=self.phi, budget=self.budget, top=self.top, seed=self.seed,
+            threads=self.threads, progress=progress,
             save=None if self.work is None else self.work / "attack",
         )  # fmt: skip
+
+
+def strongest(plan: Plan, adversary: Adversary) -> Plan:
+    """The plan with the attack that finds most people: where a release has noise, some allow for it."""
+    ways = attacks_on(plan.release, noise_in(plan.release))
+    if len(ways) == 1:
+        return plan
+    people = plan.people
+    order = generator(plan.seed, "strongest").permutation(people.truth.n_records)
+    places = order[adversary.eligible(people.truth, order)][: min(plan.targets, TRIED)]
+    known = people.observed(adversary, places, plan.seed)
+    found = {
+        name: float(rights(plan.release, known, places, [adversary.knows], plan.threads, way).sum())
+        for name, way in ways.items()
+    }
+    best = max(found, key=lambda name: found[name])
+    return replace(plan, attack=ways[best], allowing=best)
 
 
 @dataclass(frozen=True, slots=True)

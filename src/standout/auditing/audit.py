@@ -13,7 +13,8 @@ import polars as pl
 from standout.adversary import Adversary
 from standout.attack.match import check_phi
 from standout.attack.run import thread_count
-from standout.auditing.attacks import Attacked, Plan, attacked
+from standout.attack.score import ScoreboardRH
+from standout.auditing.attacks import Attacked, Plan, attacked, strongest
 from standout.auditing.findings import Asked, Worked, findings
 from standout.auditing.ladder import Fitted, fitted, ladder_of
 from standout.auditing.risk import risk_table
@@ -51,6 +52,7 @@ class Audit:
     complete: bool
     seed: int = 0
     threads: int | None = None
+    attack: ScoreboardRH | None = field(default=None, repr=False)
 
     @property
     def trusted(self) -> bool:
@@ -101,7 +103,7 @@ class Audit:
             raise ParameterError(f"adversary must be one of {', '.join(self.adversaries)}, got {name!r}")
         return risk_table(
             self.release, self.adversaries[name], records=records, draws=draws, facts=facts, seed=self.seed,
-            threads=self.threads, progress=progress, path=path,
+            threads=self.threads, progress=progress, path=path, attack=self.attack,
         )  # fmt: skip
 
 
@@ -163,13 +165,16 @@ def audit(
         float(budget), TOP, check_seed(seed), thread_count(threads),
         None if work is None else folder_at(Path(work), private=True),
     )  # fmt: skip
+    plan = strongest(plan, next(rung.adversary for rung in fit.rungs if rung.name == fit.headline))
     asked = Asked(
         plan, fit.headline, meant.source, bool(quick), None if fail_above is None else float(fail_above),
         printable(str(name)), fit.limits, None if sensitive is None else listed(sensitive, truth),
     )  # fmt: skip
     worked = _worked(asked, fit, progress)
     known = {rung.name: rung.adversary for rung in fit.rungs}
-    return Audit(release, findings(asked, worked), known, worked.complete, plan.seed, plan.threads)
+    return Audit(
+        release, findings(asked, worked), known, worked.complete, plan.seed, plan.threads, plan.attack
+    )
 
 
 def _worked(asked: Asked, fit: Fitted, progress: Progress) -> Worked:

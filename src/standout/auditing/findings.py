@@ -57,7 +57,7 @@ class Worked:
 def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     """The findings of an audit, in plain values."""
     plan, release = asked.plan, asked.plan.release
-    people, original = plan.people.truth.n_records, _original(release)
+    people, original = plan.people.truth.n_records, _original(release, plan.allowing)
     tried = [one for one in worked.tried if one.at is not None]
     head = next(one for one in tried if one.rung.name == asked.headline)
     seen = {one.rung.name: _seen(one.named, one.at) for one in tried}
@@ -106,7 +106,7 @@ def _data(release: Release) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _original(release: Release) -> dict[str, Any] | None:
+def _original(release: Release, allowing: str) -> dict[str, Any] | None:
     """What the release was made from, and how."""
     if not isinstance(release, Sanitized):
         return None
@@ -115,6 +115,7 @@ def _original(release: Release) -> dict[str, Any] | None:
         "not_in_release": int(np.count_nonzero(stands < 0)),
         "records_of_several": int(np.count_nonzero(np.bincount(stands[stands >= 0]) > 1)),
         "done": [{"step": one.step, "counts": one.counts} for one in release.done],
+        "attack": allowing,
     }
     return _data(release.original) | told | {"words": words.made_from(release.original.n_records, told)}
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from standout.adversary import Adversary
 from standout.attack.score import ScoreboardRH
 from standout.auditing.exposure import NEVER, needed
+from standout.auditing.rights import rights
 from standout.errors import ParameterError
-from standout.facts import Known
 from standout.measure.estimate import rate
-from standout.measure.outcomes import own_scores
 from standout.measure.people import People
 from standout.measure.targets import whole
 from standout.release.model import Release
@@ -46,6 +45,7 @@ def risk_table(
     threads: int | None = None,
     progress: Progress = quiet,
     path: str | Path | None = None,
+    attack: ScoreboardRH | None = None,
 ) -> pl.DataFrame:
     """record, length, facts_needed, probability, low and high: a row for each record, in the release's order.
 
@@ -53,6 +53,7 @@ def risk_table(
     draws     how many times each person is observed, each time with other facts
     facts     numbers of facts that are tried; the probability is that with all that the adversary knows
     path      a .csv or .parquet file to write it to, for its owner alone
+    attack    the paper's unless another is given
 
     `facts_needed` is the smallest number of facts from which on the guess stays right, in more than half of
     the draws; empty if there is none. All but the length is empty for a record with too few items. If the
@@ -73,7 +74,7 @@ def risk_table(
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
     for low in range(0, len(places), BATCH):
         here, can = places[low : low + BATCH], able[low : low + BATCH]
-        right = _tried(people, adversary, here[can], sizes, draws, seed, threads)
+        right = _tried(people, adversary, here[can], sizes, draws, seed, threads, attack)
         _add(columns, people, here, can, right, sizes)
         progress("risk table", min(low + BATCH, len(places)), len(places))
     table = pl.DataFrame(columns, schema=SCHEMA)
@@ -107,23 +108,15 @@ def _add(
 
 def _tried(
     people: People, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
-    threads: int | None,
+    threads: int | None, attack: ScoreboardRH | None,
 ) -> Floats:  # fmt: skip
     """The chance that the guess is right, by record, draw and number of facts; each draw has its own."""
     found = np.zeros((len(places), draws, len(sizes)))
     for draw in range(draws if len(places) else 0):
         own = int(key(seed, "risk", draw) >> np.uint64(1))
         known = people.observed(adversary, places, own)
-        found[:, draw] = rights(people.release, known, places, sizes, threads)
+        found[:, draw] = rights(people.release, known, places, sizes, threads, attack)
     return found
-
-
-def rights(release: Release, known: Known, places: Ints, sizes: Sequence[int], threads: int | None) -> Floats:
-    """The chance that the best guess is the target, 1/ties if it is among the best: by target and size."""
-    verdicts = ScoreboardRH().nested(release, known, list(sizes), with_z=False, threads=threads)
-    score = own_scores(verdicts, np.repeat(People.of(release).stands(places), len(sizes)))
-    right = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
-    return np.asarray(right.reshape(len(places), len(sizes)))
 
 
 def _sizes(facts: Sequence[int] | None, adversary: Adversary) -> list[int]:

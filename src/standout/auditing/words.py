@@ -41,6 +41,8 @@ def made_from(people: int, told: dict[str, Any]) -> str:
             f" {told['records_of_several']:,} of the records stand for several people each, who count as "
             "found where a guess is such a record, though it tells of others too."
         )
+    if told["attack"]:
+        words += f" The attack allows for the noise in it, {told['attack']}: so it finds more people."
     steps = "; ".join(one["step"] for one in told["done"])
     return f"{words} What was done: {steps or 'nothing'}."
 

@@ -1,5 +1,6 @@
 """What `standout link` writes and prints."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["check_place", "scale_of", "show_links", "write"]
 
 FORMS = (".csv", ".parquet", ".json", ".html")
+REVIEW = "review.csv"
+HEADS = {"present": "are there", "right": "claimed rightly"}
 
 
 def scale_of(text: str) -> Any:
@@ -27,17 +30,30 @@ def scale_of(text: str) -> Any:
     return scale, shift
 
 
-def check_place(output: Path | None) -> None:
-    """Refuses a place for the output that cannot be, before any work is done for it."""
+def check_place(output: Path | None, inputs: Iterable[str | Path | None], review: Path | None) -> None:
+    """Refuses a place for the output that cannot be, or where something is that was given, before any work.
+
+    A review that was given is written again with its decisions; another one there may hold somebody's work.
+    """
     if output is None:
         return
-    if output.suffix not in FORMS:
-        if output.exists() and not output.is_dir():
-            raise ParameterError(
-                f"{output} is a file: name a folder, or a file that ends in {', '.join(FORMS)}"
-            )
-    elif output.is_dir() or not output.parent.is_dir():
+    single = output.suffix in FORMS
+    if single and (output.is_dir() or not output.parent.is_dir()):
         raise ParameterError(f"{output} cannot be written: name a file in a folder that is there")
+    if not single and output.exists() and not output.is_dir():
+        raise ParameterError(f"{output} is a file: name a folder, or a file that ends in {', '.join(FORMS)}")
+    given = {Path(one).resolve() for one in (*inputs, review if single else None) if one is not None}
+    for file in [output] if single else [output, *_files(output), output / REVIEW]:
+        place = file.resolve()
+        if place in given or (place.is_file() and place.parent in given):
+            raise ParameterError(f"{file} is read from, and would be written over: name another place")
+    old = output / REVIEW
+    if old.exists() and (review is None or review.resolve() != old.resolve()):
+        raise ParameterError(f"{old} is there already: pass it as --review, or move it away")
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder / name for name in ("links.csv", "links.json", "report.html")]
 
 
 def write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
@@ -49,10 +65,10 @@ def write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StandoutError(f"{output} cannot be made a folder: {error.strerror}") from error
-    files = [output / name for name in ("links.csv", "links.json", "report.html")]
+    files = _files(output)
     for file in files:
         _write(links, file, data, public)
-    review = output / "review.csv"
+    review = output / REVIEW
     if links.alignment.doubtful.height:
         links.alignment.write_review(review)
         files.append(review)
@@ -85,7 +101,7 @@ def show_links(links: "Links", files: list[Path], as_json: bool) -> None:
 def _table(links: "Links") -> Table:
     table = Table(box=None, pad_edge=False)
     names = [name for name in ("profiles", "claims", "present", "right") if name in links.sizes.columns]
-    for name in ("facts used", *names):
+    for name in ("facts used", *(HEADS.get(name, name) for name in names)):
         table.add_column(name, justify="right", no_wrap=True)
     for row in links.sizes.iter_rows(named=True):
         size = f"{row['from']:,}–{row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}"

@@ -894,7 +894,7 @@ def link(
     from standout.cli.link import check_place, scale_of, show_links, write
     from standout.linking.link import link as linked
 
-    check_place(output)
+    check_place(output, [data, public, said["items"], said["truth"]], said["review"])
     scale = scale_of(values)
     with show.progress() as progress:
         release = settings.read([data], progress)

@@ -19,6 +19,7 @@ __all__ = ["CHANCE", "COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreeme
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 CHANCE, SHARED, MISSING, VALUES, TIMES, COLUMNS = 0, 1, 2, slice(3, 7), slice(7, 14), 14
 """Columns of what is counted: how unlikely it is by chance (−Σ ln p of items that are shared, −Σ ln(1 − p)
 of the others); facts whose item the record has, and has not; how far shared values and times lie apart."""
@@ -38,11 +39,12 @@ class Agreement:
 
     release: Release
 
-    def counts(self, known: Known, query: Ints, record: Ints, taken: Ints) -> Floats:
+    def counts(self, known: Known, query: Ints, record: Ints, gone: Ints | None = None) -> Floats:
         """For each query and the record beside it a row of COLUMNS.
 
-        By chance record r has item i with probability p = |supp(i)| · |supp(r)| / entries. `taken` is 1 for a
-        query about somebody who is taken out of the release: each item has one holder less.
+        By chance record r has item i with probability p = |supp(i)| · |supp(r)| / entries. `gone` is whose
+        record is taken out of the release, if the queries are about such people: each item has one holder
+        less, and the release fewer entries.
         """
         release, side = self.release, self.release.by_record
         facts = np.diff(known.first)[query]
@@ -51,8 +53,9 @@ class Agreement:
         item, who = known.item[fact], record[pair]
         at = places(release, who, item)
         has = at >= 0
-        holders = np.maximum(release.support[item] - taken[query][pair], 1)
-        p = np.minimum(holders * (release.lengths[who] / release.n_entries), LIKELY)
+        holders = np.maximum(release.support[item] - (gone is not None), 1)
+        fewer = 0 if gone is None else release.lengths[gone][query][pair]
+        p = np.minimum(holders * (release.lengths[who] / (release.n_entries - fewer)), LIKELY)
         found = np.zeros((len(query), COLUMNS))
         found[:, CHANCE] = np.bincount(pair, -np.log(np.where(has, p, 1.0 - p)), len(query))
         found[:, SHARED] = np.bincount(pair, has, len(query))
@@ -107,9 +110,14 @@ class Agreement:
         return np.asarray(1.0 / np.maximum(counts[group], 1.0))
 
     @property
-    def within_a_day(self) -> bool:
-        """Whether two different times can be less than a day apart."""
-        return self.release.clock is not None and self.release.clock.unit != "day"
+    def possible(self) -> Flags:
+        """Which columns there can be: days are never less than a day apart, nor two answers far."""
+        found, clock, levels = np.ones(COLUMNS, np.bool_), self.release.clock, self._levels
+        found[TIMES.start + 1] = clock is not None and clock.unit != "day"
+        if len(levels):
+            farthest = self._apart(levels[-1:], np.zeros(1, np.int64))
+            found[VALUES] = np.isin(range(4), [0, farthest[0]]) if not self._step else range(4) <= farthest
+        return found
 
     @cached_property
     def _levels(self) -> Floats:

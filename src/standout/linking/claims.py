@@ -93,8 +93,10 @@ class Null:
         return max(0.0, max((_phi(own, budget) for own in self._past), default=NO_PHI))
 
     def expected(self, phi: float, profiles: int) -> float:
-        """How many of so many profiles would be claimed at φ if nobody of them were there."""
-        return profiles * float(self.false_claim(np.array([phi]))[0]) if math.isfinite(phi) else 0.0
+        """How many of so many profiles would be claimed at φ if nobody of them were there. What does not
+        stand out at all is not claimed at φ = 0 either."""
+        least = np.array([max(phi, math.ulp(0.0))])
+        return profiles * float(self.false_claim(least)[0]) if math.isfinite(phi) else 0.0
 
 
 def nobody() -> Null:

@@ -24,6 +24,7 @@ from standout.linking.agreement import CHANCE, MISSING, SHARED, TIMES, VALUES
 __all__ = ["COVERED", "PARTS", "Model", "odds"]
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 COVERED = 0.5
 VALUE_STEPS, TIME_DAYS = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.5, 1.5, 4.5, 18.5, 75.0, 240.0])
 """Middles of how far values (in steps) and times (in days) lie apart."""
@@ -43,25 +44,26 @@ class Model:
     values: Floats
     times: Floats
     strangers: Floats
-    within_a_day: bool
+    possible: Flags
 
     @classmethod
-    def declared(cls, strangers: Floats, within_a_day: bool) -> "Model":
-        """Before anything is learned; `strangers` counts how far values and dates of two people lie apart."""
+    def declared(cls, strangers: Floats, possible: Flags) -> "Model":
+        """Before anything is learned; `strangers` counts how far values and dates of two people lie apart,
+        `possible` says how far they can."""
         nothing = np.zeros(0)
-        return cls(COVERED, nothing, nothing, strangers, within_a_day).learned(np.zeros(len(strangers)))
+        return cls(COVERED, nothing, nothing, strangers, possible).learned(np.zeros(len(strangers)))
 
     def learned(self, seen: Floats) -> "Model":
         """The same release, with what was `seen` of people and their own records, in the same columns."""
         shared, facts = float(seen[SHARED]), float(seen[SHARED] + seen[MISSING])
-        values = _ratios(seen[VALUES], _usual(VALUE_STEPS, VALUE_SCALE), self.strangers[VALUES])
-        usual = _usual(TIME_DAYS, TIME_SCALE)
-        usual[1] *= self.within_a_day
-        times = _ratios(seen[TIMES], usual / usual.sum(), self.strangers[TIMES])
+        values, times = (
+            _ratios(seen[part], _usual(middles, scale) * self.possible[part], self.strangers[part])
+            for part, middles, scale in ((VALUES, VALUE_STEPS, VALUE_SCALE), (TIMES, TIME_DAYS, TIME_SCALE))
+        )
         covered = (shared + PRIOR * COVERED) / (facts + PRIOR)
-        return Model(covered, values, times, self.strangers, self.within_a_day)
+        return Model(covered, values, times, self.strangers, self.possible)
 
-    def parts(self, counts: Floats, dated: NDArray[np.bool_]) -> Floats:
+    def parts(self, counts: Floats, dated: Flags) -> Floats:
         """Evidence by what it comes from, in the order of PARTS; it adds up. `dated`: dates are compared."""
         items = counts[..., CHANCE] + counts[..., SHARED] * np.log(self.covered)
         items = items + counts[..., MISSING] * np.log1p(-self.covered)
@@ -71,13 +73,12 @@ class Model:
 
 def _usual(middles: Floats, scale: float) -> Floats:
     """How often one person's lie so far apart, by the paper's similarity."""
-    share = np.maximum(np.exp(-middles / scale), LEAST)
-    return np.asarray(share / share.sum())
+    return np.asarray(np.maximum(np.exp(-middles / scale), LEAST))
 
 
 def _ratios(seen: Floats, usual: Floats, strangers: Floats) -> Floats:
     """ln(m / u). What lies further apart speaks no more for one person, whatever the counts say."""
-    m = (seen + PRIOR * usual) / (seen.sum() + PRIOR)
+    m = (seen + PRIOR * usual / usual.sum()) / (seen.sum() + PRIOR)
     u = (strangers + 1.0) / (strangers + 1.0).sum()
     ratios = np.where(usual > 0, np.log(np.maximum(m, TINY) / u), np.inf)  # inf: cannot be
     return np.asarray(np.minimum.accumulate(ratios))

@@ -23,12 +23,11 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """Decoys, attacked: `kind`, `person` and `facts` of each, and who they may be. N records have no
+    """Decoys, attacked: `kind` and `person` of each, and who they may be. N records have no
     eccentricity above N/√(N − 1), and only the record that is missing would tell: it is near enough."""
 
     kind: Ints
     person: Ints
-    facts: Ints
     ways: list[Candidates]
     slack: float
 

@@ -87,7 +87,7 @@ def link(
     absent = _decoys(profiles, agreement, asked, progress) if asked.decoys else None
     own, complete = _profiles(profiles, agreement, asked, progress)
     judge = partial(judged, records=records, by=asked.by)
-    model = Model.declared(agreement.strangers(asked.seed), agreement.within_a_day)
+    model = Model.declared(agreement.strangers(asked.seed), agreement.possible)
     if absent is not None and asked.by == "evidence":
         model = learned(own, absent, judge, model)
     others = None if absent is None else judge(absent.ways, model)
@@ -127,7 +127,7 @@ def _decoys(profiles: Profiles, agreement: Agreement, asked: Asked, progress: Pr
     kind = np.repeat(np.arange(len(KINDS)), len(after))
     person = np.concatenate([one for _, _, one in made])
     slack = 2.0 / profiles.release.n_records if asked.by == "eccentricity" else 0.0
-    return Absent(kind, person, np.tile(profiles.used[after], len(KINDS)), together(parts), slack)
+    return Absent(kind, person, together(parts), slack)
 
 
 def _some(known: Known, low: int, high: int) -> Known:

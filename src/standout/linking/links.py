@@ -338,7 +338,12 @@ def _sentences(links: Links) -> list[str]:
         words.insert(0, "Cut short: only some of the profiles were tried.")
     if tried < all_of:
         words.append(f"{all_of - tried:,} have no item that the release has.")
-    if len(links.null):
+    if len(links.null) and math.isinf(links.phi):
+        words.append(
+            f"The release has too few people for a budget of {percent(links.budget)}: nothing is claimed. "
+            "A larger budget may do, or a given φ."
+        )
+    elif len(links.null):
         away = likely_absent(links.false_claim[links.facts > 0])
         most, likely = _count(links.expected_false), _count(links.likely_false)
         words.append(

@@ -119,8 +119,7 @@ def _attacked(
     score = np.where(there, np.append(columns.score, 0.0)[np.where(there, at, -1)], 0.0)
     query, place = np.nonzero(there)
     counts = np.zeros((n, TOP, COLUMNS))
-    taken = np.full(n, gone is not None, np.int64)
-    counts[query, place] = agreement.counts(known, query, record[query, place], taken)
+    counts[query, place] = agreement.counts(known, query, record[query, place], gone)
     z = np.where(columns.z > 0, columns.z, np.maximum(columns.candidates, 1))
     margin = _margins(verdicts.queries, columns, record) if full else np.zeros((n, len(PARTS)))
     return Candidates(
@@ -148,7 +147,7 @@ def _judged(found: Candidates, model: Model, records: int, by: By) -> Scored:
     sure = np.where(found.record[:, 0] >= 0, odds(evidence, records)[rows, best] / np.log(2), 0.0)
     if by == "evidence":
         least = evidence[rows, best] - EQUAL * np.maximum(np.abs(evidence[rows, best]), 1.0)
-        ties = (evidence >= least[:, None]).sum(axis=1)
+        ties = np.where(found.record[:, 0] >= 0, (evidence >= least[:, None]).sum(axis=1), found.ties)
         margin = parts[rows, best] - np.where(found.record[rows, second] >= 0, parts[rows, second].T, 0.0).T
         margin /= np.log(2)
     else:

@@ -1,7 +1,5 @@
 """Who is who, where it is known: reading pairs, and how good claims are."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -13,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from standout.errors import ParameterError, SourceError
+from standout.linking.cells import read_cells
 from standout.measure.success import ROUNDING
 from standout.release.model import Release
 
@@ -110,20 +109,9 @@ def _columns(names: list[str], where: str) -> list[str]:
 
 
 def _read(path: Path) -> list[tuple[str, str]]:
-    try:
-        text = io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")
-        rows = csv.DictReader(text, strict=True)
-        profile, record = _columns(list(rows.fieldnames or ()), str(path))
-        found = []
-        for row in rows:
-            if None in row or None in row.values():
-                raise SourceError(f"{path}, line {rows.line_num}: more or fewer cells than in the first line")
-            found.append((row[profile], row[record]))
-        return found
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+    names, rows = read_cells(path)
+    profile, record = (names.index(name) for name in _columns(names, str(path)))
+    return [(cells[profile], cells[record]) for _, cells in rows]
 
 
 def curve(eccentricity: Floats, right: Flags, able: Flags, absent: Flags, present: int) -> pl.DataFrame:

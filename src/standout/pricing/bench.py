@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from standout.pricing.heldout import HeldOut, hold_out, numbers
 from standout.pricing.recommender import Recommender, histories, learned
@@ -68,7 +69,7 @@ class Bench:
     def untouched(self) -> Tested:
         """What the original gives, without the entries that are held out."""
         rest = self.held.rest
-        return self._tested(learned(rest, numbers(rest), np.arange(rest.n_items), self._some(rest)))
+        return self._tried(rest, numbers(rest), np.arange(rest.n_items))
 
     @cached_property
     def alone(self) -> Spread | None:
@@ -78,7 +79,13 @@ class Bench:
 
     def tested(self, safer: Sanitized) -> Tested:
         """What a release gives that was made of the rest."""
-        return self._tested(learned(safer, calibrated(safer), safer.terms.items, self._some(safer)))
+        return self._tried(safer, calibrated(safer), safer.terms.items)
+
+    def _tried(self, release: Release, values: Floats, items: Ints) -> Tested:
+        """On one thread: these matrices are small, and threads that wait for each other cost many times more.
+        It also makes the numbers the same on every machine's number of cores."""
+        with threadpool_limits(1):
+            return self._tested(learned(release, values, items, self._some(release)))
 
     def _some(self, release: Release) -> Ints | None:
         """Which records are learned from; None: all."""

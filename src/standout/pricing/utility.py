@@ -133,10 +133,10 @@ def utility(
     person has. So people count whom nobody stands for, and those who are hard to find in the release.
 
     >>> import standout as so
-    >>> release = so.synthesize(records=300, items=100, entries=6_000, seed=7)
-    >>> found = so.utility(release, so.DropEntries(0.5), people=200)
+    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
+    >>> found = so.utility(release, so.DropEntries(0.5), people=30)
     >>> found.entries_kept.value < 0.6, found.hit_rate.n
-    (True, 200)
+    (True, 30)
     """
     if isinstance(release, Sanitized):
         raise ParameterError("utility sanitizes by itself: give it the original, and the steps")

@@ -81,7 +81,7 @@ def _drawn_histogram(
     sizes: Mapping[str, int],
     width: int,
 ) -> Chart:
-    labels = ["below" if row["from"] is None else _edge(row["from"]) for row in rows]
+    labels = ["<0" if row["from"] is None else _edge(row["from"]) for row in rows]
     drawn = [
         _panel(rows, labels, name, f"{title} ({sizes[name]:,})", sizes[name], MEASURES[measure] * last, width)
         for (name, title), last in zip(panels, [False] * (len(panels) - 1) + [True], strict=True)

@@ -10,6 +10,7 @@ from standout.facts import values_of
 from standout.ingest.read import read
 from standout.measure.subset import labels_at
 from standout.release.building import is_index
+from standout.release.clock import SECONDS
 from standout.release.model import Release, frozen
 from standout.release.progress import Progress, quiet
 from standout.release.store import open_index
@@ -26,6 +27,7 @@ from standout.sanitizing.times import RoundTime
 __all__ = ["open_sanitized"]
 
 PIECE = 1 << 20
+READ = "read it as it was read for sanitizing, with its values, times and zone"
 
 
 def open_sanitized(
@@ -61,6 +63,7 @@ def open_sanitized(
     ):
         raise _another(path)
     values, periods = _values(original, release, told.done), _periods(steps)
+    _check_kinds(path, release, original, values)
     titles = release.titles
     if titles is None and original.titles is not None:
         titles = labels_at(
@@ -112,6 +115,22 @@ def _values(original: Release, release: Release, done: tuple[Done, ...]) -> tupl
         if one.bins is not None:
             told = one.bins.told([float(value) for value in told])
     return told
+
+
+def _check_kinds(
+    path: Path, release: Release, original: Release, values: tuple[float | str | None, ...]
+) -> None:
+    """Refuses an original without the values or times that the release has, or with others: what is known of
+    people would be lost, and they would seem safer than they are."""
+    levels = () if release.levels is None else values_of(release)
+    if not set(levels) <= set(values):
+        raise SourceError(f"{path.name} has values that the original lacks: {READ}")
+    new, old = release.clock, original.clock
+    if release.span and (
+        old is None or new is None or not old.span or old.zone != new.zone
+        or SECONDS[old.unit] > SECONDS[new.unit]
+    ):  # fmt: skip
+        raise SourceError(f"{path.name} has times that the original lacks: {READ}")
 
 
 def _periods(steps: list[Step]) -> tuple[Period, ...]:

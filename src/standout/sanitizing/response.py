@@ -69,8 +69,11 @@ class RandomizedResponse(Step):
         self._needs(draft.n_levels > 0, "values")
         n = draft.n_levels
         first, last = np.zeros(n, np.int64), np.full(n, n - 1)
-        made = perturbed(draft, noise, first, last, (n - 1) / (math.exp(self.epsilon) + n - 1))
-        return made._replace(counts=made.counts | {"levels": n, "epsilon of a value": self.epsilon})
+        changes = (n - 1) / (math.exp(self.epsilon) + n - 1)
+        made = perturbed(draft, noise, first, last, changes)
+        # how many did change is not told: whoever knows all other values would learn this one from it
+        counts = {"levels": n, "expected share changed": changes, "epsilon of a value": self.epsilon}
+        return made._replace(counts=counts)
 
     def _cells(self, draft: Draft, noise: Noise, progress: Progress) -> Made:
         flips = 1 / (1 + math.exp(self.epsilon))

@@ -1,5 +1,6 @@
 """`standout.sanitize`: a release, changed step by step, that remembers what it was made from."""
 
+import secrets
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ __all__ = ["sanitize"]
 def sanitize(
     release: Release,
     *steps: Step | str,
-    seed: int = 0,
+    seed: int | None = None,
     renumber: bool = False,
     progress: Progress = quiet,
     threads: int | None = None,
@@ -33,9 +34,9 @@ def sanitize(
 
     A step is one of the classes, or its words. What is random depends on (seed, number of the step, record,
     item) only: the same seed gives the same release, and sanitizing in two calls with one seed is the same as
-    in one. Whoever has the seed can undo noise: draw one with `secrets.randbits(63)` for what is to be
-    published, and keep it to yourself. Records that lose all their entries disappear. `renumber` gives the
-    records new ids, 1 … N in an order drawn from the seed.
+    in one. Whoever has the seed can undo noise and new ids, and two releases of one seed give it away
+    together: unless you say one it is drawn from the system's entropy and told to nobody. Records that lose
+    all their entries disappear. `renumber` gives the records new ids, 1 … N in an order drawn from the seed.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
@@ -47,7 +48,8 @@ def sanitize(
     if not all(isinstance(one, Step) for one in chosen):
         raise ParameterError("a step is one of Standout's, like RoundTime('month'), or its words")
     before = release.done if isinstance(release, Sanitized) else ()
-    draft, keys, done = Draft.of(release, threads), Keys.of(release, seed), list(before)
+    secret = secrets.randbits(63) if seed is None else seed
+    draft, keys, done = Draft.of(release, threads), Keys.of(release, secret), list(before)
     for one in chosen:
         old, noise = draft, keys.noise(draft, len(done))
         draft, counts, bins = one.apply(old, noise, progress)

@@ -12,7 +12,7 @@ from standout._version import __version__
 from standout.errors import SourceError, StandoutError
 from standout.sanitized import Bins, Done, Sanitized
 
-__all__ = ["Sidecar", "sidecar_path"]
+__all__ = ["Sidecar", "is_sidecar", "sidecar_path"]
 
 FORMAT, VERSION = "standout sanitized", 1
 NOTE = {
@@ -24,6 +24,15 @@ NOTE = {
 def sidecar_path(output: Path) -> Path:
     """Where the sidecar of an output lies."""
     return output.with_name(f"{output.name}.sanitized.json")
+
+
+def is_sidecar(path: Path) -> bool:
+    """Whether a file is a sidecar of ours, as a killed run may have left it without its output."""
+    try:
+        with path.open("rb") as file:
+            return f'"{FORMAT}"'.encode() in file.read(1 << 10)
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import math
 import shlex
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
@@ -87,12 +88,7 @@ def number_or_none(word: str) -> float | None:
 
 def positive(name: str, given: Any, most: float = math.inf) -> float:
     """A finite number above 0, or an error."""
-    if (
-        isinstance(given, bool)
-        or not isinstance(given, Real)
-        or not 0 < float(given) <= most
-        or given == math.inf
-    ):
+    if not _is_number(given) or not 0 < given <= min(most, sys.float_info.max):
         limit = "" if most == math.inf else f" and ≤ {most:,g}"
         raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r}")
     return float(given)
@@ -100,11 +96,10 @@ def positive(name: str, given: Any, most: float = math.inf) -> float:
 
 def portion(name: str, given: Any, whole: bool = False) -> float:
     """A share above 0 and below 1 (or up to 1 if the whole is a share too), or an error."""
-    if (
-        isinstance(given, bool)
-        or not isinstance(given, Real)
-        or not 0 < float(given) <= 1
-        or (given == 1 and not whole)
-    ):
+    if not _is_number(given) or not 0 < given <= 1 or (given == 1 and not whole):
         raise ParameterError(f"{name} must be above 0 and {'at most' if whole else 'below'} 1, got {given!r}")
     return float(given)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, Real) and not isinstance(given, bool)

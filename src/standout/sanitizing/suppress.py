@@ -1,5 +1,6 @@
 """Steps that leave something out: items, entries, records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -71,7 +72,7 @@ class DropItems(Step):
     """Listed items are left out: by id or title, or one in each line of a file.
 
     In a file empty lines, lines that begin with # and what stands behind a tab do not count. A title that
-    several items have means all of them. A name that no item of the release has is an error: what is meant
+    several items have means all of them, and a name that is an id and a title both. A name that no item of the release has is an error: what is meant
     would be published.
 
     >>> str(DropItems(("17", "Bent (1996)"))), str(DropItems(file="sensitive.txt"))
@@ -86,7 +87,8 @@ class DropItems(Step):
     file: str | None = None
 
     def __post_init__(self) -> None:
-        given = (self.items,) if isinstance(self.items, str) else tuple(self.items)
+        listed = (self.items,) if isinstance(self.items, str) else self.items
+        given = tuple(listed) if isinstance(listed, Iterable) else (None,)
         if not all(isinstance(name, str) and name for name in given):
             raise ParameterError("items are named by id or title, as text")
         if bool(given) == bool(self.file):
@@ -158,7 +160,8 @@ class CapRecords(Step):
 
     def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
         draws, keep = noise.uniforms(), np.zeros(draft.n_entries, np.bool_)
-        draft.by_pieces(lambda low, high: kernels.cap(draft.side.start, draws, low, high, self.most, keep))
+        most = min(self.most, draft.n_entries)
+        draft.by_pieces(lambda low, high: kernels.cap(draft.side.start, draws, low, high, most, keep))
         capped = int(np.count_nonzero(draft.lengths > self.most))
         return Made(draft.kept(keep, "no entry is kept"), {"records cut": capped})
 
@@ -237,7 +240,7 @@ def _found(release: Release, names: tuple[str, ...], step: Step) -> Ints:
 
 
 def _codes(catalogue: Catalogue, name: str) -> list[int]:
+    """The item of this id and those of this title: 300 is an id, and a film."""
     code = catalogue.release.items.find(name)
-    if code is not None:
-        return [code]
-    return [] if catalogue.release.titles is None else catalogue.with_title(name)
+    titled = [] if catalogue.release.titles is None else catalogue.with_title(name)
+    return titled if code is None else [code, *titled]

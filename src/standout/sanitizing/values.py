@@ -1,6 +1,7 @@
 """Steps about values: other levels, fewer levels, or none."""
 
 import math
+import sys
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
@@ -23,6 +24,7 @@ from standout.similarity.attributes import ROUNDING
 __all__ = ["PerturbValue", "RoundValue", "perturbed"]
 
 Floats = NDArray[np.float64]
+MOST_BINS = 10_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class PerturbValue(Step):
     def __post_init__(self) -> None:
         error = self.error
         if error is not None and (
-            isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf
+            isinstance(error, bool) or not isinstance(error, Real) or not 0 < error <= sys.float_info.max
         ):
             raise ParameterError(f"error must be a number > 0, or None for any value, got {error!r}")
         self._set(probability=portion("probability", self.probability, whole=True))
@@ -101,6 +103,8 @@ class RoundValue(Step):
             raise ParameterError(f"to must be 'none', got {self.to!r}")
         if self.bins is not None:
             self._set(bins=whole("bins", self.bins, 1))
+            if self.bins > MOST_BINS:
+                raise ParameterError(f"bins must be at most {MOST_BINS:,}, got {self.bins:,}")
         if self.edges is not None:
             self._set(edges=_edges(self.edges))
         if self.liked_from is not None:
@@ -187,9 +191,14 @@ def _edges(given: Any) -> tuple[float, ...]:
     except TypeError:
         edges = ()
     numbers = all(isinstance(edge, Real) and not isinstance(edge, bool) for edge in edges)
-    if not edges or not numbers or not all(map(math.isfinite, edges)) or list(edges) != sorted(set(edges)):
+    if not edges or not numbers or not all(map(_finite, edges)) or list(edges) != sorted(set(edges)):
         raise ParameterError("edges are finite numbers, ascending, one at least")
     return tuple(map(float, edges))
+
+
+def _finite(edge: Any) -> bool:
+    """Whether a number is one that a float can hold."""
+    return bool(abs(edge) <= sys.float_info.max)
 
 
 def _cuts(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:

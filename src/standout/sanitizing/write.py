@@ -16,7 +16,7 @@ from standout.release.progress import Progress, quiet
 from standout.release.store import save
 from standout.sanitized import Sanitized
 from standout.sanitizing.key import write_key
-from standout.sanitizing.sidecar import Sidecar, sidecar_path
+from standout.sanitizing.sidecar import Sidecar, is_sidecar, sidecar_path
 
 __all__ = ["check_places", "write_sanitized"]
 
@@ -82,17 +82,39 @@ def _exchanged(target: Path, old: Path, sidecar: Callable[[], None]) -> None:
 def check_places(target: Path, key: Path | None, force: bool) -> None:
     """Refuses places that cannot be written to, or hold something, before any work is done."""
     places = [target, *([] if key is None else [key])]
-    if len({place.resolve() for place in [*places, sidecar_path(target)]}) <= len(places):
-        raise ParameterError(f"{target.name}: the output, its sidecar and the key need a file each")
+    try:
+        _check_names(places)
+        _check_what_is_there(target, key, places, force)
+    except (OSError, ValueError) as error:
+        if isinstance(error, StandoutError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ParameterError(f"{str(target)!r:.100} cannot be written: {reason}") from None
+
+
+def _check_names(places: list[Path]) -> None:
     for place in places:
         if not place.name or not place.absolute().parent.is_dir():
             raise ParameterError(f"{place} cannot be written: name a place in a folder that is there")
+
+
+def _check_what_is_there(target: Path, key: Path | None, places: list[Path], force: bool) -> None:
+    told = sidecar_path(target)
+    if len({place.resolve() for place in [*places, told]}) <= len(places):
+        raise ParameterError(f"{target.name}: the output, its sidecar and the key need a file each")
+    if key is not None and target.resolve() in key.resolve().parents:
+        raise ParameterError(f"{key} lies in the output, which is replaced: the key needs another place")
+    for place in places:
         if place.is_symlink() or (place.is_dir() and not (place is target and is_index(place))):
             raise ParameterError(f"{place} is there and not an output: it will not be overwritten")
         if place.exists() and not force:
             raise ParameterError(f"{place} is there already: name another place, or force it")
     if target.exists() and target.is_file() != (target.suffix in TABLES):
         raise ParameterError(f"{target} is there as something else: name another place")
+    if told.is_symlink() or told.is_dir():
+        raise ParameterError(f"{told} is there and not a sidecar: it will not be overwritten")
+    if told.exists() and not force and not is_sidecar(told):
+        raise ParameterError(f"{told} is there already and not a sidecar: name another place, or force it")
 
 
 def _remove(path: Path) -> None:
