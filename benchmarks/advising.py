@@ -52,7 +52,7 @@ def parts(release: so.Release) -> None:
     took["composition"] = timed(so.composition, one, two)
     for name, seconds in took.items():
         print(f"{name:20} {seconds:8.1f} s", flush=True)
-    ways = len(menu(release)) + 1 + COMBINED + AGAIN
+    ways = len(menu(release, 0.05)) + 1 + COMBINED + AGAIN
     total = took["quick, the first"] + took["quick"] * (ways - 1)
     total += took["full, the first"] + took["full"] * FINAL
     total += took["afresh, the first"] * ATTEMPTS + took["composition"]

@@ -85,7 +85,7 @@ def test_what_cannot_be_asked_is_an_error_in_one_line(data, run, tmp_path, wrong
 
 
 def test_an_audit_can_say_what_would_help(data, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "menu", lambda _: [so.step("drop-entries 0.9"), so.step("round-time none")])
+    monkeypatch.setattr(search, "menu", lambda *_: [so.step("drop-entries 0.9"), so.step("round-time none")])
     monkeypatch.setattr(search, "COMBINED", 1)
     done = run("audit", data, "-o", tmp_path, "--quick", "--targets", 40, "--advise", "--fail-above", 0.7)
     told = json.loads((tmp_path / "findings.json").read_text())

@@ -468,6 +468,14 @@ def test_the_budget_bounds_what_is_expected(pair):
     assert links.decoys.height == 48 and set(links.decoys["kind"]) == {"recombined", "withheld"}
 
 
+def test_no_more_claims_are_likely_false_than_there_are(pair):
+    double = pair[1].to_frame().with_columns(record="q" + pl.col("record"))
+    public = so.read(pl.concat([pair[1].to_frame(), double]))
+    links = so.link(*(pair[0], public), phi=0.1, assign=True, **FEW)
+    assert links.claims < links.expected_false  # each person claims twice: all tie
+    assert links.likely_false <= links.claims
+
+
 def test_few_profiles_are_tried_against_decoys_from_the_release(pair):
     one = so.read(pair[1].to_frame().filter(pl.col("record") == "p14"))
     links = so.link(pair[0], one, **FEW)
@@ -551,7 +559,12 @@ def test_the_report_names_nobody_and_stands_alone(put, tmp_path):
     assert "secret" not in page and "secret" not in json.dumps(links.told())
     assert "default-src 'none'" in page and "<script" not in page and "data &lt;b&gt;.csv" in page
     assert f"{links.claims} of 40 profiles" in page and "Held against the truth" in page
-    so.link(so.read(data), so.read(some), phi=2, decoys=0).to_html(tmp_path / "report.html")
+    assert "only if that stands out further than decoys" in page
+    for decoys in (0, 50):
+        so.link(so.read(data), so.read(some), phi=2, decoys=decoys).to_html(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text()
+        assert "φ = 2 was given" in page and "further than decoys" not in page
+        assert ("Decoys are people who are not there" in page) == bool(decoys)
 
 
 @pytest.mark.large

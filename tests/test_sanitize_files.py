@@ -366,6 +366,28 @@ def test_whenever_it_is_killed_an_output_is_whole_and_has_its_own_sidecar(tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.sanitized.json"}
 
 
+KEYED = """
+import os, signal, sys
+import standout as so
+import standout.sanitizing.write as write
+def die(*args): wrote(*args), os.kill(os.getpid(), signal.SIGKILL)
+wrote, write.write_key = write.write_key, die
+release = so.synthesize(records=60, items=30, entries=700, seed=3)
+so.write_sanitized(so.sanitize(release, renumber=True), sys.argv[1], key=sys.argv[2], force=True)
+"""
+
+
+def test_no_output_has_the_key_of_another_when_it_is_killed(tmp_path):
+    out, key = tmp_path / "safer.csv", tmp_path / "key.csv"
+    release = so.synthesize(records=60, items=30, entries=700, seed=3)
+    so.write_sanitized(so.sanitize(release, renumber=True), out, key=key)
+    before = key.read_bytes()
+    command = [sys.executable, "-c", KEYED, str(out), str(key)]
+    assert subprocess.run(command, timeout=TIMEOUT, check=False).returncode == -signal.SIGKILL
+    assert key.read_bytes() != before
+    assert not out.exists()
+
+
 def test_an_output_that_cannot_be_told_of_stays_as_it_was(release, tmp_path, monkeypatch):
     out = tmp_path / "safer.csv"
     first = so.sanitize(release, "round-time month")

@@ -147,7 +147,7 @@ class Advice:
             "impossible": self.found.impossible,
             "composition": None if both is None else {
                 name: None if (one := getattr(both, name)) is None else told(one)
-                for name in ("right", "wrong", "shown_once", "shown")
+                for name in ("right", "claimed", "wrong", "shown_once", "shown")
             } | {"words": words.composed(both)},
             "limits": words.limits(self.found, self.release.span > 0), "version": __version__,
         }  # fmt: skip
@@ -201,9 +201,10 @@ def advise(
     if among not in get_args(Among):
         raise ParameterError(f"among must be everybody or released, got {among!r}")
     who = _headline(release.check()) if adversary is None else adversary
+    tried = min(whole("targets", targets, 1), release.n_records)
     lab = Lab(
-        release, who, whole("targets", targets, 1), whole("people", people, 1), check_seed(seed),
-        among, thread_count(threads), None if work is None else folder_at(Path(work), private=True),
+        release, who, tried, whole("people", people, 1), check_seed(seed), among,
+        thread_count(threads), None if work is None else folder_at(Path(work), private=True),
     )  # fmt: skip
     found = searched(lab, float(limit), None if candidates is None else _ways(candidates), progress)
     both = _together(release, found, lab, progress)

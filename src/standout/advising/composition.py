@@ -25,19 +25,22 @@ PEOPLE, DECOYS = 300, 300
 class Composition:
     """What came of linking the second release's records to the first's.
 
-    right        the share of people in both whose two records are linked with each other
-    wrong        the share whose record is linked with somebody else's
-    shown_once   the share of their true entries that the first release has; of those who are linked rightly
-    shown        the share that the two have together; None where nobody is linked rightly
+    right        the share of people in both for whose second record the best guess is their first one:
+                 whoever knows that the same people are in both needs no more
+    claimed      the share of whom that can also be claimed: people who are not there stand out less
+    wrong        the share for whom somebody else's record is claimed
+    shown_once   the share of true entries that the first release has, of those who are guessed rightly
+    shown        the share that the two have together; None where nobody is guessed rightly
     """
 
     right: Estimate
+    claimed: Estimate
     wrong: Estimate
     shown_once: Estimate | None
     shown: Estimate | None
 
     def __str__(self) -> str:
-        return f"{self.right.value:.0%} of the people are linked rightly, {self.wrong.value:.0%} wrongly"
+        return f"{self.right.value:.0%} of the people are guessed rightly, {self.claimed.value:.0%} for sure"
 
 
 def composition(
@@ -78,12 +81,13 @@ def composition(
     ids = {name: n for n, name in enumerate(table["profile"])}
     row = [ids[public.records[int(one)]] for one in place]
     own = [first.records[int(one)] for one in first.terms.stands[asked]]
-    right = np.array([bool(claimed[r]) and guess[r] == name for r, name in zip(row, own, strict=True)])
-    wrong = np.array([bool(claimed[r]) and guess[r] != name for r, name in zip(row, own, strict=True)])
+    right = np.array([guess[r] == name for r, name in zip(row, own, strict=True)])
+    sure = claimed[row].astype(np.bool_)
     linked, n = asked[right], len(asked)
     once, both = (_shown(sides, linked) for sides in ([first], [first, second]))
     return Composition(
-        rate(int(right.sum()), n, 1 / first.n_records), rate(int(wrong.sum()), n),
+        rate(int(right.sum()), n, 1 / first.n_records), rate(int((right & sure).sum()), n),
+        rate(int((~right & sure).sum()), n),
         mean(once) if len(linked) else None, mean(both) if len(linked) else None,
     )  # fmt: skip
 

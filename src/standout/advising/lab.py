@@ -21,7 +21,7 @@ from standout.sanitizing.step import Step
 
 __all__ = ["Lab"]
 
-QUICK_TARGETS = 200
+QUICK_TARGETS = 500
 ENOUGH = 1_000_000
 """Quick recommenders learn from about so many entries at most."""
 FULL, FRESH = 1, 2

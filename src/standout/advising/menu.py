@@ -21,6 +21,8 @@ FAMILIES: dict[str, tuple[type[Step], ...]] = {
     "records": (SampleRecords, ClusterRecords),
 }
 """Steps of one family do the same in other ways: they are not combined."""
+SAFE, FEW = 0.6, 10
+"""A sample of this share of the limit lies below it for sure; it has at least so many records."""
 MANY = 20_000_000
 """Entries beyond which kᵐ-suppression is not tried: it counts pairs of items."""
 
@@ -30,8 +32,11 @@ def family(step: Step) -> str:
     return next((name for name, kinds in FAMILIES.items() if isinstance(step, kinds)), step.name)
 
 
-def menu(release: Release) -> list[Step]:
-    """Single steps for what this release has, weak ones first in each family."""
+def menu(release: Release, limit: float) -> list[Step]:
+    """Single steps for what this release has, weak ones first in each family.
+
+    Among them is a sample so small that it keeps to the limit even if everybody in it is found.
+    """
     found: list[Step] = []
     if release.span:
         found += [RoundTime(to) for to in ("month", "year", "none")] + [PerturbTime(90), PerturbTime(365)]
@@ -41,7 +46,7 @@ def menu(release: Release) -> list[Step]:
     found += [KmSuppress(2, 2)] if release.n_entries <= MANY else []
     found += [DropEntries(share) for share in (0.25, 0.5, 0.75, 0.9)]
     found += [CapRecords(most) for most in _caps(release)]
-    found += [SampleRecords(share) for share in (0.5, 0.2, 0.05)]
+    found += [SampleRecords(share) for share in (0.5, 0.2, round(SAFE * limit, 4)) if _some(release, share)]
     return found + [ClusterRecords(k) for k in (2, 5, 10, 25) if 4 * k <= release.n_records]
 
 
@@ -56,6 +61,11 @@ def _values(release: Release) -> list[Step]:
     near = float(np.diff(levels).min())
     noise: list[Step] = [PerturbValue(max(quarter, near), 0.5), PerturbValue(max(2 * quarter, near), 1.0)]
     return [RoundValue(bins=3), RoundValue(bins=2), *noise, *response, RoundValue(to="none")]
+
+
+def _some(release: Release, share: float) -> bool:
+    """Whether a sample is of more than a few."""
+    return share * release.n_records >= FEW
 
 
 def _leaves(release: Release, k: int) -> bool:

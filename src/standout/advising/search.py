@@ -34,7 +34,7 @@ def searched(lab: Lab, limit: float, candidates: Sequence[Steps] | None, progres
     """The search for the cheapest way below the limit. Ctrl-C ends it with what there is."""
     found = Found()
     try:
-        singles = [(step,) for step in menu(lab.release)] if candidates is None else candidates
+        singles = [(step,) for step in menu(lab.release, limit)] if candidates is None else candidates
         _quickly(lab, [(), *singles], found, "trying steps", progress)
         if candidates is None:
             for count in (COMBINED, AGAIN):

@@ -16,7 +16,7 @@ def summary(found: Found, who: str, limit: float) -> str:
     before, best = found.points[()], found.recommended
     told = [f"An adversary ({who}) finds {share(before.share)} of the people in the release as it is."]
     if best is not None:
-        told += _recommended(best, limit)
+        told += [*_recommended(best, limit), *_released(found, best, limit)]
     elif not found.complete:
         told.append("The search was cut short before anything could be recommended.")
     else:
@@ -31,12 +31,22 @@ def _recommended(point: Point, limit: float) -> list[str]:
         f"After {point.name} it is {share(point.share)}, measured afresh, with other facts and noise than it "
         f"was chosen by: below the limit of {percent(limit)}. {_left(point)}."
     ]
-    if point.risk.released.high > limit:
-        told.append(
-            f"But of those who are in that release {share(point.risk.released)} are found: the limit is kept "
-            "by leaving people out, not by protecting those who are in it."
-        )
     return told
+
+
+def _released(found: Found, best: Point, limit: float) -> list[str]:
+    """What is to be said where the limit is kept for everybody, but not for those who are in the release."""
+    if best.risk.released.high <= limit:
+        return []
+    told = (
+        f"But of those who are in that release {share(best.risk.released)} are found: the limit is kept by "
+        "leaving people out, not by protecting those who are in it."
+    )
+    others = [one for one in found.points.values() if one.risk.released.high <= limit]
+    if not others:
+        return [told, "None of the ways that were tried keeps it for these."]
+    other = max(others, key=lambda one: one.kept)
+    return [told, f"{other.name} seems to keep it for these too. {_left(other)}."]
 
 
 def _none(found: Found, limit: float) -> list[str]:
@@ -75,12 +85,13 @@ def composed(found: Composition) -> str:
     """What two such releases give away together."""
     told = (
         f"Two such releases of the same people, with other noise and ids: {share(found.right)} of those "
-        f"in both can be linked from one to the other, {share(found.wrong)} are linked wrongly."
+        f"in both are guessed rightly from one in the other, {share(found.claimed)} for sure; of "
+        f"{share(found.wrong)} a wrong record would be claimed."
     )
     if found.shown is None or found.shown_once is None:
         return told
     one, both = percent(found.shown_once.value), percent(found.shown.value)
-    return f"{told} Of whom is linked rightly one release shows {one} of the entries, both together {both}."
+    return f"{told} Of whom is guessed rightly one release shows {one} of the entries, both together {both}."
 
 
 def limits(found: Found, has_times: bool) -> list[str]:

@@ -561,7 +561,7 @@ def advise(
       summary, command, recommended (or null), limit, among, adversary, complete, limits
       points        steps, name, stage (quick, full), frontier, attack (the strongest), risk, risk_released,
                     utility: value, low, high, n and baseline of each measure
-      composition   of two such releases: right, wrong, shown_once, shown
+      composition   of two such releases: right, claimed, wrong, shown_once, shown
       impossible    ways that would leave nothing, and why
       data, version
     """

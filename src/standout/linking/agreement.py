@@ -115,8 +115,8 @@ class Agreement:
         found, clock, levels = np.ones(COLUMNS, np.bool_), self.release.clock, self._levels
         found[TIMES.start + 1] = clock is not None and clock.unit != "day"
         if len(levels):
-            farthest = self._apart(levels[-1:], np.zeros(1, np.int64))
-            found[VALUES] = np.isin(range(4), [0, farthest[0]]) if not self._step else range(4) <= farthest
+            column, farthest = np.arange(4), self._apart(levels[-1:], np.zeros(1, np.int64))[0]
+            found[VALUES] = (column <= farthest) if self._step else (column == 0) | (column == farthest)
         return found
 
     @cached_property

@@ -379,4 +379,4 @@ def _nothing(found: _Found, said: Reviewed) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "0%"
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"

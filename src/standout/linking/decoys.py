@@ -3,7 +3,8 @@
 Each decoy has as many facts as a real profile, its template, about items as popular as the template's.
 
 recombined  each fact is another person's: nobody has such a history. Items, values and dates are those of the
-            public profiles, but taste is mixed away, and with it many chances to be like somebody.
+            public profiles, but taste is mixed away, and with it many chances to be like somebody. Of one
+            fact or two it is still somebody's, who may be there: that claims too little, never too much.
 withheld    some entries of one person of the release, who is taken out of it before the attack. Taste and
             habits are real, the population is the release's.
 

@@ -136,9 +136,11 @@ class Links:
 
     @property
     def likely_false(self) -> float:
-        """The same of those profiles only that look as if they were not there."""
-        tried = self.false_claim[self.facts > 0]
-        return self.expected_false * likely_absent(tried) if len(self.null) else math.nan
+        """The same of those profiles only that look as if they were not there; no more than are claimed."""
+        if not len(self.null):
+            return math.nan
+        away = likely_absent(self.false_claim[self.facts > 0])
+        return min(self.expected_false * away, float(self.claims))
 
     @cached_property
     def right(self) -> Flags | None:

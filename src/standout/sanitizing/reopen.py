@@ -111,6 +111,8 @@ def _values(original: Release, release: Release, done: tuple[Done, ...]) -> tupl
     told = values_of(original)
     if release.levels is None:
         return (None,) * len(told)
+    if isinstance(original.levels, tuple):
+        return told  # categories have no bins
     for one in done:
         if one.bins is not None:
             told = one.bins.told([float(value) for value in told])

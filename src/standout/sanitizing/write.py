@@ -1,7 +1,7 @@
 """A sanitized release as files: the output, its sidecar, and its key where that is asked for.
 
 The output is written out of sight. Then an old one is moved away, key and sidecar are put in place, and the
-output last: whenever this ends, an output that is there is whole and has its own sidecar.
+output last: whenever this is killed, an output that is there is whole and has its own sidecar and key.
 """
 
 import shutil
@@ -53,10 +53,14 @@ def write_sanitized(
         _remove(fresh)
         _remove(old)
         (write_table if target.suffix in TABLES else save)(safer, fresh, progress)
-        if secret is not None:
-            write_key(safer, secret)
         content = Sidecar.of(safer).to_json()
-        _exchanged(target, old, lambda: put(told, lambda file: file.write(content)))
+
+        def tell() -> None:
+            if secret is not None:
+                write_key(safer, secret)
+            put(told, lambda file: file.write(content))
+
+        _exchanged(target, old, tell)
         fresh.rename(target)
     except OSError as error:
         raise StandoutError(f"{target} cannot be written: {error.strerror or error}") from error
@@ -66,13 +70,13 @@ def write_sanitized(
     return told
 
 
-def _exchanged(target: Path, old: Path, sidecar: Callable[[], None]) -> None:
-    """Moves an old output away and puts the sidecar in place, or leaves both as they were."""
+def _exchanged(target: Path, old: Path, tell: Callable[[], None]) -> None:
+    """Moves an old output away and puts key and sidecar in place; if that fails the old one is back."""
     there = target.exists()
     if there:
         target.rename(old)
     try:
-        sidecar()
+        tell()
     except BaseException:
         if there:
             old.rename(target)
