@@ -73,6 +73,7 @@ def adversary(name, title, words, knows, wrong, found, slow):
         "facts": knows,
         "targets": 1000,
         "found": est(found, baseline=1 / 610),
+        "found_released": est(found),
         "in_top": est(min(found + 0.1, 1.0)),
         "claimed_right": est(0.9 * found),
         "claimed_wrong": est(0.02),

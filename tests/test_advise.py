@@ -63,13 +63,15 @@ def test_noise_is_allowed_for_by_the_strongest_of_several_attacks(release):
     words = ["perturb-time 365", "randomized-response 0.5"]
     safer = so.sanitize(release, *words, seed=3)
     found = risk(safer, steps(*words), ADVERSARY, 100, 5)
-    rates = {}
-    for time in (30, 730, None):
-        for value in (1.5, None):
-            attack = so.ScoreboardRH(time_scale=time, value_scale=value)
-            done = so.simulate(safer, ADVERSARY, attack=attack, targets=100, seed=5, absent=False)
-            rates[time, value] = done.estimate("found").value
-    assert found.everybody.value == pytest.approx(max(rates.values())) and found.attack
+    attacks = [so.ScoreboardRH(so.Within(value=None, time=365 + 14))]
+    attacks += [so.ScoreboardRH(time_scale=d, value_scale=v) for d in (30, 730, None) for v in (1.5, None)]
+    rates = [
+        so.simulate(safer, ADVERSARY, attack=attack, targets=100, seed=5, absent=False)
+        .estimate("found")
+        .value
+        for attack in attacks
+    ]
+    assert found.everybody.value == pytest.approx(max(rates)) and found.attack
 
 
 @pytest.mark.realdata

@@ -858,7 +858,8 @@ def tried(name="nosy", gate=True):
     ],
 )
 def test_the_threshold_is_held_against_the_upper_end(hits, limit, exceeded, words_of_it):
-    seen = {"nosy": {("found", ""): rate(hits, 100)}, "worst": {("found", ""): rate(100, 100)}}
+    both = ("found", ""), ("found_released", "")
+    seen = {"nosy": dict.fromkeys(both, rate(hits, 100)), "worst": dict.fromkeys(both, rate(100, 100))}
     found = words.threshold(limit, seen, [tried(), tried("worst", False)])
     assert (found["exceeded"], found["adversary"]) == (exceeded, "nosy")
     assert words_of_it in found["words"]

@@ -21,6 +21,7 @@ from standout.release.model import Release
 from standout.report.page import page
 from standout.report.told import told
 from standout.sanitized import Done, Period, Sanitized, Terms
+from standout.sanitizing.allowing import attacks_on, noise_in
 
 pytestmark = pytest.mark.once
 
@@ -266,20 +267,47 @@ def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
     safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
     done = so.audit(safer, targets=60, facts=[4], seed=2)
     told = done.findings["original"]
-    assert (
-        told["attack"] in ("without dates", "dates within about 4000 days")
-        and told["attack"] in told["words"]
-    )
     named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     ways = {
-        scale: so.simulate(
-            safer, named, attack=so.ScoreboardRH(time_scale=scale), targets=60, absent=False, seed=2
-        ).estimate("found").value
-        for scale in (30, 4000, None)
-    }  # fmt: skip
-    answer = done.findings["answer"]["rate"]["value"]
-    assert answer > ways[30] and answer in (ways[4000], ways[None])
-    table = done.risk_table(records=30)
-    assert table["probability"].mean() > ways[30]
+        "without dates": so.ScoreboardRH(time_scale=None),
+        "dates within about 4000 days": so.ScoreboardRH(time_scale=4000),
+        "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
+    }
+    assert set(attacks_on(safer, noise_in(safer), named)) == {"", *ways}
+    asked = {"targets": 60, "absent": False, "seed": 2}
+    papers = so.simulate(safer, named, **asked).estimate("found").value
+    best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("found").value
+    assert told["attack"] in told["words"] and done.findings["answer"]["rate"]["value"] == best > papers
+    assert done.risk_table(records=30)["probability"].mean() > papers
     plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
     assert plain.findings["original"]["attack"] == ""
+
+
+def test_attacks_that_allow_for_noise_count_what_lies_within_it():
+    release = so.synthesize(records=40, items=30, entries=400, seed=3)
+    knows = so.Adversary(value_error=1, time_error=14)
+
+    def window(*steps, adversary=knows):
+        safer = so.sanitize(release, *steps, seed=1)
+        found = attacks_on(safer, noise_in(safer), adversary)
+        return found["counting what lies within the noise"].similarity if len(found) > 1 else None
+
+    assert window("round-time month", "drop-entries 0.5") is None
+    assert window("perturb-time 30") == so.Within(1, 44)
+    assert window("perturb-value 2", "perturb-time 30", "perturb-time 10") == so.Within(3, 54)
+    assert window("perturb-value none", "perturb-time 30") == so.Within(None, 44)
+    assert window("randomized-response 1") == so.Within(None, 14)
+    blind = so.Adversary(value_error=None, time_error=None)
+    assert set(attacks_on(so.sanitize(release, "perturb-value 2", seed=1), [so.PerturbValue(2)], blind)) == {
+        "", "without values",
+    }  # fmt: skip
+
+
+def test_the_gate_is_about_those_who_are_in_the_release():
+    release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
+    few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
+    done = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
+    at = done.findings["adversaries"][1]["at"]
+    assert at["found"]["value"] < 0.3 < at["found_released"]["value"] and at["found_released"]["n"] < 40
+    assert done.exceeded and "people in the release" in done.findings["threshold"]["words"]
+    assert "Of those who are in it" in done.findings["answer"]["sentence"]

@@ -475,3 +475,15 @@ def test_real_ratings_go_there_and_back(realdata, run, tmp_path):
     assert_same(
         so.open_sanitized(out, release, key), so.sanitize(release, *steps[1::2], seed=3, renumber=True)
     )
+
+
+@pytest.mark.once
+def test_the_original_is_never_written_over(run, tmp_path):
+    data, key = tmp_path / "data.csv", tmp_path / "key.csv"
+    so.synthesize(records=20, items=10, entries=80, seed=1).to_frame().write_csv(data)
+    before = data.read_bytes()
+    for places in (("-o", data), ("-o", tmp_path / "x.csv", "--key", data), ("-o", tmp_path)):
+        told = run("sanitize", data, *places, "--step", "drop-entries 0.5", "--force")
+        assert told.code == 1 and "where the original is" in told.err and told.err.count("\n") == 1
+    assert data.read_bytes() == before and not key.exists()
+    assert {file.name for file in tmp_path.iterdir()} == {"data.csv"}

@@ -82,6 +82,10 @@ class Advice:
     @property
     def summary(self) -> str:
         """The answer in words."""
+        return " ".join(self._sentences)
+
+    @property
+    def _sentences(self) -> list[str]:
         return words.summary(self.found, words_of(self.adversary, self.release), self.limit)
 
     def command(self, data: str | Sequence[str] = "DATA", output: str = "OUT") -> str:
@@ -141,7 +145,8 @@ class Advice:
                 "name": self.name, "records": self.release.n_records, "items": self.release.n_items,
                 "entries": self.release.n_entries, "fingerprint": self.release.fingerprint,
             },
-            "summary": self.summary, "command": self.command(self.name or "DATA", "OUT"),
+            "summary": self.summary, "sentences": self._sentences,
+            "command": self.command(self.name or "DATA", "OUT"),
             "recommended": None if self.recommended is None else _plain(self.recommended),
             "points": [_plain(point) | {"frontier": point.steps in edge} for point in self.points],
             "impossible": self.found.impossible,

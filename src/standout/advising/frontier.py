@@ -12,8 +12,8 @@ from standout.sanitizing.step import Step
 __all__ = ["Guess", "frontier", "promising", "proposed"]
 
 Steps = tuple[Step, ...]
-ROOM = 1.25
-"""What is predicted up to so many times above the limit may reach it."""
+ROOMS = (1.25, 1.0, 0.75, 0.5)
+"""Some are tried of what is expected up to so many times the limit: expectations err to both sides."""
 LEAST = 1e-3
 STRAY = 2.0
 """Standard deviations between a share and the upper end of its interval, about."""
@@ -52,9 +52,11 @@ def proposed(tried: Mapping[Steps, Point], limit: float, count: int) -> list[Ste
     shares multiply where steps do not know of each other.
     """
     guesses = [guess for guess in _combined(tried) if guess.steps not in tried]
-    able = [guess for guess in guesses if guess.risk <= ROOM * limit]
-    below = sorted(able, key=lambda guess: (-guess.kept, guess.risk))
-    near = [guess.steps for guess in below[: count // 2]]
+    best = sorted(guesses, key=lambda guess: (-guess.kept, guess.risk))
+    near = []
+    for room in ROOMS:
+        below = [guess.steps for guess in best if guess.risk <= room * limit and guess.steps not in near]
+        near += below[: max(1, count // (2 * len(ROOMS)))]
     edge = sorted(_undominated(guesses), key=lambda guess: guess.risk)
     spaced = [edge[at * len(edge) // count] for at in range(count)] if edge else []
     others = [guess.steps for guess in spaced]

@@ -62,7 +62,7 @@ def risk(
     there = people.stands(places) >= 0
     tried = {
         name: _right(attack, people, adversary, places, seed, threads)
-        for name, attack in attacks_on(safer, steps).items()
+        for name, attack in attacks_on(safer, steps, adversary).items()
     }
     strongest = max(tried, key=lambda name: float(tried[name].sum()))
     right, one = tried[strongest], 1 / safer.n_records

@@ -11,8 +11,8 @@ from standout.report.told import percent, share
 __all__ = ["command", "composed", "limits", "summary"]
 
 
-def summary(found: Found, who: str, limit: float) -> str:
-    """The answer: what is recommended, or that nothing that was tried reaches the limit."""
+def summary(found: Found, who: str, limit: float) -> list[str]:
+    """The answer in sentences: what is recommended, or that nothing that was tried reaches the limit."""
     before, best = found.points[()], found.recommended
     told = [f"An adversary ({who}) finds {share(before.share)} of the people in the release as it is."]
     if best is not None:
@@ -21,17 +21,16 @@ def summary(found: Found, who: str, limit: float) -> str:
         told.append("The search was cut short before anything could be recommended.")
     else:
         told += _none(found, limit)
-    return " ".join(told)
+    return told
 
 
 def _recommended(point: Point, limit: float) -> list[str]:
     if not point.steps:
         return [f"That is below the limit of {percent(limit)}: nothing has to be changed."]
-    told = [
+    return [
         f"After {point.name} it is {share(point.share)}, measured afresh, with other facts and noise than it "
         f"was chosen by: below the limit of {percent(limit)}. {_left(point)}."
     ]
-    return told
 
 
 def _released(found: Found, best: Point, limit: float) -> list[str]:
@@ -42,11 +41,15 @@ def _released(found: Found, best: Point, limit: float) -> list[str]:
         f"But of those who are in that release {share(best.risk.released)} are found: the limit is kept by "
         "leaving people out, not by protecting those who are in it."
     )
-    others = [one for one in found.points.values() if one.risk.released.high <= limit]
+    failed = {one.steps for one in found.failed}
+    others = [
+        one for one in found.points.values()
+        if one.risk.released.high <= limit and one.steps not in failed
+    ]  # fmt: skip
     if not others:
         return [told, "None of the ways that were tried keeps it for these."]
     other = max(others, key=lambda one: one.kept)
-    return [told, f"{other.name} seems to keep it for these too. {_left(other)}."]
+    return [told, f"{other.name} seems to keep it for these too, with {percent(other.kept)} of the use left."]
 
 
 def _none(found: Found, limit: float) -> list[str]:

@@ -59,7 +59,7 @@ class Plan:
 
 def strongest(plan: Plan, adversary: Adversary) -> Plan:
     """The plan with the attack that finds most people: where a release has noise, some allow for it."""
-    ways = attacks_on(plan.release, noise_in(plan.release))
+    ways = attacks_on(plan.release, noise_in(plan.release), adversary)
     if len(ways) == 1:
         return plan
     people = plan.people

@@ -17,6 +17,7 @@ from standout.auditing.ladder import words_of
 from standout.auditing.selfcheck import Check
 from standout.auditing.sensitive import Listed, revealed_by
 from standout.auditing.theory import theory
+from standout.measure.estimate import rate
 from standout.measure.people import People
 from standout.measure.simulate import Cell, Simulation
 from standout.measure.sparsity import Sparsity
@@ -60,7 +61,7 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     people, original = plan.people.truth.n_records, _original(release, plan.allowing)
     tried = [one for one in worked.tried if one.at is not None]
     head = next(one for one in tried if one.rung.name == asked.headline)
-    seen = {one.rung.name: _seen(one.named, one.at) for one in tried}
+    seen = {one.rung.name: _seen(one.named, one.at, plan) for one in tried}
     trusted = bool(worked.checks) and all(check.passed for check in worked.checks)
     more = [*asked.limits, *filter(None, [asked.sensitive.limit if asked.sensitive else ""])]
     assert head.named is not None
@@ -88,9 +89,13 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _seen(simulation: Simulation | None, cell: Cell | None) -> Measures:
+def _seen(simulation: Simulation | None, cell: Cell | None, plan: Plan) -> Measures:
+    """All measures of an adversary; `found_released` is of those only for whom a record stands."""
     assert simulation is not None and cell is not None
-    return measures(simulation, cell)
+    there = plan.people.stands(cell.places) >= 0
+    right, n = cell.outcomes.right.mean(axis=1)[there], int(there.sum())
+    released = rate(min(float(right.sum()), n), n, 1 / plan.release.n_records)
+    return measures(simulation, cell) | {("found_released", ""): released}
 
 
 def _data(release: Release) -> dict[str, Any]:
@@ -127,7 +132,7 @@ def _day(moment: date) -> str:
 def _adversary(one: Attacked, seen: Measures, plan: Plan) -> dict[str, Any]:
     rung, adversary, cell = one.rung, one.rung.adversary, one.at
     assert cell is not None
-    curve = [] if one.curve is None else [_point(cell, measures(one.curve, cell), plan) for cell in one.cells]
+    curve = [_point(cell, _seen(one.curve, cell, plan), plan) for cell in one.cells]
     return {
         "name": rung.name, "title": rung.title, "words": words_of(adversary, plan.people.truth),
         "gate": rung.gate, "knows": adversary.knows, "wrong": adversary.wrong,
@@ -175,7 +180,8 @@ def _at(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
     plain = ("revealed", "revealed_right", "revealed_right_share")
     return {
         "facts": cell.facts, "targets": len(cell.outcomes),
-        "found": told(seen["found", ""]), "in_top": told(seen["in_top", f"top={plan.top}"]),
+        "found": told(seen["found", ""]), "found_released": told(seen["found_released", ""]),
+        "in_top": told(seen["in_top", f"top={plan.top}"]),
         **{name: told(seen[name, phi]) for name in ("claimed_right", "claimed_wrong", "absent_claimed")},
         "budget_phi": seen["phi", within].value, "budget_claimed_right": told(seen["claimed_right", within]),
         "bits_gained": told(seen["bits_gained", ""]), "bits_left": told(seen["bits_left", ""]),

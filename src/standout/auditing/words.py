@@ -69,7 +69,9 @@ def answer(
         whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}{where}"
     if original is not None:
         whom += f", {_there(original)}"
-    sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}."
+    released = seen["found_released", ""]
+    more = f" Of those who are in it, {percent(released.value)}." if released.n < found.n else ""
+    sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}.{more}"
     return {
         "sentence": sentence, "adversary": one.rung.name, "rate": told(found),
         "people": round(found.value * could), "of": records, "could_not_be_tried": cell.left_out,
@@ -174,14 +176,18 @@ def _part(title: str, number: Estimate, words: str, guess: float | None = None) 
 def threshold(
     fail_above: float | None, seen: dict[str, Measures], tried: Sequence[Attacked]
 ) -> dict[str, Any]:
-    """Whether the share of people found may lie above the threshold, by the upper end of the interval."""
+    """Whether the share of people found may lie above the threshold, by the upper end of the interval.
+
+    It is of those who are in the release: leaving most people out protects them, and nobody else.
+    """
     gates = [one for one in tried if one.rung.gate]
     if fail_above is None or not gates:
         words = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
         nothing = dict.fromkeys(("measured", "adversary", "exceeded"))
         return {"fail_above": fail_above, **nothing, "words": words}
-    worst = max(gates, key=lambda one: seen[one.rung.name]["found", ""].high)
-    found, limit = seen[worst.rung.name]["found", ""], percent(fail_above)
+    worst = max(gates, key=lambda one: seen[one.rung.name]["found_released", ""].high)
+    found, limit = seen[worst.rung.name]["found_released", ""], percent(fail_above)
+    whom = "people" if found.n == seen[worst.rung.name]["found", ""].n else "people in the release"
     if found.high <= fail_above:
         words = f"stays within the threshold of {limit}"
     elif found.low > fail_above:
@@ -191,7 +197,7 @@ def threshold(
     return {
         "fail_above": fail_above, "measured": told(found), "adversary": worst.rung.name,
         "exceeded": found.high > fail_above,
-        "words": f"The share of people whom “{worst.rung.name}” finds, {share(found)}, {words}.",
+        "words": f"The share of {whom} whom “{worst.rung.name}” finds, {share(found)}, {words}.",
     }  # fmt: skip
 
 

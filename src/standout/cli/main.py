@@ -558,7 +558,7 @@ def advise(
 
     \b
     JSON has
-      summary, command, recommended (or null), limit, among, adversary, complete, limits
+      summary, sentences, command, recommended (or null), limit, among, adversary, complete, limits
       points        steps, name, stage (quick, full), frontier, attack (the strongest), risk, risk_released,
                     utility: value, low, high, n and baseline of each measure
       composition   of two such releases: right, claimed, wrong, shown_once, shown
@@ -815,7 +815,7 @@ def sanitize(
     wanted = [step(words) for words in steps]
     if not wanted and not said["renumber"]:
         raise ParameterError("--step says what is to change; --list-steps shows all, --renumber needs none")
-    check_places(output, key, force)
+    check_places(output, key, force, Path(data))
     with show.progress() as progress:
         release = settings.read([data], progress)
         chosen = fresh_seed() if seed is None else seed

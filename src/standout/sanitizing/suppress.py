@@ -72,8 +72,8 @@ class DropItems(Step):
     """Listed items are left out: by id or title, or one in each line of a file.
 
     In a file empty lines, lines that begin with # and what stands behind a tab do not count. A title that
-    several items have means all of them, and a name that is an id and a title both. A name that no item of the release has is an error: what is meant
-    would be published.
+    several items have means all of them, and a name that is an id and a title both. A name that no item of
+    the release has is an error: what is meant would be published.
 
     >>> str(DropItems(("17", "Bent (1996)"))), str(DropItems(file="sensitive.txt"))
     ("drop-items 17 'Bent (1996)'", 'drop-items @sensitive.txt')

@@ -83,10 +83,11 @@ def _exchanged(target: Path, old: Path, tell: Callable[[], None]) -> None:
         raise
 
 
-def check_places(target: Path, key: Path | None, force: bool) -> None:
-    """Refuses places that cannot be written to, or hold something, before any work is done."""
+def check_places(target: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
+    """Refuses places that cannot be written to, hold something, or are read from, before any work is done."""
     places = [target, *([] if key is None else [key])]
     try:
+        _check_source(places, source)
         _check_names(places)
         _check_what_is_there(target, key, places, force)
     except (OSError, ValueError) as error:
@@ -94,6 +95,17 @@ def check_places(target: Path, key: Path | None, force: bool) -> None:
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise ParameterError(f"{str(target)!r:.100} cannot be written: {reason}") from None
+
+
+def _check_source(places: list[Path], source: Path | None) -> None:
+    """Nothing is written over the original, nor into it or around it."""
+    if source is None or not source.exists():
+        return
+    given = source.resolve()
+    for place in [*places, sidecar_path(places[0])]:
+        own = place.resolve()
+        if own == given or given in own.parents or own in given.parents:
+            raise ParameterError(f"{place} is where the original is: name another place")
 
 
 def _check_names(places: list[Path]) -> None:
