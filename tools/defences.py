@@ -3,6 +3,7 @@
 python -m tools.defences FOLDER     (the folder that holds the data sets)
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,7 @@ def _table(name: str, release: so.Release) -> Iterator[str]:
     for steps in STEPS:
         print(name, " + ".join(steps), file=sys.stderr, flush=True)
         yield _row(release, [so.step(one) for one in steps])
+    yield ""
 
 
 def _row(release: so.Release, steps: list[Step]) -> str:
@@ -75,17 +77,17 @@ def _row(release: so.Release, steps: list[Step]) -> str:
     good = so.utility(release, *steps, seed=SEED)
     rmse = "–" if good.rmse is None else f"{good.rmse.value:.3f}"
     kept = "–" if good.kept is None else f"{good.kept.value:.0%}"
+    whole, entries = found.everybody, safer.n_entries / release.n_entries
     return (
-        f"| {words} | {found.everybody.value:.1%} | {found.everybody.low:.1%} to {found.everybody.high:.1%} "
-        f"| {found.released.value:.1%} | {found.attack or 'as it is'} | {safer.n_entries / release.n_entries:.0%} "
-        f"| {good.hit_rate.value:.3f} | {rmse} | {kept} |"
+        f"| {words} | {whole.value:.1%} | {whole.low:.1%} to {whole.high:.1%} | {found.released.value:.1%} "
+        f"| {found.attack or 'as it is'} | {entries:.0%} | {good.hit_rate.value:.3f} | {rmse} | {kept} |"
     )
 
 
 def main() -> None:
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    found = "\n".join(measured(Path(sys.argv[1])))
+    found = re.sub(r"(\d)%", r"\1 %", "\n".join(measured(Path(sys.argv[1]))))
     PAGE.write_text(f"{head}{BEGIN}\n\n{found}\n\n{END}{tail}", encoding="utf-8")
     print(f"wrote {PAGE.name}")
 

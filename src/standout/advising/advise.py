@@ -170,7 +170,7 @@ def advise(
     candidates: Iterable[Step | str | Sequence[Step | str]] | None = None,
     targets: int = 1000,
     people: int = 1000,
-    among: Among = "everybody",
+    among: Among = "released",
     name: str = "",
     seed: int = 0,
     threads: int | None = None,

@@ -37,7 +37,7 @@ class Lab:
     targets: int
     people: int
     seed: int
-    among: Among = "everybody"
+    among: Among = "released"
     threads: int | None = None
     work: Path | None = None
     kept: dict[str, Any] = field(default_factory=dict)

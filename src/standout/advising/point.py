@@ -28,7 +28,7 @@ class Point:
     risk: Risk
     utility: Utility
     stage: str
-    among: Among = "everybody"
+    among: Among = "released"
 
     @property
     def share(self) -> Estimate:

@@ -514,7 +514,7 @@ def audit(
     metavar="SHARE", help="The share of people who may be found.",
 )  # fmt: skip
 @click.option(
-    "--among", type=click.Choice(["everybody", "released"]), default="everybody", show_default=True,
+    "--among", type=click.Choice(["everybody", "released"]), default="released", show_default=True,
     help="Whom the limit is for: everybody of DATA, or those who are in the sanitized release.",
 )  # fmt: skip
 @click.option(
