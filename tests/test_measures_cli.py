@@ -44,7 +44,8 @@ def test_a_simulation_prints_the_librarys_numbers(run, index, tmp_path):
 
 def test_a_simulation_for_machines(run, index):
     done, told = simulated(index), json.loads(run("simulate", index, *SAID, "--targets", 40, "--json").out)
-    assert list(told) == ["complete", "table", "curves"] and told["complete"]
+    names = ["complete", "original", "present", "table", "curves"]
+    assert list(told) == names and told["complete"]
     assert told["table"] == json.loads(done.table.write_json())
     assert [(one["adversary"], one["facts"]) for one in told["curves"]] == [
         (cell.adversary, cell.facts) for cell in done.cells
