@@ -32,7 +32,7 @@ browser: ## Debian's Chromium, in which reports are tested; without it these tes
 
 test: $(READY) browser ## the tests, compiled; then once more on small data with the compiler off
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser" tests
 
 coverage: $(READY) ## which lines the tests reach, with the compiler off so that kernels are seen into
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser" --cov --cov-report=term

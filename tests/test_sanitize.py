@@ -550,6 +550,7 @@ def test_a_name_that_is_an_id_and_a_title_means_both(put):
     assert list(made.items) == ["8"]
 
 
+@pytest.mark.large
 def test_entries_go_at_random_and_keep_what_they_say(standin):
     made = so.sanitize(standin, "drop-entries 0.3", seed=6)
     old, new = content(standin), content(made)
@@ -866,12 +867,16 @@ def test_renumbering_is_remembered():
 # ----------------------------------------------------------------- real data
 
 
+@pytest.fixture(scope="module")
+def movielens(realdata):
+    return so.read(realdata / "movielens-latest-small")
+
+
 @pytest.mark.realdata
 @pytest.mark.large
 @pytest.mark.parametrize("words", [*ALL[:-1], "km-suppress 5 2", "cluster-records 10"])
-def test_steps_on_real_ratings(realdata, words):
-    release = so.read(realdata / "movielens-latest-small")
-    made = so.sanitize(release, words, seed=1, renumber=True)
+def test_steps_on_real_ratings(movielens, words):
+    made = so.sanitize(movielens, words, seed=1, renumber=True)
     assert made.fingerprint == so.read(made.to_frame()).fingerprint
     if words in FIXED:
         assert_told_is_released(made)
