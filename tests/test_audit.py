@@ -867,6 +867,17 @@ def test_the_threshold_is_held_against_the_upper_end(hits, limit, exceeded, word
     assert words.threshold(None, seen, [tried()])["words"] == "No threshold was set."
 
 
+def test_the_worst_adversary_is_the_worst_for_those_in_the_release():
+    both = ("found", ""), ("found_released", "")
+    shares = {"nosy": (50, 5), "friend": (10, 90)}
+    seen = {
+        name: {key: rate(hits, 100) for key, hits in zip(both, own, strict=True)}
+        for name, own in shares.items()
+    }
+    found = words.threshold(0.3, seen, [tried(), tried("friend", True)])
+    assert found["exceeded"] and found["adversary"] == "friend"
+
+
 def judged(hits, n=100, records=1000, share=0.0, claims=0):
     seen = {
         ("found", ""): rate(hits, n, 1 / records),
