@@ -58,6 +58,7 @@ bench: $(BENCH) ## speed and memory beside other tools, in one run (ENTRIES=1004
 	$(BIN)/python -m benchmarks.sparsity --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.linking --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.making --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.advising build/bench/release-$(or $(ENTRIES),10000000).index --parts
 
 fuzz: $(READY) ## mutate the input of every reader (ROUNDS=10000 SEED=1)
 	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 EPOCH = datetime(1970, 1, 1)
@@ -439,3 +440,47 @@ def nearest_neighbours(entries, similarity, over="union"):
         best = max(near, default=0.0)
         found[record] = (best, others[near.index(best)] if best else None)
     return found
+
+
+def step_of(entries):
+    """A quarter of the range of most values, at least the distance of two levels."""
+    values = sorted(value for value, _ in entries.values() if value is not None)
+    low, high = (values[max(math.ceil(share * len(values)) - 1, 0)] for share in (0.1, 0.9))
+    return max((high - low) / 4, min(b - a for a, b in pairwise(sorted(set(values)))))
+
+
+def days_apart(one, other):
+    """The same day 0; up to 2, 7, 30, 120 days 2 to 5; more 6. (1 is for less than a day.)"""
+    off = abs(one - other)
+    return next((at for most, at in ((0, 0), (2, 2), (7, 3), (30, 4), (120, 5)) if off <= most), 6)
+
+
+def common(entries, facts, record):
+    """What facts {item: (value, time)} and a record have in common: −Σ ln of the chance of that, items that
+    are shared and that are not, how far apart values are (4 columns) and days (7; one day counts once)."""
+    chance = shared = 0.0
+    values, days, counts, step = [0.0] * 4, [0.0] * 7, support(entries), step_of(entries)
+    length = sum(one == record for one, _ in entries)
+    told = [time for _, time in facts.values() if time is not None]
+    for item, (value, time) in facts.items():
+        p = min(max(counts[item], 1) * length / len(entries), 0.9)
+        if (record, item) not in entries:
+            chance -= math.log(1 - p)
+            continue
+        chance -= math.log(p)
+        shared += 1
+        its, when = entries[record, item]
+        if value is not None and its is not None:
+            off = abs(value - its)
+            values[0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3] += 1
+        if time is not None and when is not None:
+            days[days_apart(time, when)] += 1 / told.count(time)
+    return [chance, shared, len(facts) - shared, *values, *days]
+
+
+def evidence(row, covered, values, times, dated=True):
+    """ln of how many times likelier a row of `common` is for one person than for two."""
+    chance, shared, missing, *rest = row
+    total = chance + shared * math.log(covered) + missing * math.log(1 - covered)
+    total += sum(a * b for a, b in zip(rest[:4], values, strict=True))
+    return total + dated * sum(a * b for a, b in zip(rest[4:], times, strict=True))

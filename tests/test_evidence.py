@@ -1,7 +1,6 @@
 """Evidence: how much two histories speak for one person, held against loops and dicts."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -10,7 +9,7 @@ import pytest
 import naive
 import standout as so
 from conftest import content
-from standout.linking.agreement import CHANCE, COLUMNS, MISSING, SHARED, TIMES, VALUES, Agreement
+from standout.linking.agreement import COLUMNS, MISSING, SHARED, TIMES, VALUES, Agreement
 from standout.linking.align import align
 from standout.linking.claims import Null
 from standout.linking.evidence import Model, odds
@@ -21,7 +20,6 @@ from standout.linking.scores import TOP
 pytestmark = pytest.mark.once
 
 FEW = {"budget": 0.1, "decoys": 60}
-DAYS = ((0, 0), (1, 2), (2, 2), (7, 3), (30, 4), (120, 5), (math.inf, 6))
 
 
 @pytest.fixture(scope="module")
@@ -42,46 +40,13 @@ def pair():
     return so.read(everybody.filter(pl.Series(number <= 50))), so.read(public)
 
 
-def step_of(entries):
-    values = sorted(value for value, _ in entries.values() if value is not None)
-    levels = sorted(set(values))
-    low, high = (values[max(math.ceil(share * len(values)) - 1, 0)] for share in (0.1, 0.9))
-    return max((high - low) / 4, min(b - a for a, b in pairwise(levels)))
-
-
-def counted(entries, facts, record):
-    """A row of counts, by loops."""
-    row, support, step = [0.0] * COLUMNS, naive.support(entries), step_of(entries)
-    length = sum(one == record for one, _ in entries)
-    days = [time for _, time in facts.values() if time is not None]
-    for item, (value, time) in facts.items():
-        p = min(max(support[item], 1) * length / len(entries), 0.9)
-        if (record, item) not in entries:
-            row[CHANCE] -= math.log(1 - p)
-            row[MISSING] += 1
-            continue
-        row[CHANCE] -= math.log(p)
-        row[SHARED] += 1
-        its, when = entries[record, item]
-        if value is not None and its is not None:
-            off = abs(value - its)
-            row[VALUES.start + (0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3)] += 1
-        if time is not None and when is not None:
-            column = next(at for most, at in DAYS if abs(time - when) <= most)
-            row[TIMES.start + column] += 1 / days.count(time)
-    return row
-
-
 def told(release, public, profile):
     known = {item for _, item in content(release)}
     return {item: cells for (one, item), cells in content(public).items() if one == profile and item in known}
 
 
 def weighed(model, row, dated=True):
-    """Evidence of a row of counts, by the formula."""
-    total = row[CHANCE] + row[SHARED] * math.log(model.covered) + row[MISSING] * math.log(1 - model.covered)
-    total += sum(a * b for a, b in zip(row[VALUES], model.values.tolist(), strict=True))
-    return total + dated * sum(a * b for a, b in zip(row[TIMES], model.times.tolist(), strict=True))
+    return naive.evidence(row, model.covered, model.values.tolist(), model.times.tolist(), dated)
 
 
 def test_what_two_have_in_common_is_counted_as_loops_do_it(pair):
@@ -93,7 +58,7 @@ def test_what_two_have_in_common_is_counted_as_loops_do_it(pair):
     found = Agreement(release).counts(known, query, record)
     for row, q, r in zip(found.tolist(), query.tolist(), record.tolist(), strict=True):
         facts = told(*pair, public.records[q])
-        assert row == pytest.approx(counted(entries, facts, release.records[r]))
+        assert row == pytest.approx(naive.common(entries, facts, release.records[r]))
 
 
 def test_who_is_taken_out_is_not_counted_at_all(pair):
@@ -104,12 +69,12 @@ def test_who_is_taken_out_is_not_counted_at_all(pair):
     found = Agreement(release).counts(profiles.known(gone), query, record, gone)
     for row, q, r in zip(found.tolist(), query.tolist(), record.tolist(), strict=True):
         facts, rest = told(release, release, release.records[q]), naive.without(entries, release.records[q])
-        mine = counted(rest, facts, release.records[r])
+        mine = naive.common(rest, facts, release.records[r])
         assert row == pytest.approx(mine)
 
 
 def test_strangers_are_two_people_with_the_same_item(pair):
-    release, entries, step = pair[0], content(pair[0]), step_of(content(pair[0]))
+    release, entries, step = pair[0], content(pair[0]), naive.step_of(content(pair[0]))
     found = Agreement(release).strangers(seed=1)
     values, days, n = [0.0] * 4, [0.0] * 7, 0
     for (one, item), (value, time) in entries.items():
@@ -118,7 +83,7 @@ def test_strangers_are_two_people_with_the_same_item(pair):
             off = abs(value - its)
             weigh = 1 / len(others)
             values[0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3] += weigh
-            days[next(at for most, at in DAYS if abs(time - when) <= most)] += weigh
+            days[naive.days_apart(time, when)] += weigh
         n += bool(others)
     assert found[VALUES] / found[VALUES].sum() == pytest.approx(np.array(values) / n, abs=0.02)
     assert found[TIMES] / found[TIMES].sum() == pytest.approx(np.array(days) / n, abs=0.02)
@@ -195,7 +160,7 @@ def test_the_best_of_the_candidates_is_claimed_by_evidence_as_loops_do_it(pair, 
         )
         scores = naive.sums(entries, facts, way)
         best = sorted((one for one in scores if scores[one] > 0), key=lambda one: (-scores[one], order[one]))
-        seen = {one: counted(entries, facts, one) for one in best[:TOP]}
+        seen = {one: naive.common(entries, facts, one) for one in best[:TOP]}
         evidence = {one: weighed(links.model, counts, dates == "use") for one, counts in seen.items()}
         ranked = sorted(evidence, key=lambda one: -evidence[one])
         n = len(order)

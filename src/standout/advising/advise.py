@@ -23,7 +23,7 @@ from standout.attack.run import thread_count
 from standout.auditing.ladder import fitted, ladder_of, words_of
 from standout.errors import ParameterError
 from standout.measure.estimate import Estimate
-from standout.measure.results import write
+from standout.measure.results import Tabled
 from standout.measure.targets import whole
 from standout.release.catalogue import printable
 from standout.release.files import folder_at, put
@@ -43,7 +43,7 @@ MEASURES = ("kept", "hit_rate", "hit_rate_lost", "rmse", "rmse_added")
 
 
 @dataclass(frozen=True, eq=False)
-class Advice:
+class Advice(Tabled):
     """What came of the search: every way that was tried, the frontier, and what is recommended.
 
     recommended   measured afresh, with the upper end of its risk below the limit; None where nothing reaches
@@ -115,14 +115,6 @@ class Advice:
     @property
     def _made(self) -> dict[str, Any]:
         return {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__}
-
-    def to_csv(self, path: str | Path) -> None:
-        """The table as a CSV file."""
-        write(self.table, path, ".csv")
-
-    def to_parquet(self, path: str | Path) -> None:
-        """The table as a Parquet file."""
-        write(self.table, path, ".parquet")
 
     def to_json(self, path: str | Path) -> None:
         """Everything as a JSON file."""

@@ -21,6 +21,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 threads_option = click.option(
     "--threads", type=click.IntRange(1), help="How many threads; all cores unless said otherwise."
 )
+seed_option = click.option(
+    "--seed", default=0, show_default=True, help="The same seed gives the same numbers."
+)
+ladder_option = click.option(
+    "--ladder", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Your own adversaries, in TOML.",
+)  # fmt: skip
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
     help="Write the table to NAME.csv, NAME.parquet or NAME.json.",
@@ -181,7 +188,7 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
 )
 @click.option("--top", default=10, show_default=True, help="Length of the lineup.")
 @click.option("--absent/--no-absent", default=True, help="Try it also without the targets in the data.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @output_option
 @click.option(
@@ -310,7 +317,7 @@ def sparsity(
 )
 @click.option("--gamma", default=0.1, show_default=True, help="γ of Theorem 5.")
 @click.option("--targets", default=200, show_default=True, help="How many records are tried.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @output_option
 @source_options
@@ -378,7 +385,7 @@ def bounds(
     help="Dates known to bins of so many days; not known if not said.",
 )
 @click.option("--targets", default=1000, show_default=True, help="How many records are tried.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @source_options
 @json_option
@@ -425,10 +432,7 @@ def unicity(
 @click.option(
     "--quick", is_flag=True, help="Fewer people and facts: an answer at once, with wider intervals."
 )
-@click.option(
-    "--ladder", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Your own adversaries, in TOML.",
-)  # fmt: skip
+@ladder_option
 @click.option("--headline", metavar="NAME", help="The adversary that the answer is about.")
 @click.option(
     "--targets", type=click.IntRange(1), default=1000, show_default=True, help="How many people each tries."
@@ -455,7 +459,7 @@ def unicity(
     "--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
     help="The share of false claims that an adversary allows.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @original_options
 @source_options
@@ -521,10 +525,7 @@ def audit(
     "--try", "candidates", multiple=True, metavar="STEPS",
     help="A way to try instead of the usual ones, like 'round-time month + drop-entries 0.5'. Repeat it.",
 )  # fmt: skip
-@click.option(
-    "--ladder", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Your own adversaries, in TOML.",
-)  # fmt: skip
+@ladder_option
 @click.option("--headline", metavar="NAME", help="The adversary of the ladder that it is about.")
 @click.option(
     "--targets", type=click.IntRange(1), default=1000, show_default=True,
@@ -535,7 +536,7 @@ def audit(
     help="Of how many people entries are held out, to see what a release is still good for.",
 )  # fmt: skip
 @click.option("--fail", is_flag=True, help="Exit code 4 where nothing that was tried reaches the limit.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @source_options
 @json_option
@@ -857,7 +858,7 @@ def sanitize(
     "--truth", type=click.Path(path_type=Path), metavar="FILE",
     help="Who is who: a CSV file with the columns profile and record.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same numbers.")
+@seed_option
 @threads_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER|FILE",

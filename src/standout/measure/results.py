@@ -10,7 +10,7 @@ import polars as pl
 from standout.errors import ParameterError, StandoutError
 from standout.measure.estimate import Estimate
 
-__all__ = ["COLUMNS", "WAYS", "Results", "Rows", "write"]
+__all__ = ["COLUMNS", "WAYS", "Results", "Rows", "Tabled", "write"]
 
 WAYS = {".csv": "write_csv", ".parquet": "write_parquet", ".json": "write_json"}
 
@@ -40,13 +40,8 @@ class Rows:
         return pl.DataFrame(whole, schema=COLUMNS, orient="row")
 
 
-class Results:
-    """Something that has a table: a row for each adversary, number of facts and measure.
-
-    `setting` says with what φ, θ or k; `low` and `high` are the ends of the 95 % interval, empty where a
-    number has none; `n` is how many trials; `baseline` is what guessing gives; `left_out` counts the records
-    that have too few items to be targets.
-    """
+class Tabled:
+    """Something that has a table, which can be written."""
 
     @property
     def table(self) -> pl.DataFrame:
@@ -63,6 +58,15 @@ class Results:
     def to_json(self, path: str | Path) -> None:
         """The table as a JSON file: a list of objects."""
         write(self.table, path, ".json")
+
+
+class Results(Tabled):
+    """A table with a row for each adversary, number of facts and measure.
+
+    `setting` says with what φ, θ or k; `low` and `high` are the ends of the 95 % interval, empty where a
+    number has none; `n` is how many trials; `baseline` is what guessing gives; `left_out` counts the records
+    that have too few items to be targets.
+    """
 
 
 def write(table: pl.DataFrame, path: str | Path, form: str | None = None) -> None:

@@ -6,8 +6,7 @@ them would be judged by what it remembers.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import polars as pl
@@ -15,7 +14,7 @@ import polars as pl
 from standout._version import __version__
 from standout.errors import ParameterError
 from standout.measure.estimate import Estimate, rate
-from standout.measure.results import write
+from standout.measure.results import Tabled
 from standout.measure.targets import whole
 from standout.pricing import distortion
 from standout.pricing.bench import Bench, Tested, calibrated
@@ -34,7 +33,7 @@ PEOPLE = 1000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Utility:
+class Utility(Tabled):
     """What a release made by `steps` is good for, beside the untouched one. Each test person counts once.
 
     kept              the share of what the untouched release is good for that is left: the least of
@@ -81,10 +80,10 @@ class Utility:
 
     def measures(self) -> Iterator[tuple[str, Estimate]]:
         """Every number there is, by name."""
-        for name in self.__slots__:
-            found = getattr(self, name)
+        for field in fields(self):
+            found = getattr(self, field.name)
             if isinstance(found, Estimate):
-                yield name, found
+                yield field.name, found
 
     @property
     def table(self) -> pl.DataFrame:
@@ -99,18 +98,6 @@ class Utility:
         schema = {"steps": pl.String, "measure": pl.String} | number | {"n": pl.Int64, "baseline": pl.Float64}
         schema |= {"seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
         return pl.DataFrame(rows, schema=schema, orient="row")
-
-    def to_csv(self, path: str | Path) -> None:
-        """The table as a CSV file."""
-        write(self.table, path, ".csv")
-
-    def to_parquet(self, path: str | Path) -> None:
-        """The table as a Parquet file."""
-        write(self.table, path, ".parquet")
-
-    def to_json(self, path: str | Path) -> None:
-        """The table as a JSON file: a list of objects."""
-        write(self.table, path, ".json")
 
     def __repr__(self) -> str:
         kept = "good for nothing" if self.kept is None else f"{self.kept.value:.0%} kept"
