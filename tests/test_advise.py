@@ -185,8 +185,9 @@ def test_the_cheapest_below_the_limit_is_recommended_once_it_was_measured_afresh
     assert found.recommended.stage == "fresh" and lab.asked[-1] == ("fresh", "drop-entries 0.8")
 
 
-def test_what_fails_afresh_is_not_recommended_but_the_next_is():
-    found = searched(Told(KNOWN, {"drop-entries 0.8": (0.06, 0.4)}), 0.05, WAYS, quiet)
+@pytest.mark.parametrize("share", [0.06, 0.045], ids=["above", "its interval reaches above"])
+def test_what_fails_afresh_is_not_recommended_but_the_next_is(share):
+    found = searched(Told(KNOWN, {"drop-entries 0.8": (share, 0.4)}), 0.05, WAYS, quiet)
     assert found.recommended.name == "drop-entries 0.9" and [one.name for one in found.failed] == [
         "drop-entries 0.8"
     ]
