@@ -13,8 +13,8 @@ from pathlib import Path
 
 import standout as so
 from standout.advising.advise import _headline
-from standout.advising.lab import Lab
 from standout.advising.menu import menu
+from standout.advising.runner import Lab
 from standout.advising.search import AGAIN, ATTEMPTS, COMBINED, FINAL
 
 WAY = ("round-time none", "drop-entries 0.5")

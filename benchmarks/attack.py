@@ -25,7 +25,7 @@ from benchmarks import baselines, cold
 from benchmarks.files import index_file, release_of, with_levels, with_times
 from benchmarks.harness import alone, interleaved, settings
 from benchmarks.queries import SIZES, first_of, mixed, observed, one_by_one, redrawn, repeated, targets
-from standout.attack.run import run
+from standout.attack.batches import run
 from standout.facts import Known
 
 MODULE = "benchmarks.attack"

@@ -36,11 +36,11 @@ def _to_index(tiny: Path, path: str, folder: str) -> Callable[[], object]:
 
 def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     """Text to columns of codes, as far as Polars goes when it reads: no orientation is built yet."""
+    from standout.core.progress import quiet
     from standout.ingest import netflix
     from standout.ingest.options import Options
     from standout.ingest.rejects import Rejects
     from standout.ingest.sources import opened
-    from standout.release.progress import quiet
 
     def work(source: str = path) -> object:
         collector = netflix.collector(Options(), Rejects())

@@ -26,7 +26,7 @@ from standout.facts import Known, entries_told
 from standout.linking.agreement import Agreement
 from standout.linking.profiles import MOST_FACTS
 from standout.linking.scores import candidates
-from standout.measure.subset import subset
+from standout.release.subset import subset
 
 MODULE = "benchmarks.linking"
 KINDS = (

@@ -13,7 +13,7 @@ import numpy as np
 
 import standout as so
 from benchmarks.harness import Cost, best_of, child, settings
-from standout.synthetic.published import netflix
+from standout.synthetic.published_statistics import netflix
 
 MODULE = "benchmarks.making"
 PEOPLE, FILMS, RATINGS = (netflix()["sizes"][name] for name in ("records", "items", "entries"))

@@ -20,7 +20,7 @@ import standout as so
 from benchmarks.attack import Row
 from benchmarks.files import index_file, release_of
 from benchmarks.harness import alone, settings
-from standout.measure.sparsity import Sparsity, sparsity
+from standout.theory.sparsity import Sparsity, sparsity
 
 MODULE = "benchmarks.sparsity"
 FEW, MANY, BATCH = 120, 1_200, 64

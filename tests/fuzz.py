@@ -32,7 +32,7 @@ from standout.ingest import sources, window
 from standout.ingest.options import Options
 from standout.ingest.read import Ingest
 from standout.ingest.sources import zstd
-from standout.release.building import building
+from standout.release.index_writer import building
 
 __all__ = ["READERS", "survey"]
 

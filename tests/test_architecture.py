@@ -19,60 +19,36 @@ SOURCE = ROOT / "src" / "standout"
 TIMEOUT = 120
 
 
-def drawn():
-    """The modules in the order in which docs/architecture.md draws them."""
-    folder = ""
-    for line in (ROOT / "docs" / "architecture.md").read_text().splitlines():
-        if found := re.match(r"      (  )?(\w+)(/|\.py) ", line):
-            inside, name, ending = found.groups()
-            folder = folder if inside else ""
-            if ending == "/":
-                folder = f"{name}."
-            else:
-                yield folder + name
-
-
-ORDER = list(drawn())
-"""A module may import what stands above it here."""
-
-LATE = {("release.model", "release.columns"), ("release.model", "release.export")}
-"""Exempt: a release offers its fingerprint and its frame, and loads what makes them when it is asked."""
+LAYERS = [
+    "core", "release", "ingest", "facts", "similarity", "adversary", "sanitized", "attack", "neighbours",
+    "evaluate", "theory", "synthetic", "sanitizing", "data_utility", "findings", "report", "linking",
+    "auditing", "advising", "paper", "cli",
+]  # fmt: skip
+"""Packages and top-level modules in the order of the data: each imports only from those before it."""
 
 FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
     for path in sorted(SOURCE.rglob("*.py"))
-    if path.name != "__init__.py"
+    if path.name not in ("__init__.py", "__main__.py")
 }
 
 
-def imports(path):
-    """(module of ours, is it imported inside a function) for each import of a file."""
+def packages_imported_by(path):
     tree = ast.parse(path.read_text())
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    late = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} has a relative import"
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            if (ours := name.removeprefix("standout.")) in FILES and name.startswith("standout."):
-                yield ours, id(node) in late
+        names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        yield from (name.split(".")[1] for name in names if name.startswith("standout."))
 
 
-def test_every_module_is_drawn_once():
-    assert sorted(ORDER) == sorted(FILES)
-
-
-@pytest.mark.parametrize("module", FILES)
-def test_a_module_imports_only_what_stands_above_it(module):
-    for other, late in imports(FILES[module]):
-        if (module, other) in LATE:
-            assert late
-        else:
-            assert ORDER.index(other) < ORDER.index(module), f"{module} imports {other}"
+def test_a_package_imports_only_from_packages_before_it():
+    for module, path in FILES.items():
+        if module != "_version":
+            before = LAYERS[: LAYERS.index(module.split(".")[0]) + 1]
+            later = set(packages_imported_by(path)) - {*before, "_version"}
+            assert not later, f"{module} imports from {later}"
 
 
 def test_public_names_are_sorted_complete_and_there():
@@ -94,17 +70,22 @@ def test_public_names_are_known_to_type_checkers():
 
 
 def test_every_error_is_public_and_of_one_family():
-    errors = import_module("standout.errors")
+    errors = import_module("standout.core.errors")
     assert set(errors.__all__) <= set(so.__all__)
     assert all(issubclass(getattr(errors, name), so.StandoutError) for name in errors.__all__)
 
 
-@pytest.mark.parametrize("module", [module for module in FILES if module != "_version"])
-def test_a_module_tells_its_public_names_and_has_them(module):
-    loaded = import_module(f"standout.{module}")
-    assert loaded.__doc__
-    assert len(loaded.__all__) == len(set(loaded.__all__))
-    assert all(hasattr(loaded, name) for name in loaded.__all__)
+def test_every_module_has_a_docstring_and_the_public_names_it_lists():
+    for module in FILES.keys() - {"_version"}:
+        loaded = import_module(f"standout.{module}")
+        assert loaded.__doc__, module
+        assert len(loaded.__all__) == len(set(loaded.__all__)), module
+        assert all(hasattr(loaded, name) for name in loaded.__all__), module
+
+
+def test_every_package_has_a_docstring():
+    for path in SOURCE.rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), path.relative_to(ROOT)
 
 
 LOADED = "\nimport sys\nprint(sorted({'numba', 'polars', 'numpy', 'rich'} & set(sys.modules)))"

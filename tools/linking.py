@@ -17,9 +17,9 @@ import polars as pl
 import standout as so
 from standout.linking.assign import one_to_one
 from standout.linking.claims import Null
-from standout.measure.subset import subset
-from standout.report.intervals import WIDE
-from standout.report.linking import figures
+from standout.release.subset import subset
+from standout.report.interval_charts import WIDE
+from standout.report.linking_page import figures
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, PICTURES = DOCS / "linking.md", DOCS / "linking"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from standout.paper.page import difference, interval, judgement, number, signed
+from standout.paper.figures_page import difference, interval, judgement, number, signed
 from standout.paper.readings import Reading, fits, unit_of
 from standout.paper.rows import Row, Unit
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from standout.adversary import Adversary, outside_top
     from standout.advising.advise import Advice, advise
     from standout.advising.composition import Composition, composition
-    from standout.attack.match import Match
-    from standout.attack.score import Scoreboard, ScoreboardRH
-    from standout.attack.select import Candidate, Lineup, Part
+    from standout.attack.eccentricity import Match
+    from standout.attack.lineup import Candidate, Lineup, Part
+    from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict, Verdicts
     from standout.auditing.audit import Audit, audit
-    from standout.errors import (
+    from standout.core.errors import (
         BuildRunning,
         ColumnError,
         NotFoundError,
@@ -32,20 +32,15 @@ if TYPE_CHECKING:
         StandoutError,
         StoreError,
     )
+    from standout.data_utility.utility import Utility, utility
+    from standout.evaluate.estimates import Estimate
+    from standout.evaluate.simulate import Simulation, simulate
     from standout.facts import Aux, Fact
     from standout.ingest.read import read
     from standout.linking.link import link
     from standout.linking.links import Links
-    from standout.measure import bounds, prize
-    from standout.measure.altered import Altered, altered
-    from standout.measure.calibration import Calibration, calibration
-    from standout.measure.estimate import Estimate
-    from standout.measure.simulate import Simulation, simulate
-    from standout.measure.sparsity import Sparsity, sparsity
-    from standout.measure.unicity import Unicity, unicity
     from standout.paper.reproduce import reproduce
     from standout.paper.reproduction import Reproduction
-    from standout.pricing.utility import Utility, utility
     from standout.release.describe import describe
     from standout.release.model import Entry, Item, Record, Release
     from standout.release.store import open_index as open  # noqa: A004
@@ -53,10 +48,11 @@ if TYPE_CHECKING:
     from standout.sanitized import Sanitized
     from standout.sanitizing.cluster import ClusterRecords
     from standout.sanitizing.km import KmSuppress
+    from standout.sanitizing.randomized_response import RandomizedResponse
     from standout.sanitizing.reopen import open_sanitized
-    from standout.sanitizing.response import RandomizedResponse
     from standout.sanitizing.sanitize import sanitize
-    from standout.sanitizing.suppress import (
+    from standout.sanitizing.step_parser import step
+    from standout.sanitizing.suppression_steps import (
         CapRecords,
         DropEntries,
         DropItems,
@@ -64,95 +60,99 @@ if TYPE_CHECKING:
         DropTopItems,
         SampleRecords,
     )
-    from standout.sanitizing.text import step
-    from standout.sanitizing.times import PerturbTime, RoundTime
-    from standout.sanitizing.values import PerturbValue, RoundValue
-    from standout.sanitizing.write import write_sanitized
+    from standout.sanitizing.time_steps import PerturbTime, RoundTime
+    from standout.sanitizing.value_steps import PerturbValue, RoundValue
+    from standout.sanitizing.writer import write_sanitized
     from standout.similarity.attributes import Custom, Decay, Equal, Present, Similarity, Within
     from standout.similarity.records import record_similarity
-    from standout.synthetic.make import synthesize
+    from standout.synthetic.calibration import Calibration, calibration
+    from standout.synthetic.synthesize import synthesize
+    from standout.theory import bounds, prize
+    from standout.theory.altered import Altered, altered
+    from standout.theory.sparsity import Sparsity, sparsity
+    from standout.theory.unicity import Unicity, unicity
 
 _HOMES = {
     "Adversary": "adversary",
     "Advice": "advising.advise",
-    "Altered": "measure.altered",
+    "Altered": "theory.altered",
     "Audit": "auditing.audit",
     "Aux": "facts",
-    "BuildRunning": "errors",
-    "Calibration": "measure.calibration",
-    "Candidate": "attack.select",
-    "CapRecords": "sanitizing.suppress",
+    "BuildRunning": "core.errors",
+    "Calibration": "synthetic.calibration",
+    "Candidate": "attack.lineup",
+    "CapRecords": "sanitizing.suppression_steps",
     "ClusterRecords": "sanitizing.cluster",
-    "ColumnError": "errors",
+    "ColumnError": "core.errors",
     "Composition": "advising.composition",
     "Custom": "similarity.attributes",
     "Decay": "similarity.attributes",
-    "DropEntries": "sanitizing.suppress",
-    "DropItems": "sanitizing.suppress",
-    "DropRareItems": "sanitizing.suppress",
-    "DropTopItems": "sanitizing.suppress",
+    "DropEntries": "sanitizing.suppression_steps",
+    "DropItems": "sanitizing.suppression_steps",
+    "DropRareItems": "sanitizing.suppression_steps",
+    "DropTopItems": "sanitizing.suppression_steps",
     "Entry": "release.model",
     "Equal": "similarity.attributes",
-    "Estimate": "measure.estimate",
+    "Estimate": "evaluate.estimates",
     "Fact": "facts",
     "Item": "release.model",
     "KmSuppress": "sanitizing.km",
-    "Lineup": "attack.select",
+    "Lineup": "attack.lineup",
     "Links": "linking.links",
-    "Match": "attack.match",
-    "NotFoundError": "errors",
-    "ParameterError": "errors",
-    "Part": "attack.select",
-    "PerturbTime": "sanitizing.times",
-    "PerturbValue": "sanitizing.values",
+    "Match": "attack.eccentricity",
+    "NotFoundError": "core.errors",
+    "ParameterError": "core.errors",
+    "Part": "attack.lineup",
+    "PerturbTime": "sanitizing.time_steps",
+    "PerturbValue": "sanitizing.value_steps",
     "Present": "similarity.attributes",
-    "RandomizedResponse": "sanitizing.response",
+    "RandomizedResponse": "sanitizing.randomized_response",
     "Record": "release.model",
-    "RejectedRows": "errors",
+    "RejectedRows": "core.errors",
     "Release": "release.model",
     "Reproduction": "paper.reproduction",
-    "RoundTime": "sanitizing.times",
-    "RoundValue": "sanitizing.values",
-    "SampleRecords": "sanitizing.suppress",
+    "RoundTime": "sanitizing.time_steps",
+    "RoundValue": "sanitizing.value_steps",
+    "SampleRecords": "sanitizing.suppression_steps",
     "Sanitized": "sanitized",
-    "Scoreboard": "attack.score",
-    "ScoreboardRH": "attack.score",
+    "Scoreboard": "attack.scoreboard",
+    "ScoreboardRH": "attack.scoreboard",
     "Similarity": "similarity.attributes",
-    "Simulation": "measure.simulate",
-    "SourceError": "errors",
-    "Sparsity": "measure.sparsity",
-    "StandoutError": "errors",
-    "StoreError": "errors",
-    "Unicity": "measure.unicity",
-    "Utility": "pricing.utility",
+    "Simulation": "evaluate.simulate",
+    "SourceError": "core.errors",
+    "Sparsity": "theory.sparsity",
+    "StandoutError": "core.errors",
+    "StoreError": "core.errors",
+    "Unicity": "theory.unicity",
+    "Utility": "data_utility.utility",
     "Verdict": "attack.verdict",
     "Verdicts": "attack.verdict",
     "Within": "similarity.attributes",
     "advise": "advising.advise",
-    "altered": "measure.altered",
+    "altered": "theory.altered",
     "audit": "auditing.audit",
-    "bounds": "measure",
-    "calibration": "measure.calibration",
+    "bounds": "theory",
+    "calibration": "synthetic.calibration",
     "composition": "advising.composition",
     "describe": "release.describe",
     "link": "linking.link",
     "open": "release.store",
     "open_sanitized": "sanitizing.reopen",
     "outside_top": "adversary",
-    "prize": "measure",
+    "prize": "theory",
     "read": "ingest.read",
     "record_similarity": "similarity.records",
     "reproduce": "paper.reproduce",
     "sanitize": "sanitizing.sanitize",
     "save": "release.store",
-    "simulate": "measure.simulate",
-    "sparsity": "measure.sparsity",
-    "step": "sanitizing.text",
-    "synthesize": "synthetic.make",
-    "unicity": "measure.unicity",
-    "utility": "pricing.utility",
+    "simulate": "evaluate.simulate",
+    "sparsity": "theory.sparsity",
+    "step": "sanitizing.step_parser",
+    "synthesize": "synthetic.synthesize",
+    "unicity": "theory.unicity",
+    "utility": "data_utility.utility",
     "verify": "release.store",
-    "write_sanitized": "sanitizing.write",
+    "write_sanitized": "sanitizing.writer",
 }
 
 __all__ = [
@@ -243,8 +243,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'standout' has no attribute {name!r}")
-    if _HOMES[name] == "measure":  # a module of its own
-        return import_module(f"standout.measure.{name}")
+    if _HOMES[name] == "theory":  # a module of its own
+        return import_module(f"standout.theory.{name}")
     home = import_module(f"standout.{_HOMES[name]}")
     return getattr(home, "open_index" if name == "open" else name)
 

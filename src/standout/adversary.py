@@ -3,24 +3,24 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import NotFoundError, ParameterError
+from standout.core.arrays import Floats, Ints
+from standout.core.checks import whole_number
+from standout.core.errors import NotFoundError, ParameterError
+from standout.core.rng import key, uniforms
 from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known, anything, values_of
+from standout.release.build_kernels import count_outside
 from standout.release.clock import SECONDS
-from standout.release.kernels import count_outside
 from standout.release.model import Release
-from standout.rng import key, uniforms
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["Adversary", "Choice", "outside_top"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 WrongFacts = Literal["values", "items", "any items"]
 WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
@@ -45,7 +45,7 @@ def outside_top(k: int) -> Choice:
     >>> str(outside_top(500))
     'outside_top(500)'
     """
-    return Choice("outside_top", _whole("outside_top", k, 1))
+    return Choice("outside_top", whole_number("outside_top", k, 1))
 
 
 class Entries(NamedTuple):
@@ -90,8 +90,8 @@ class Adversary:
     joined_error: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "knows", _whole("knows", self.knows, 1))
-        object.__setattr__(self, "wrong", _whole("wrong", self.wrong, 0))
+        object.__setattr__(self, "knows", whole_number("knows", self.knows, 1))
+        object.__setattr__(self, "wrong", whole_number("wrong", self.wrong, 0))
         if self.wrong > self.knows:
             raise ParameterError(f"wrong must be at most knows, got {self.wrong} of {self.knows}")
         if self.wrong_facts not in tuple(WRONG):
@@ -138,7 +138,9 @@ class Adversary:
         with other errors (and other wrong items), the first as if there were no more. A record with too few
         eligible items is an error: see `eligible`.
         """
-        return _Observer(self, release, seed).observe(_places(release, records), _whole("draws", draws, 1))
+        return _Observer(self, release, seed).observe(
+            _places(release, records), whole_number("draws", draws, 1)
+        )
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> NDArray[np.bool_]:
         """Which of these records have as many items to know as the adversary knows of them."""
@@ -406,12 +408,6 @@ def _by_weight(chance: Floats, weight: Ints, count: int) -> Ints:
         late = -np.log1p(-chance) / weight  # the first arrivals of so many Poisson processes
     first = np.argpartition(late, count)[:count] if count < len(late) else np.arange(len(late))
     return np.asarray(first[np.argsort(late[first])][:count])
-
-
-def _whole(name: str, number: Any, least: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-        raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
-    return int(number)
 
 
 def _error(name: str, error: Any) -> float | None:

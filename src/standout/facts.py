@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, SourceError
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ParameterError, SourceError
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 
 __all__ = ["Aux", "Fact", "Known", "anything", "entries_told", "known_of", "values_of"]
 
-Ints = NDArray[np.int64]
 ANY_LENGTH = (0, 2**62)
 ANY_TIME = (-(2**62), 2**62)
 
@@ -197,7 +197,7 @@ def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
     catalogue = Catalogue(release)
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
-    first = np.concatenate([[0], np.cumsum([len(aux) for aux in auxes])]).astype(np.int64)
+    first = offsets([len(aux) for aux in auxes])
     _refuse_twice(item, first)
     values = [None if release.levels is None else _value(release, fact) for fact in facts]
     distinct = sorted(

@@ -11,14 +11,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError
 from standout.facts import ANY_TIME, Known, anything
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
 __all__ = ["PERIODS", "Bins", "Done", "Period", "Sanitized", "Terms"]
 
-Ints = NDArray[np.int64]
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 MONDAY = 3

@@ -12,29 +12,29 @@ import polars as pl
 
 from standout._version import __version__
 from standout.adversary import Adversary
-from standout.advising import words
+from standout.advising import sentences as words
+from standout.advising.candidate import Point
 from standout.advising.composition import Composition, composition
 from standout.advising.frontier import Steps, frontier
-from standout.advising.lab import Lab
-from standout.advising.point import Point
-from standout.advising.risk import Among
+from standout.advising.runner import Lab
 from standout.advising.search import Found, searched
-from standout.attack.run import thread_count
+from standout.advising.strongest_attack import Among
 from standout.auditing.ladder import fitted, ladder_of, words_of
-from standout.errors import ParameterError
-from standout.measure.estimate import Estimate
-from standout.measure.results import Tabled
-from standout.measure.targets import whole
+from standout.core.atomic_files import folder_at, put
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.core.rng import check_seed
+from standout.core.threads import thread_count
+from standout.evaluate.estimate_json import told
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.result_table import Tabled
 from standout.release.catalogue import printable
-from standout.release.files import folder_at, put
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
-from standout.report.told import told
-from standout.rng import check_seed
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.text import step as step_of
+from standout.sanitizing.step_parser import step as step_of
 
 __all__ = ["Advice", "advise"]
 
@@ -123,7 +123,7 @@ class Advice(Tabled):
 
     def to_html(self, path: str | Path) -> None:
         """The report as one file."""
-        from standout.report.advice import page
+        from standout.report.advice_page import page
 
         put(Path(path), lambda file: file.write(page(self.to_dict()).encode()))
 
@@ -198,9 +198,9 @@ def advise(
     if among not in get_args(Among):
         raise ParameterError(f"among must be everybody or released, got {among!r}")
     who = _headline(release.check()) if adversary is None else adversary
-    tried = min(whole("targets", targets, 1), release.n_records)
+    tried = min(whole_number("targets", targets, 1), release.n_records)
     lab = Lab(
-        release, who, tried, whole("people", people, 1), check_seed(seed), among,
+        release, who, tried, whole_number("people", people, 1), check_seed(seed), among,
         thread_count(threads), None if work is None else folder_at(Path(work), private=True),
     )  # fmt: skip
     found = searched(lab, float(limit), None if candidates is None else _ways(candidates), progress)

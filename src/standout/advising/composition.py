@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
+from standout.core.arrays import Ints
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.core.rng import check_seed, generator
+from standout.evaluate.estimates import Estimate, mean, rate
 from standout.linking.link import link
-from standout.measure.estimate import Estimate, mean, rate
-from standout.measure.subset import subset
-from standout.measure.targets import whole
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
-from standout.rng import check_seed, generator
+from standout.release.subset import subset
 from standout.sanitized import Sanitized
 
 __all__ = ["Composition", "composition"]
 
-Ints = NDArray[np.int64]
 PEOPLE, DECOYS = 300, 300
 
 
@@ -67,7 +67,7 @@ def composition(
         raise ParameterError("a composition is of two releases that so.sanitize made")
     if first.original.fingerprint != second.original.fingerprint:
         raise ParameterError("the two releases were made from different originals")
-    asked = _asked(first, second, whole("people", people, 1), check_seed(seed))
+    asked = _asked(first, second, whole_number("people", people, 1), check_seed(seed))
     if not len(asked):
         raise ParameterError("nobody is in both releases")
     at = second.terms.stands[asked]

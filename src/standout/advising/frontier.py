@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from standout.advising.candidate import Point
 from standout.advising.menu import FAMILIES, family
-from standout.advising.point import Point
 from standout.sanitizing.step import Step
 
 __all__ = ["Guess", "frontier", "promising", "proposed"]

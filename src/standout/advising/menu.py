@@ -5,11 +5,17 @@ import numpy as np
 from standout.release.model import Release
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.km import KmSuppress
-from standout.sanitizing.response import RandomizedResponse
+from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.step import Step
-from standout.sanitizing.suppress import CapRecords, DropEntries, DropRareItems, DropTopItems, SampleRecords
-from standout.sanitizing.times import PerturbTime, RoundTime
-from standout.sanitizing.values import PerturbValue, RoundValue
+from standout.sanitizing.suppression_steps import (
+    CapRecords,
+    DropEntries,
+    DropRareItems,
+    DropTopItems,
+    SampleRecords,
+)
+from standout.sanitizing.time_steps import PerturbTime, RoundTime
+from standout.sanitizing.value_steps import PerturbValue, RoundValue
 
 __all__ = ["family", "menu"]
 

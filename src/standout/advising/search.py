@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from standout.advising.candidate import Point
 from standout.advising.frontier import Steps, promising, proposed
-from standout.advising.lab import Lab
 from standout.advising.menu import menu
-from standout.advising.point import Point
-from standout.errors import ParameterError
-from standout.release.progress import Progress
+from standout.advising.runner import Lab
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress
 
 __all__ = ["Found", "searched"]
 

@@ -8,19 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.entries import begins, has, similarities
-from standout.attack.kernels import Candidates, Facts
-from standout.errors import NotFoundError, ParameterError
+from standout.attack.kernels.block_scores import Candidates, Facts
+from standout.attack.kernels.record_scores import begins, has, similarities
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
 from standout.similarity.attributes import Similarity, asked, checked
-from standout.similarity.tables import Single, Tables, tables
+from standout.similarity.lookup_tables import Single, Tables, tables
 
 __all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY = np.empty(0, np.int32)
 
@@ -185,7 +184,7 @@ def prefixes(queries: Queries, sizes: Sequence[int]) -> Queries:
 
 
 def _starts(counts: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return offsets(counts)
 
 
 def _ranges(first: Ints, counts: Ints) -> Ints:

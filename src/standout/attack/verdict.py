@@ -7,19 +7,16 @@ from functools import cached_property
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.attack.conjunction import least_similar, workplace
-from standout.attack.match import Match, check_phi, eccentricity
+from standout.attack.eccentricity import Match, check_phi, eccentricity
+from standout.attack.kernels.conjunction import least_similar, workplace
+from standout.attack.lineup import Candidate, Lineup, Part
 from standout.attack.queries import Queries
-from standout.attack.select import Candidate, Lineup, Part
-from standout.errors import NotFoundError, ParameterError
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Fact
 
 __all__ = ["Columns", "Matching", "Row", "Verdict", "Verdicts"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Row(NamedTuple):
@@ -74,7 +71,7 @@ class Columns:
             best[q] = row.record, row.score
             for name, column in numbers.items():
                 column[q] = getattr(row, name)
-        first = np.concatenate([[0], np.cumsum([len(record) for record, _ in best])]).astype(np.int64)
+        first = offsets([len(record) for record, _ in best])
         record = np.concatenate([self.record[:0], *(records for records, _ in best)])
         score = np.concatenate([self.score[:0], *(scores for _, scores in best)])
         return replace(self, **numbers, first=first, record=record, score=score)

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from standout.adversary import Adversary
-from standout.attack.score import ScoreboardRH
+from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, able, scaled
-from standout.auditing.rights import rights
-from standout.measure.estimate import Estimate
-from standout.measure.people import People
-from standout.measure.simulate import Cell, Simulation, simulate
+from standout.core.progress import Progress
+from standout.core.rng import generator
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.population import People
+from standout.evaluate.simulate import Cell, Simulation, simulate
+from standout.evaluate.success_rate import rights
 from standout.release.model import Release
-from standout.release.progress import Progress
-from standout.rng import generator
-from standout.sanitizing.allowing import attacks_on, noise_in
+from standout.sanitizing.noise_aware import attacks_on, noise_in
 
 __all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures", "strongest"]
 

@@ -11,27 +11,27 @@ from typing import Any
 import polars as pl
 
 from standout.adversary import Adversary
-from standout.attack.match import check_phi
-from standout.attack.run import thread_count
-from standout.attack.score import ScoreboardRH
+from standout.attack.eccentricity import check_phi
+from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.attacks import Attacked, Plan, attacked, strongest
 from standout.auditing.findings import Asked, Worked, findings
 from standout.auditing.ladder import Fitted, fitted, ladder_of
-from standout.auditing.risk import risk_table
+from standout.auditing.result_frames import tables
+from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import Check, SelfCheck
 from standout.auditing.sensitive import listed
-from standout.auditing.tables import tables
-from standout.auditing.theory import measured_sparsity
-from standout.errors import ParameterError
-from standout.measure.people import People
-from standout.measure.sparsity import Sparsity
-from standout.measure.targets import whole
+from standout.auditing.theory_section import measured_sparsity
+from standout.core.atomic_files import folder_at, put
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Meter, Progress, quiet
+from standout.core.rng import check_seed
+from standout.core.threads import thread_count
+from standout.evaluate.population import People
 from standout.release.catalogue import printable
-from standout.release.files import folder_at, put
 from standout.release.model import Release
-from standout.release.progress import Meter, Progress, quiet
-from standout.report.tables import inert
-from standout.rng import check_seed
+from standout.report.safe_tables import inert
+from standout.theory.sparsity import Sparsity
 
 __all__ = ["Audit", "audit"]
 
@@ -77,7 +77,7 @@ class Audit:
 
     def to_html(self, path: str | Path) -> None:
         """The report, one file."""
-        from standout.report.page import page
+        from standout.report.audit_page import page
 
         put(Path(path), lambda file: file.write(page(self.findings).encode()))
 
@@ -157,7 +157,7 @@ def audit(
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
-    wanted = whole("targets", targets, 1)
+    wanted = whole_number("targets", targets, 1)
     truth = People.of(release.check()).truth.check()
     fit = fitted(meant, truth)
     plan = Plan(
@@ -217,7 +217,7 @@ def _facts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
         return QUICK_FACTS if quick else FACTS
     if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
         raise ParameterError("facts are numbers of facts, like [1, 2, 4, 8]")
-    found = tuple(sorted({whole("facts", size, 1) for size in facts}))
+    found = tuple(sorted({whole_number("facts", size, 1) for size in facts}))
     if found[-1] > MOST_FACTS:
         raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {found[-1]:,}")
     return found

@@ -5,20 +5,18 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.attack.entries import begins
+from standout.attack.kernels.record_scores import begins
 from standout.auditing.attacks import Attacked
+from standout.core.arrays import Floats, Ints
+from standout.evaluate.estimate_json import told
+from standout.evaluate.estimates import rate
+from standout.evaluate.simulate import Cell
 from standout.facts import Known
-from standout.measure.estimate import rate
-from standout.measure.simulate import Cell
 from standout.release.model import Release
-from standout.report.told import told
 
 __all__ = ["by_joined", "by_length", "by_popularity", "facts_needed", "needed", "rarest_known"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 NEVER = np.iinfo(np.int64).max
 """Instead of a number of facts: not identified with any number that was tried."""
 LEAST = 0.04

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from standout._version import __version__
-from standout.auditing import words
+from standout.auditing import sentences as words
 from standout.auditing.attacks import Attacked, Measures, Plan, measures
 from standout.auditing.exposure import by_joined, by_length, by_popularity, facts_needed
 from standout.auditing.ladder import words_of
 from standout.auditing.selfcheck import Check
 from standout.auditing.sensitive import Listed, revealed_by
-from standout.auditing.theory import theory
-from standout.measure.estimate import rate
-from standout.measure.people import People
-from standout.measure.simulate import Cell, Simulation
-from standout.measure.sparsity import Sparsity
+from standout.auditing.theory_section import theory
+from standout.evaluate.estimate_json import told
+from standout.evaluate.estimates import rate
+from standout.evaluate.population import People
+from standout.evaluate.simulate import Cell, Simulation
 from standout.release.model import Release
-from standout.report.told import told
 from standout.sanitized import Sanitized
+from standout.theory.sparsity import Sparsity
 
 __all__ = ["SCHEMA", "SCHEMA_VERSION", "Asked", "Worked", "findings"]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.adversary import Adversary, Choice, outside_top
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
 from standout.release.catalogue import printable
 from standout.release.model import Release
 

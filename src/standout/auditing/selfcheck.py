@@ -11,29 +11,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.adversary import Adversary
-from standout.attack.score import ScoreboardRH
+from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, fit
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.progress import Progress, quiet
+from standout.core.rng import generator
+from standout.evaluate.estimate_json import percent
+from standout.evaluate.outcomes import Question, claims, tried
+from standout.evaluate.pairs import alike
+from standout.evaluate.population import People
+from standout.evaluate.sampled_release import sampled
+from standout.evaluate.simulate import Cell, Simulation, simulate
 from standout.facts import Aux, Known
-from standout.measure.outcomes import Question, claims, tried
-from standout.measure.pairs import alike
-from standout.measure.people import People
-from standout.measure.sampled import sampled
-from standout.measure.simulate import Cell, Simulation, simulate
-from standout.measure.subset import subset
 from standout.release.clock import SECONDS
 from standout.release.model import Orientation, Release, frozen
-from standout.release.progress import Progress, quiet
-from standout.report.told import percent
-from standout.rng import generator
+from standout.release.subset import subset
 from standout.similarity.attributes import Decay, Present
 
 __all__ = ["Check", "SelfCheck", "beta_binomial_tail", "binomial_tail", "planted", "slow_scores"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 SAMPLE = 20_000
 CANARIES, CANARY_ITEMS, CANARY_FACTS = 20, 16, 8
 TRIED, GONE, TWINS = 200, 500, 5
@@ -270,7 +268,7 @@ def planted(release: Release, places: Ints, seed: int) -> Release:
         )
 
     counts = np.where(stays, lengths, count)
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = offsets(counts)
     groups = Orientation(
         frozen(start), column(side.other, item), column(side.value, value), column(side.time, time)
     )

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
+from standout.evaluate.estimate_json import told
+from standout.evaluate.estimates import rate
+from standout.evaluate.population import People
+from standout.evaluate.simulate import Cell
 from standout.facts import Known
-from standout.measure.estimate import rate
-from standout.measure.people import People
-from standout.measure.simulate import Cell
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
 from standout.release.postings import unpacked
-from standout.report.told import told
 
 __all__ = ["ANY", "Listed", "listed", "revealed_by"]
 

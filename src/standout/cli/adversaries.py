@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.adversary import Adversary

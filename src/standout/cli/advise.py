@@ -9,7 +9,7 @@ from rich.table import Table
 
 from standout.cli import show
 from standout.cli.sources import Settings
-from standout.release.files import folder_at, written
+from standout.core.atomic_files import folder_at, written
 
 if TYPE_CHECKING:
     from standout.advising.advise import Advice
@@ -64,8 +64,8 @@ def _spoken(settings: Settings) -> list[str]:
 def write(done: "Advice", data: str, settings: Settings, folder: Path) -> dict[str, Any]:
     """report.html, advice.json and frontier.csv; what they tell. What was kept for going on is removed once
     all is done. The report names the data, but not where it lies."""
-    from standout.report.advice import page
-    from standout.report.tables import inert
+    from standout.report.advice_page import page
+    from standout.report.safe_tables import inert
 
     told = done.to_dict() | {"command": command_of(done, Path(data).name, settings)}
     text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from standout.cli import show
-from standout.release.files import folder_at
+from standout.core.atomic_files import folder_at
 
 if TYPE_CHECKING:
     from standout.auditing.audit import Audit
     from standout.cli.sources import Settings
-    from standout.release.progress import Progress
+    from standout.core.progress import Progress
 
 __all__ = [
     "CUT_SHORT", "EXCEEDED", "NOT_TRUSTED", "WORK", "code_of", "folder_for", "show_audit", "with_advice",
@@ -37,7 +37,7 @@ def folder_for(data: str, output: Path | None) -> Path:
 
 def write(done: "Audit", folder: Path) -> None:
     """report.html, findings.json, tables, charts. What was kept for going on is removed once all is done."""
-    from standout.report.page import write as write_report
+    from standout.report.audit_page import write as write_report
 
     done.findings["made"]["at"] = _now()
     done.to_json(folder / "findings.json")

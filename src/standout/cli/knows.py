@@ -9,7 +9,7 @@ from math import ceil, floor
 from pathlib import Path
 from typing import NamedTuple
 
-from standout.errors import NotFoundError, ParameterError
+from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Aux, Fact, parse_time, parse_value
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from standout._version import __version__
-from standout.attack.match import Match
-from standout.attack.select import Lineup, Part
+from standout.attack.eccentricity import Match
+from standout.attack.lineup import Lineup, Part
 from standout.attack.verdict import Verdict
 from standout.cli import show
 from standout.cli.knows import Named

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from standout.cli import show
-from standout.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
     from standout.linking.links import Links

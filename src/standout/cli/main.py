@@ -13,7 +13,7 @@ from standout.cli.adversaries import adversary_options
 from standout.cli.original import Original, original_options
 from standout.cli.second import public_options
 from standout.cli.sources import Settings, source_options
-from standout.errors import StandoutError
+from standout.core.errors import StandoutError
 
 __all__ = ["cli", "main"]
 
@@ -85,7 +85,7 @@ def index(sources: tuple[str, ...], output: Path, settings: Settings, as_json: b
     Netflix Prize files. An index that is already at the output is replaced when the new one is whole.
     """
     from standout.cli import show
-    from standout.release.building import building
+    from standout.release.index_writer import building
 
     with show.progress() as progress, building(output) as place:
         release = settings.read(list(sources), progress)
@@ -154,8 +154,8 @@ def lineup(data: str, settings: Settings, phi: float, top: int, as_json: bool, *
       unknown       names that no item has
       length, joined, phi, fingerprint, version
     """
-    from standout.attack.match import check_phi
-    from standout.attack.score import ScoreboardRH
+    from standout.attack.eccentricity import check_phi
+    from standout.attack.scoreboard import ScoreboardRH
     from standout.cli import show
     from standout.cli.knows import Question
     from standout.cli.lineup import Answer, show_answer
@@ -230,8 +230,8 @@ def simulate(
     from standout.cli import show
     from standout.cli.adversaries import adversary_of, counts_of
     from standout.cli.simulate import show_simulation
-    from standout.measure.results import write
-    from standout.measure.simulate import simulate as simulated
+    from standout.evaluate.result_table import write
+    from standout.evaluate.simulate import simulate as simulated
 
     names = (
         "knows",
@@ -287,9 +287,9 @@ def sparsity(
     """  # fmt: skip
     from standout.cli import show
     from standout.cli.measures import show_sparsity
-    from standout.measure.results import write
-    from standout.measure.sparsity import sparsity as examined
+    from standout.evaluate.result_table import write
     from standout.similarity.attributes import Within
+    from standout.theory.sparsity import sparsity as examined
 
     show.check_output(output)
     with show.progress() as progress:
@@ -342,8 +342,8 @@ def bounds(
     """  # fmt: skip
     from standout.cli import show
     from standout.cli.measures import show_bounds
-    from standout.measure import bounds as theorems
-    from standout.measure.results import write
+    from standout.evaluate.result_table import write
+    from standout.theory import bounds as theorems
 
     show.check_output(output)
     if (data is None) == (records is None):
@@ -411,7 +411,7 @@ def unicity(
     from standout.cli import show
     from standout.cli.adversaries import counts_of, number_of
     from standout.cli.measures import show_unicity
-    from standout.measure.unicity import unicity as singled_out
+    from standout.theory.unicity import unicity as singled_out
 
     value, counts = number_of("within_value", within_value), counts_of("-k", sizes) or []
     with show.progress() as progress:
@@ -489,7 +489,7 @@ def audit(
     if advised and original.source is not None:
         raise StandoutError("--advise is about an original: leave --original out, and give that as DATA")
     if risk is not None:
-        from standout.report.tables import table_form
+        from standout.report.safe_tables import table_form
 
         table_form(risk)
     elif risk_sample is not None:
@@ -601,7 +601,7 @@ def demo(output: Path, records: int, threads: int | None) -> None:
     from standout.auditing.audit import audit as audited
     from standout.cli import show
     from standout.cli.audit import WORK, code_of, folder_for, show_audit, write
-    from standout.synthetic.make import synthesize as synthesized
+    from standout.synthetic.synthesize import synthesize as synthesized
 
     folder = folder_for("demo", output)
     with show.progress() as progress:
@@ -671,14 +671,14 @@ def synthesize(output: Path | None, check: bool, nearest: int, as_json: bool, **
     """
     from standout.cli import show
     from standout.cli.synthesize import check_wishes, show_synthesized, write
-    from standout.synthetic.make import synthesize as synthesized
+    from standout.synthetic.synthesize import synthesize as synthesized
 
     check_wishes(output, check, wishes["like"], wishes["records"])
     with show.progress() as progress:
         release = synthesized(progress=progress, **wishes)
         found = None
         if check:
-            from standout.measure.calibration import calibration
+            from standout.synthetic.calibration import calibration
 
             seed, threads = wishes["seed"], wishes["threads"]
             found = calibration(release, nearest=nearest, seed=seed, threads=threads, progress=progress)
@@ -731,11 +731,11 @@ def paper(
     """
     from standout.cli import show
     from standout.cli.paper import show_reproduction
+    from standout.core.atomic_files import folder_at
     from standout.paper.figures import chosen
-    from standout.paper.marginals import find_qualifying
+    from standout.paper.item_bits import find_qualifying
     from standout.paper.reproduce import reproduce
     from standout.paper.standin import standin
-    from standout.release.files import folder_at
 
     chosen(only)
     if data is not None and records is not None:
@@ -808,10 +808,10 @@ def sanitize(
     """
     from standout.cli import show
     from standout.cli.sanitize import fresh_seed, show_sanitized
-    from standout.errors import ParameterError
+    from standout.core.errors import ParameterError
     from standout.sanitizing.sanitize import sanitize as sanitized
-    from standout.sanitizing.text import step
-    from standout.sanitizing.write import check_places, write_sanitized
+    from standout.sanitizing.step_parser import step
+    from standout.sanitizing.writer import check_places, write_sanitized
 
     wanted = [step(words) for words in steps]
     if not wanted and not said["renumber"]:

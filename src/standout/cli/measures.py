@@ -7,12 +7,12 @@ from rich.table import Table
 
 from standout._version import __version__
 from standout.cli import show
-from standout.measure import bounds
-from standout.measure.bounds import Check
-from standout.measure.estimate import Estimate
-from standout.measure.sparsity import Sparsity
-from standout.measure.unicity import Unicity
+from standout.evaluate.estimates import Estimate
 from standout.release.model import Release
+from standout.theory import bounds
+from standout.theory.bounds import Check
+from standout.theory.sparsity import Sparsity
+from standout.theory.unicity import Unicity
 
 __all__ = ["show_bounds", "show_sparsity", "show_unicity"]
 

@@ -9,11 +9,11 @@ import click
 
 from standout.cli.second import Command, second_options
 from standout.cli.sources import Settings
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from standout.core.progress import Progress
     from standout.release.model import Release
-    from standout.release.progress import Progress
 
 __all__ = ["Original", "original_options"]
 

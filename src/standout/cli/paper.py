@@ -8,7 +8,7 @@ from standout._version import __version__
 from standout.cli import show
 from standout.paper.figure import Figure
 from standout.paper.figures import chosen
-from standout.paper.page import difference, interval, judgement, number, source
+from standout.paper.figures_page import difference, interval, judgement, number, source
 from standout.paper.reproduction import Reproduction
 from standout.paper.rows import Row
 

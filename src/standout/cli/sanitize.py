@@ -26,7 +26,7 @@ def fresh_seed() -> int:
 
 def list_steps() -> None:
     """Prints all steps and how they are written."""
-    from standout.sanitizing.text import STEPS
+    from standout.sanitizing.step_parser import STEPS
 
     for kind in STEPS:
         click.echo(f"{kind.name} {kind.form}\n    {kind.about}")

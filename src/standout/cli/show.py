@@ -12,12 +12,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from standout.core.progress import Progress
     from standout.release.describe import Description
     from standout.release.model import Release
-    from standout.release.progress import Progress
 
 __all__ = [
     "check_output",

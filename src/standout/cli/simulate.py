@@ -6,8 +6,8 @@ from typing import Any
 from rich.table import Table
 
 from standout.cli import show
-from standout.measure.estimate import Estimate
-from standout.measure.simulate import Cell, Simulation
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.simulate import Cell, Simulation
 
 __all__ = ["show_simulation"]
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from standout.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
+    from standout.core.progress import Progress
     from standout.ingest.rejects import Rejects
     from standout.release.model import Release
-    from standout.release.progress import Progress
 
 __all__ = ["Settings", "source_options"]
 
@@ -87,7 +87,7 @@ class Settings:
 
     def read(self, sources: list[str], progress: "Progress") -> "Release":
         """The release in the sources; an index is opened without loading what reads raw files."""
-        from standout.release.building import is_index
+        from standout.release.index_writer import is_index
         from standout.release.store import open_index
 
         if len(sources) == 1 and is_index(Path(sources[0])):
@@ -157,7 +157,7 @@ def _same(path: Path, source: str) -> bool:
 
 def _write_rejects(rejects: "Rejects", path: Path) -> None:
     """Writes the list beside its place first, then puts it there: it is whole or not there."""
-    from standout.release.private import private_file
+    from standout.core.private_files import private_file
 
     building = path.with_name(f".{path.name}.building")
     try:

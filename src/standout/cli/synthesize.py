@@ -9,12 +9,12 @@ from rich.table import Table
 
 from standout._version import __version__
 from standout.cli import show
-from standout.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
-    from standout.measure.calibration import Calibration
+    from standout.core.progress import Progress
     from standout.release.model import Release
-    from standout.release.progress import Progress
+    from standout.synthetic.calibration import Calibration
 
 __all__ = ["check_wishes", "show_synthesized", "write"]
 
@@ -29,7 +29,7 @@ def check_wishes(output: Path | None, check: bool, like: str, records: int | Non
             f"--check compares with what is published of Netflix's data, not with {like} data"
         )
     if check and records is not None:
-        from standout.measure.calibration import check_records
+        from standout.synthetic.calibration import check_records
 
         check_records(records)
     if output is None:

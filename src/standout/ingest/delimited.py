@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.errors import SourceError
-from standout.ingest.collect import Batch, Collector, Spans
-from standout.ingest.columns import Roles, is_header, resolve, unnamed
+from standout.core.errors import SourceError
+from standout.core.progress import Progress
+from standout.ingest.collector import Batch, Collector, Spans
+from standout.ingest.column_roles import Roles, is_header, resolve, unnamed
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
-from standout.release.progress import Progress
 
 __all__ = ["Layout", "read_delimited", "sniff"]
 

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.errors import ColumnError, SourceError
-from standout.ingest.collect import Batch, Collector, Spans
-from standout.ingest.columns import Roles, resolve
+from standout.core.errors import ColumnError, SourceError
+from standout.core.progress import Progress
+from standout.ingest.collector import Batch, Collector, Spans
+from standout.ingest.column_roles import Roles, resolve
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, Rejects
-from standout.ingest.times import TimeReader
-from standout.release.kernels import TIME_BIAS
-from standout.release.progress import Progress
+from standout.ingest.timestamps import TimeReader
+from standout.release.build_kernels import TIME_BIAS
 
 if TYPE_CHECKING:
     import pandas as pd

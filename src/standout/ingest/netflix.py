@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, SourceError
-from standout.ingest.collect import Collector
+from standout.core.errors import ParameterError, SourceError
+from standout.core.jit import Array, Flag, Int, inline, kernel
+from standout.core.progress import Progress
+from standout.ingest.collector import Collector
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, Rejects
 from standout.ingest.sources import Stream
-from standout.ingest.times import civil_day
+from standout.ingest.timestamps import civil_day
 from standout.ingest.window import Window
-from standout.jit import Array, Flag, Int, inline, kernel
+from standout.release.build_kernels import NONE, TIME_BIAS
 from standout.release.clock import SECONDS
-from standout.release.kernels import NONE, TIME_BIAS
-from standout.release.progress import Progress
 
 __all__ = ["FILES", "collector", "is_netflix", "read_netflix"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 from standout.ingest.rejects import Limit
-from standout.ingest.times import TimeReader
-from standout.ingest.values import ValueReader, ValueType
+from standout.ingest.timestamps import TimeReader
+from standout.ingest.value_levels import ValueReader, ValueType
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 

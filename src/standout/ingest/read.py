@@ -6,24 +6,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
+from standout.core.progress import Progress, quiet
 from standout.ingest import netflix
-from standout.ingest.collect import Collector
+from standout.ingest.collector import Collector
 from standout.ingest.delimited import read_delimited, sniff
+from standout.ingest.formats import NETFLIX_TITLES, Find, Part, recognise
+from standout.ingest.item_titles import read_titles, titled, titles_in
 from standout.ingest.options import Column, Options
-from standout.ingest.recognise import NETFLIX_TITLES, Find, Part, recognise
 from standout.ingest.rejects import Rejects
 from standout.ingest.sources import expanded, opened, tar_members
-from standout.ingest.titles import read_titles, titled, titles_in
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
 from standout.release.store import is_index, open_index
 
 if TYPE_CHECKING:
-    from standout.ingest.values import ValueType
+    from standout.ingest.value_levels import ValueType
 
 __all__ = ["Ingest", "read"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, RejectedRows, SourceError
+from standout.core.errors import ParameterError, RejectedRows, SourceError
 
 __all__ = ["SHOWN", "Limit", "Reason", "Rejects"]
 

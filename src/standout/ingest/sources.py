@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
 
 if sys.version_info >= (3, 14):
     from compression import zstd

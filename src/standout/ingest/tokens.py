@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.ingest.rejects import Reason
-from standout.jit import Array, Flag, Int, inline, kernel
 
 __all__ = ["NO_QUOTE", "OPEN_QUOTE", "Dialect", "Rows", "tokenise"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import SourceError
+from standout.core.errors import SourceError
 from standout.ingest.sources import Stream
 
 __all__ = ["Window", "text_head"]

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
-from standout.jit import Array, Int, inline
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Int, inline
 
 __all__ = ["Zone", "offset_at"]
 

@@ -6,19 +6,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.entries import places
+from standout.attack.kernels.record_scores import places
+from standout.core.arrays import Floats, Ints
+from standout.core.rng import generator
 from standout.facts import Known
 from standout.release.build import tally
 from standout.release.clock import SECONDS
 from standout.release.model import Release
 from standout.release.postings import attributes
-from standout.rng import generator
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["CHANCE", "COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 CHANCE, SHARED, MISSING, VALUES, TIMES, COLUMNS = 0, 1, 2, slice(3, 7), slice(7, 14), 14
 """Columns of what is counted: how unlikely it is by chance (−Σ ln p of items that are shared, −Σ ln(1 − p)

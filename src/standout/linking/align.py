@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import NotFoundError, ParameterError
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import ANY_LENGTH, ANY_TIME, Known, anything, values_of
 from standout.linking.align_map import mapped
 from standout.linking.align_titles import LISTED, RIVAL, Pair, Titles, alike, decided, likeness
 from standout.linking.review import Reviewed, Row, reviewed, table, write_review
-from standout.linking.values import aligned_values, checked_values
+from standout.linking.value_scales import aligned_values, checked_values
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 from standout.release.model import Release
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Alignment", "Items", "align"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Items = str | PathLike[str] | Mapping[str, str]
 AGREE = 0.8
 """Ids are taken for the same where so many of their titles agree."""
@@ -113,7 +112,7 @@ class Alignment:
         if len(where) and not (0 <= where.min() and where.max() < public.n_records):
             raise NotFoundError(f"record positions run from 0 to {public.n_records - 1:,}")
         start, counts = public.check().by_record.start[where], public.lengths[where]
-        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        first = offsets(counts)
         return np.arange(first[-1]) + np.repeat(start - first[:-1], counts), first
 
     @cached_property

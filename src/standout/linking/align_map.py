@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from standout.errors import ParameterError, SourceError
-from standout.linking.cells import read_cells
+from standout.core.errors import ParameterError, SourceError
+from standout.linking.small_csv import read_cells
 from standout.release.catalogue import printable
 
 __all__ = ["Codes", "Mapped", "mapped", "refuse_twice"]

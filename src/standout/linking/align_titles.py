@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.linking.titles import Title, parted
+from standout.core.arrays import Floats, Ints
+from standout.linking.title_names import Title, parted
 
 __all__ = ["LISTED", "RIVAL", "TAKEN", "Pair", "Titles", "alike", "decided", "likeness"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TAKEN = 83.0
 """The score of a pair that is taken: one edit in six letters."""
 LISTED = 75.0

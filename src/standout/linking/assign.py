@@ -3,12 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.measure.success import ROUNDING
+from standout.core.arrays import Floats, Ints
+from standout.evaluate.claim_rates import ROUNDING
 
 __all__ = ["contested", "one_to_one"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 

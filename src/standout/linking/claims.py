@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.errors import ParameterError
-from standout.measure.estimate import rate
-from standout.measure.success import ROUNDING
-from standout.rng import generator
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError
+from standout.core.rng import generator
+from standout.evaluate.claim_rates import ROUNDING
+from standout.evaluate.estimates import rate
 
 __all__ = ["Null", "check_budget", "check_decoys", "likely_absent", "nobody", "templates"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MIDDLE = 0.5
 NO_PHI = math.inf
 

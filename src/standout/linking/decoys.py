@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import Ints, offsets
+from standout.core.rng import generator
 from standout.facts import Known, entries_told
 from standout.linking.profiles import Profiles
 from standout.release.model import Release
-from standout.rng import generator
 
 __all__ = ["FEW_DONORS", "KINDS", "Pool", "Withheld", "pool_of", "withheld"]
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 KINDS = ("recombined", "withheld")
 FEW_DONORS = 50
@@ -179,10 +179,10 @@ def _enough(order: Ints, facts: Ints) -> Ints:
 def _records_told(release: Release, people: Ints) -> Known:
     """Everything about these records."""
     counts = release.lengths[people]
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    first = offsets(counts)
     at = np.arange(int(first[-1])) + np.repeat(release.by_record.start[people] - first[:-1], counts)
     return entries_told(release.check(), at, first)
 
 
 def _starts(parts: list[Ints]) -> Ints:
-    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return offsets([len(part) for part in parts])

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import Floats
 from standout.linking.agreement import CHANCE, MISSING, SHARED, TIMES, VALUES
 
 __all__ = ["COVERED", "PARTS", "Model", "odds"]
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 COVERED = 0.5
 VALUE_STEPS, TIME_DAYS = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.5, 1.5, 4.5, 18.5, 75.0, 240.0])

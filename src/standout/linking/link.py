@@ -6,23 +6,23 @@ from typing import Any, get_args
 
 import numpy as np
 
-from standout.attack.match import check_phi
-from standout.errors import ParameterError
+from standout.attack.eccentricity import check_phi
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.core.rng import check_seed
 from standout.facts import Known
 from standout.linking.agreement import Agreement
 from standout.linking.align import Items, align
 from standout.linking.claims import check_budget, check_decoys, nobody, templates
 from standout.linking.decoys import KINDS, pool_of, withheld
 from standout.linking.evidence import Model
-from standout.linking.learn import Absent, learned
+from standout.linking.learn_model import Absent, learned
 from standout.linking.links import Asked, Links
 from standout.linking.profiles import Profiles, batches
 from standout.linking.scores import By, Candidates, Dates, candidates, judged, together
 from standout.linking.truth import TruthSource, truth_of
-from standout.linking.values import Values
+from standout.linking.value_scales import Values
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
-from standout.rng import check_seed
 
 __all__ = ["link"]
 

@@ -14,7 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from standout._version import __version__
-from standout.errors import ParameterError
+from standout.core.arrays import Floats, Ints
+from standout.core.atomic_files import put
+from standout.core.errors import ParameterError
+from standout.evaluate.estimate_json import percent, told
+from standout.evaluate.estimates import Estimate, rate
 from standout.linking.align import Alignment
 from standout.linking.assign import contested, one_to_one
 from standout.linking.claims import Null, likely_absent
@@ -23,16 +27,11 @@ from standout.linking.evidence import PARTS, Model
 from standout.linking.profiles import MOST_FACTS, Profiles
 from standout.linking.scores import By, Dates, Scored
 from standout.linking.truth import Truth, by_budget, curve
-from standout.measure.estimate import Estimate, rate
-from standout.release.files import put
 from standout.release.model import Release
-from standout.report.tables import inert
-from standout.report.told import percent, told
+from standout.report.safe_tables import inert
 
 __all__ = ["Asked", "Links"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 MEASURES: tuple[By, ...] = get_args(By)
 
@@ -267,7 +266,7 @@ class Links:
 
     def to_html(self, path: str | Path, data: str = "", public: str = "") -> None:
         """A short report, one file, with names for the two data sets. It names nobody."""
-        page: Callable[[Mapping[str, Any]], str] = import_module("standout.report.linking").page
+        page: Callable[[Mapping[str, Any]], str] = import_module("standout.report.linking_page").page
         put(Path(path), lambda file: file.write(page(self.told(data, public)).encode()))
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from standout.core.arrays import Ints
 from standout.facts import Known
 from standout.linking.align import Alignment
 from standout.release.model import Release
 
 __all__ = ["MOST_FACTS", "Profiles", "batches"]
 
-Ints = NDArray[np.int64]
 MOST_FACTS = 2_000
 """Of a longer profile so many are used, the rarest: they tell most."""
 BATCH_FACTS, BATCH = 20_000, 256

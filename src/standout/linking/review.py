@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
 from standout.linking.align_map import Codes, refuse_twice
-from standout.linking.cells import read_cells, unguarded, write_cells
+from standout.linking.small_csv import read_cells, unguarded, write_cells
 
 __all__ = ["COLUMNS", "Reviewed", "Row", "read_review", "reviewed", "table", "write_review"]
 

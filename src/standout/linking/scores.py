@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.queries import Queries
-from standout.attack.score import ScoreboardRH
+from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import Columns
+from standout.core.arrays import Floats, Ints
 from standout.facts import Known
 from standout.linking.agreement import COLUMNS, Agreement
 from standout.linking.evidence import PARTS, Model, odds
 
 __all__ = ["By", "Candidates", "Dates", "Scored", "candidates", "judged", "together"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Dates = Literal["use", "ignore", "learn"]
 By = Literal["evidence", "eccentricity"]

@@ -10,15 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, SourceError
-from standout.linking.cells import read_cells
-from standout.measure.success import ROUNDING
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError, SourceError
+from standout.evaluate.claim_rates import ROUNDING
+from standout.linking.small_csv import read_cells
 from standout.release.model import Release
 
 __all__ = ["Truth", "TruthSource", "by_budget", "curve", "truth_of"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 TruthSource = str | PathLike[str] | Mapping[str, str] | pl.DataFrame
 NAMES = {"profile", "record"}

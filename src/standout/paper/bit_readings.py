@@ -5,24 +5,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from standout.attack.batches import spread_with_zeros
 from standout.attack.queries import Queries, excluded, prepared
-from standout.attack.run import in_slices, spread_with_zeros
-from standout.attack.score import ScoreboardRH
+from standout.attack.scoreboard import ScoreboardRH
+from standout.core.arrays import Floats, Ints
+from standout.core.rng import generator
+from standout.core.threads import run_in_slices
 from standout.facts import Known
-from standout.paper.lab import Lab
-from standout.paper.published import Setting, bars
+from standout.paper.attack_runner import Lab
+from standout.paper.paper_results import Setting, bars
 from standout.paper.readings import DEFINED, Reading
 from standout.release.model import Release
 from standout.release.postings import unpacked
-from standout.rng import generator
 from standout.similarity.attributes import Decay, Within
 
 __all__ = ["BITS", "COST", "bits_left", "readings_of_bits"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 SOME = 300
 """Targets for which all scores are looked at."""
 LINEUP = 100
@@ -94,7 +93,7 @@ def bits_left(lab: Lab, setting: Setting, places: Ints, known: Known) -> Floats:
             found[:, q] = _look(decay, near, q, int(places[q]), setting.right)
 
     with lab.meter.part(LOOK):
-        in_slices(len(places), lab.threads, lambda: None, work_on, lab.meter)
+        run_in_slices(len(places), lab.threads, lambda: None, work_on, lab.meter)
     return found
 
 

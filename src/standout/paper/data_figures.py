@@ -5,16 +5,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from standout.paper.attack_runner import Lab, exactly
 from standout.paper.figure import Result, said
-from standout.paper.lab import Lab, exactly
-from standout.paper.marginals import bits_by_rank, held_back
-from standout.paper.published import PEOPLE, bars, neighbours
+from standout.paper.item_bits import bits_by_rank, held_back
+from standout.paper.paper_results import PEOPLE, bars, neighbours
 from standout.paper.rows import Row, row
 from standout.release.describe import outside_top
 from standout.report.charts import Point
 from standout.similarity.attributes import Present, Within
-from standout.synthetic.make import held_back_of
-from standout.synthetic.published import lengths_in_all, netflix, support_by_rank
+from standout.synthetic.published_statistics import lengths_in_all, netflix, support_by_rank
+from standout.synthetic.synthesize import held_back_of
 
 __all__ = ["bits_of_a_film", "by_number", "nearest", "table", "test_entries"]
 

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from standout.paper.lab import Lab
-from standout.paper.published import Setting
+from standout.paper.attack_runner import Lab
+from standout.paper.paper_results import Setting
 from standout.paper.rows import Row
 from standout.report.charts import Axis, Point
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
+from standout.paper.attack_runner import NEAREST, Lab
 from standout.paper.data_figures import bits_of_a_film, by_number, nearest, table, test_entries
 from standout.paper.figure import Figure, Result
-from standout.paper.lab import NEAREST, Lab
+from standout.paper.paper_results import Bar, bars
 from standout.paper.profile_figure import PROFILES, profiles
-from standout.paper.published import Bar, bars
 from standout.report.charts import Axis
 
 __all__ = ["FIGURES", "chosen"]

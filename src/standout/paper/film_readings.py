@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from standout.paper.lab import Lab
-from standout.paper.published import Setting, bars
+from standout.paper.attack_runner import Lab
+from standout.paper.paper_results import Setting, bars
 from standout.paper.readings import DEFINED, Reading
 
 __all__ = ["COST", "FILMS", "readings_of_films"]

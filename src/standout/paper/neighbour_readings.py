@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.measure.sparsity import Sparsity, sparsity
-from standout.measure.subset import subset
-from standout.paper.lab import EXAMINED, NEAREST, Lab
-from standout.paper.published import neighbours
+from standout.core.rng import generator
+from standout.paper.attack_runner import EXAMINED, NEAREST, Lab
+from standout.paper.paper_results import neighbours
 from standout.paper.readings import DEFINED, Reading
 from standout.release.model import Release
-from standout.rng import generator
+from standout.release.subset import subset
 from standout.similarity.attributes import Present, Similarity, Within
 from standout.similarity.records import Over
+from standout.theory.sparsity import Sparsity, sparsity
 
 __all__ = ["COST", "NAMES", "POINTS", "readings_of_neighbours"]
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.measure.estimate import Estimate, median
+from standout.evaluate.estimates import Estimate, median
+from standout.paper.attack_runner import Lab, exactly
 from standout.paper.figure import Result
-from standout.paper.lab import Lab, exactly
-from standout.paper.published import Setting
+from standout.paper.paper_results import Setting
 from standout.paper.rows import Row, row
 from standout.report.charts import Point
 

@@ -7,27 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
-from standout.attack.run import thread_count
-from standout.measure.targets import whole
+from standout.core.atomic_files import folder_at
+from standout.core.checks import whole_number
+from standout.core.progress import Meter, Progress, quiet
+from standout.core.rng import check_seed
+from standout.core.threads import thread_count
 from standout.paper import bit_readings, film_readings, neighbour_readings
+from standout.paper.attack_runner import Lab
 from standout.paper.bit_readings import readings_of_bits
 from standout.paper.figure import Figure, Result
 from standout.paper.figures import FIGURES, chosen
+from standout.paper.figures_page import write
 from standout.paper.film_readings import readings_of_films
-from standout.paper.lab import Lab
-from standout.paper.marginals import qualifying_in
+from standout.paper.item_bits import qualifying_in
 from standout.paper.neighbour_readings import readings_of_neighbours
-from standout.paper.page import write
 from standout.paper.readings import Reading
 from standout.paper.reproduction import Reproduction
+from standout.paper.result_cache import Shelf
 from standout.paper.rows import Row
-from standout.paper.shelf import Shelf
-from standout.release.files import folder_at
 from standout.release.model import Release
-from standout.release.progress import Meter, Progress, quiet
 from standout.report.charts import Point
-from standout.rng import check_seed
-from standout.synthetic.make import held_back_of
+from standout.synthetic.synthesize import held_back_of
 
 __all__ = ["READINGS", "reproduce"]
 
@@ -66,7 +66,7 @@ def reproduce(
     (1.0, 0.612)
     """
     figures = chosen(only)
-    targets, seed, threads = whole("targets", targets, 1), check_seed(seed), thread_count(threads)
+    targets, seed, threads = whole_number("targets", targets, 1), check_seed(seed), thread_count(threads)
     place = folder_at(Path(folder))
     counted = (
         held_back_of(release) if qualifying is None else qualifying_in(Path(qualifying), release.check())

@@ -4,8 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from standout.measure.estimate import Estimate
-from standout.paper.published import READ_OFF
+from standout.evaluate.estimates import Estimate
+from standout.paper.paper_results import READ_OFF
 
 __all__ = ["GOALS", "Row", "Unit", "row"]
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from standout._version import __version__
-from standout.paper.published import PEOPLE
-from standout.release.building import is_index
+from standout.core.progress import Progress, quiet
+from standout.paper.paper_results import PEOPLE
+from standout.release.index_writer import is_index
 from standout.release.model import Release
-from standout.release.progress import Progress, quiet
 from standout.release.store import open_index, save
-from standout.synthetic.make import synthesize
+from standout.synthetic.synthesize import synthesize
 
 __all__ = ["standin"]
 

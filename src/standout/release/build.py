@@ -6,18 +6,19 @@ them. The same entries in any row order therefore give the same arrays, byte for
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
-from standout.release import kernels
+from standout.core.arrays import offsets
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.release import build_kernels as kernels
 from standout.release.clock import Clock, TimeUnit
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Orientation, Release, code_type, frozen
 from standout.release.postings import Postings, bits, blocks, word_type
-from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
 
 __all__ = [
@@ -68,7 +69,7 @@ def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Prog
     records, record_rank, order = _ranked(coded.records, per_record)
     items, item_rank, _ = _ranked(coded.items, per_item)
     clock = _clock(coded, seen)
-    start = _starts(per_record[order])
+    start = offsets(per_record[order])
     shift = (len(records) // BUNDLES).bit_length()
     bundles = _bundled(coded, record_rank, item_rank, start, clock, shift, progress)
     by_record, dropped = _settled(start, bundles, shift, len(items), coded.levels, clock, repeats, progress)
@@ -98,7 +99,7 @@ def packed(
     gaps = span > 0 and int(_column(by_record.time).max()) == span  # `missing` is the highest code
     value_bits, time_bits = bits(n_levels, span, gaps)
     layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
-    start = _starts(tally(by_record.other, n_items))
+    start = offsets(tally(by_record.other, n_items))
     word = np.empty(len(by_record.other), word_type(value_bits, time_bits))
     runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
     run, block, end = (frozen(column) for column in _by_item(runs, n_items))
@@ -131,7 +132,7 @@ def _by_item(runs: list[Runs], n_items: int) -> tuple[NDArray[np.int64], Codes, 
     counts = np.zeros(n_items, np.int64)
     for items, _ in runs:
         kernels.tally(items, counts)
-    run = _starts(counts)
+    run = offsets(counts)
     block, end = np.empty(run[-1], code_type(len(runs))), np.empty(run[-1], np.uint32)
     cursor = run[:-1].copy()
     for number, (items, ends) in enumerate(runs):
@@ -165,10 +166,10 @@ def _ranked(
 
 def _taken(labels: Labels, order: NDArray[np.int64]) -> Labels:
     lengths = np.diff(labels.offsets)[order]
-    offsets = _starts(lengths)
-    data = np.empty(offsets[-1], np.uint8)
+    text_offsets = offsets(lengths)
+    data = np.empty(text_offsets[-1], np.uint8)
     kernels.copy_texts(labels.offsets, labels.data, order, data)
-    return Labels(frozen(offsets), frozen(data))
+    return Labels(frozen(text_offsets), frozen(data))
 
 
 def _clock(coded: Coded, seen: NDArray[np.int64]) -> Clock | None:
@@ -278,12 +279,6 @@ def tally(codes: Codes, count: int) -> NDArray[np.int64]:
     counts = np.zeros(count, np.int64)
     kernels.tally(codes, counts)
     return counts
-
-
-def _starts(counts: NDArray[Any]) -> NDArray[np.int64]:
-    start = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=start[1:])
-    return start
 
 
 def _missing(column: Codes | None, code: int) -> int:

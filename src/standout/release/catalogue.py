@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain, pairwise
 
-from standout.errors import NotFoundError
+from standout.core.errors import NotFoundError
 from standout.release.labels import Labels
 from standout.release.model import Release
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 
 __all__ = ["SECONDS", "Clock", "TimeUnit"]
 

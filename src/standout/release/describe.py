@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.release import kernels
+from standout.release import build_kernels as kernels
 from standout.release.build import tally
 from standout.release.model import Release
 

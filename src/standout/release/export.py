@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError, StandoutError
+from standout.core.private_files import private_file
+from standout.core.progress import Progress, quiet
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Release
-from standout.release.private import private_file
-from standout.release.progress import Progress, quiet
 
 __all__ = ["to_frame", "write_table"]
 

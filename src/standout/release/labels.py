@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import offsets
+
 __all__ = ["Labels", "shortlex"]
 
 Bytes = NDArray[np.uint8]
@@ -34,9 +36,7 @@ class Labels:
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Labels":
         encoded = [text.encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(text) for text in encoded], out=offsets[1:])
-        return cls(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+        return cls(offsets([len(text) for text in encoded]), np.frombuffer(b"".join(encoded), np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from standout._version import __version__
-from standout.errors import StandoutError, StoreError
+from standout.core.errors import StandoutError, StoreError
 from standout.release.clock import Clock
 from standout.release.model import Release, code_type
 from standout.release.postings import bits, blocks, word_type

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import NotFoundError, ParameterError, StoreError
+from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.postings import Postings, sound, unpacked
@@ -159,7 +159,7 @@ class Release:
     @cached_property
     def fingerprint(self) -> str:
         """A name of the content, the same for the same entries in any row order; titles do not count."""
-        from standout.release.columns import fingerprint
+        from standout.release.flat_arrays import fingerprint
 
         return self.known_fingerprint or fingerprint(self)
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import StoreError
-from standout.release.building import building, is_index
-from standout.release.columns import fingerprint_of, from_columns
+from standout.core.errors import StoreError
+from standout.core.progress import Progress, quiet
+from standout.release.flat_arrays import fingerprint_of, from_columns
+from standout.release.index_writer import building, is_index
 from standout.release.manifest import MANIFEST, Column, Manifest
 from standout.release.model import Release, frozen
 from standout.release.postings import blocks, misfit
-from standout.release.progress import Progress, quiet
 
 __all__ = ["is_index", "open_index", "save", "verify"]
 
@@ -48,7 +48,7 @@ def open_index(path: str | Path) -> Release:
     >>> import standout as so
     >>> so.open("nowhere.index")
     Traceback (most recent call last):
-    standout.errors.StoreError: nowhere.index is not an index: no such file or directory
+    standout.core.errors.StoreError: nowhere.index is not an index: no such file or directory
     """
     path = Path(path)
     with _folder(path) as folder:

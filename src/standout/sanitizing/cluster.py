@@ -9,19 +9,18 @@ least like the others of the block and the k - 1 most like it, and so on.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.errors import ParameterError
-from standout.measure.targets import whole
-from standout.release.progress import Progress, quiet
+from standout.core.arrays import Floats, offsets
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
 from standout.sanitizing import cluster_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
-from standout.sanitizing.noise import Noise
 from standout.sanitizing.step import Made, Step, number
+from standout.sanitizing.step_noise import Noise
 
 __all__ = ["ClusterRecords"]
 
-Floats = NDArray[np.float64]
 DIMENSIONS, ROUNDS = 8, 6
 BLOCK = 1024
 """Most records of a block, or four times k."""
@@ -49,7 +48,7 @@ class ClusterRecords(Step):
     k: int
 
     def __post_init__(self) -> None:
-        self._set(k=whole("k", self.k, 2))
+        self._set(k=whole_number("k", self.k, 2))
         if self.k > MOST:
             raise ParameterError(f"k must be at most {MOST:,}, got {self.k:,}")
 
@@ -59,7 +58,7 @@ class ClusterRecords(Step):
             raise ParameterError(f"{self}: there are {n:,} records, fewer than {self.k:,}")
         blocks = _blocks(_layout(draft, noise, progress), max(BLOCK, 4 * self.k))
         stands, alike = np.empty(n, np.int64), np.empty(n)
-        first = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
+        first = offsets([len(block) for block in blocks])
         members = np.concatenate(blocks)
         side = draft.side
 

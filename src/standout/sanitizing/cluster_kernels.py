@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from standout.jit import Array, Int, kernel, part
-from standout.rng import uniform
+from standout.core.jit import Array, Int, kernel, part
+from standout.core.rng import uniform
 
 __all__ = ["clustered", "fill", "to_items", "to_records"]
 

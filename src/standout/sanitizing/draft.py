@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.run import thread_count
-from standout.errors import ParameterError
+from standout.core.arrays import Ints, offsets
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.core.threads import thread_count
 from standout.facts import values_of
 from standout.release.build import tally, tightened
 from standout.release.clock import Clock
 from standout.release.model import Codes, Levels, Orientation, Release, code_type
-from standout.release.progress import Progress, quiet
 from standout.sanitized import Period, Sanitized
 
 __all__ = ["Draft", "Flags", "Ints"]
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 PIECE = 1 << 18
 
@@ -107,7 +107,7 @@ class Draft:
         lengths = np.add.reduceat(entries, self.side.start[:-1], dtype=np.int64)
         there = lengths > 0
         value, time = (None if column is None else column[entries] for column in self.side[2:])
-        start = np.concatenate([[0], np.cumsum(lengths[there])]).astype(np.int64)
+        start = offsets(lengths[there])
         return self._only(Orientation(start, self.side.other[entries], value, time), there)
 
     def with_records(self, records: Flags, stand_in: Ints | None = None) -> "Draft":
@@ -139,7 +139,7 @@ class Draft:
         """With the records in this order."""
         lengths, place = self.lengths[order], np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        start = offsets(lengths)
         entry = np.repeat(self.side.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
         value, time = (None if column is None else column[entry] for column in self.side[2:])
         side = Orientation(start, self.side.other[entry], value, time)

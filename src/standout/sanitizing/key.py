@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from standout.errors import SourceError
-from standout.release.files import put
+from standout.core.atomic_files import put
+from standout.core.errors import SourceError
 from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.sanitized import Sanitized

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.errors import ParameterError
-from standout.measure.targets import whole
-from standout.release.progress import Progress, quiet
+from standout.core.arrays import offsets
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
 from standout.sanitizing.draft import Draft, Flags
 from standout.sanitizing.km_kernels import by_popularity, walk
-from standout.sanitizing.noise import Noise
 from standout.sanitizing.step import Made, Step, number
+from standout.sanitizing.step_noise import Noise
 
 __all__ = ["KmSuppress"]
 
@@ -50,7 +51,7 @@ class KmSuppress(Step):
     m: int = 2
 
     def __post_init__(self) -> None:
-        self._set(k=whole("k", self.k, 2), m=whole("m", self.m, 1))
+        self._set(k=whole_number("k", self.k, 2), m=whole_number("m", self.m, 1))
         if self.m > 3:
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
 
@@ -68,7 +69,7 @@ class KmSuppress(Step):
             return np.asarray((draft.support >= self.k)[draft.side.other])
         self._check_work(draft, m)
         start, n = draft.side.start, draft.n_entries
-        first = np.concatenate([[0], np.cumsum(-np.sort(-draft.support))]).astype(np.int64)
+        first = offsets(-np.sort(-draft.support))
         record, entry = np.empty(n, np.uint32), np.empty(n, np.int64)
         by_popularity(start, draft.side.other, draft.rank, first[:-1].copy(), record, entry)
         keep, kept, n_kept = (

@@ -1,6 +1,6 @@
 """Which entries stay so that combinations of items are had by k records: compiled."""
 
-from standout.jit import Array, Flag, Int, kernel, part
+from standout.core.jit import Array, Flag, Int, kernel, part
 
 __all__ = ["by_popularity", "walk"]
 

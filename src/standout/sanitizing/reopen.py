@@ -5,24 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from standout.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, SourceError
+from standout.core.progress import Progress, quiet
 from standout.facts import values_of
 from standout.ingest.read import read
-from standout.measure.subset import labels_at
-from standout.release.building import is_index
 from standout.release.clock import SECONDS
+from standout.release.index_writer import is_index
 from standout.release.model import Release, frozen
-from standout.release.progress import Progress, quiet
 from standout.release.store import open_index
+from standout.release.subset import labels_at
 from standout.sanitized import Done, Period, Sanitized, Terms
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Ints
 from standout.sanitizing.key import by_id, read_key
-from standout.sanitizing.response import RandomizedResponse
+from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.sidecar import Sidecar, sidecar_path
 from standout.sanitizing.step import Step
-from standout.sanitizing.text import step
-from standout.sanitizing.times import RoundTime
+from standout.sanitizing.step_parser import step
+from standout.sanitizing.time_steps import RoundTime
 
 __all__ = ["open_sanitized"]
 

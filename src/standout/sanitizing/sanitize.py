@@ -5,19 +5,19 @@ from pathlib import Path
 
 import numpy as np
 
-from standout.errors import ParameterError
-from standout.measure.subset import labels_at
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
 from standout.release.build import frozen_groups, frozen_levels, packed
 from standout.release.labels import Labels
 from standout.release.model import Release, frozen
-from standout.release.progress import Progress, quiet
 from standout.release.provenance import Provenance
+from standout.release.subset import labels_at
 from standout.sanitized import Done, Sanitized, Terms
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.noise import Keys
 from standout.sanitizing.step import Step
-from standout.sanitizing.suppress import DropItems
-from standout.sanitizing.text import step as step_of
+from standout.sanitizing.step_noise import Keys
+from standout.sanitizing.step_parser import step as step_of
+from standout.sanitizing.suppression_steps import DropItems
 
 __all__ = ["sanitize"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
-from standout.errors import SourceError, StandoutError
+from standout.core.errors import SourceError, StandoutError
 from standout.sanitized import Bins, Done, Sanitized
 
 __all__ = ["Sidecar", "is_sidecar", "sidecar_path"]

@@ -9,11 +9,11 @@ from dataclasses import MISSING, dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
-from standout.errors import ParameterError
-from standout.release.progress import Progress, quiet
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
 from standout.sanitized import Bins
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.noise import Noise
+from standout.sanitizing.step_noise import Noise
 
 __all__ = ["Made", "Step", "number", "number_or_none", "portion", "positive", "text"]
 

@@ -15,9 +15,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.errors import ParameterError, StandoutError
+from standout.core.arrays import Floats
+from standout.core.errors import ParameterError, StandoutError
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
@@ -26,7 +26,6 @@ __all__ = [
     "checked",    "days_per_unit",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Value = float | str
 ROUNDING = 1e-9
 """Levels like 0.3 and 0.4 are 0.1 apart, whatever binary fractions say."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.errors import ParameterError
+from standout.core.errors import ParameterError
 from standout.release.model import Entry, Release
 from standout.similarity.attributes import Custom, Similarity, Value, asked, checked, days_per_unit
 

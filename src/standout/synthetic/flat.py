@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from standout import rng
-from standout.jit import Int, kernel
+from standout.core import rng
+from standout.core.jit import Int, kernel
+from standout.core.progress import Progress
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
-from standout.release.progress import Progress
 
 __all__ = ["CLOCK", "LEVELS", "columns"]
 

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout import rng
-from standout.jit import Array, Flag, Int, Real, inline, kernel, part
+from standout.core import rng
+from standout.core.arrays import Floats, Ints
+from standout.core.jit import Array, Flag, Int, Real, inline, kernel, part
 
 __all__ = ["Calendar", "Films", "People", "draw_films", "fill", "sessions_by_quarter"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 DENSE, PATIENCE = 8, 16
 """Who has more than one of so many items gets them in another way, and who needs so many draws for each."""

@@ -8,15 +8,13 @@ comes to 2.817 million.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout import rng
-from standout.synthetic.published import lengths_in_all, netflix
+from standout.core import rng
+from standout.core.arrays import Floats, Ints
+from standout.synthetic.published_statistics import lengths_in_all, netflix
 
 __all__ = ["fitted", "lengths", "qualifying"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TAIL = (
     (0.53, 113.1), (0.57, 130.1), (0.61, 150.8), (0.65, 176.1), (0.7, 215.7), (0.75, 265.0), (0.8, 327.6),

@@ -10,21 +10,19 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout import rng
+from standout.core import rng
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.progress import Progress
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
-from standout.release.progress import Progress
 from standout.synthetic import popularity
 from standout.synthetic.histories import Calendar, Films, People, draw_films, fill, sessions_by_quarter
 from standout.synthetic.lengths import lengths
-from standout.synthetic.published import netflix
+from standout.synthetic.published_statistics import netflix
 
 __all__ = ["CLOCK", "LEVELS", "columns"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 EPOCH = date(1970, 1, 1)
@@ -69,8 +67,7 @@ def columns(
 ) -> Orientation:
     """Entries by record, of items that have these ranks among Netflix's; one may be left without any."""
     items = len(rank)
-    start = np.zeros(records + 1, np.int64)
-    np.cumsum(lengths(records, items, entries, seed), out=start[1:])
+    start = offsets(lengths(records, items, entries, seed))
     people = _people(start, seed)
     stream = rng.key(seed, "netflix", "histories")
     calendar = _calendar(stream, people)
@@ -160,7 +157,7 @@ def _drawn(people: People, films: Films, seed: int) -> tuple[Ints, Ints]:
     """Films that some people would have: for each entry its person and its rank."""
     chosen = _some(people)
     length = np.diff(people.start)[chosen]
-    start = np.concatenate([[0], np.cumsum(length)])
+    start = offsets(length)
     ranks = np.empty(start[-1], np.int64)
     draw_films(rng.key(seed, "netflix", "sample"), chosen, people, films, start, ranks)
     return np.repeat(chosen, length), ranks

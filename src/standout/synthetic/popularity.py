@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.jit import Array, kernel
-from standout.synthetic.published import support_by_rank
+from standout.core.arrays import Floats
+from standout.core.jit import Array, kernel
+from standout.synthetic.published_statistics import support_by_rank
 
 __all__ = ["Popularity", "correction", "fit", "supports", "tables"]
 
-Floats = NDArray[np.float64]
 
 HEAD, DAMPING = 50.0, 1.7
 """Beyond this rank (of 17,770) a taste for the head falls off, and how steeply."""

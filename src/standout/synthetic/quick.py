@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from standout import rng
-from standout.jit import Array, Int, kernel
+from standout.core import rng
+from standout.core.arrays import offsets
+from standout.core.jit import Array, Int, kernel
+from standout.core.progress import Progress
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
-from standout.release.progress import Progress
 from standout.synthetic.lengths import fitted
 
 __all__ = ["CLOCK", "LEVELS", "columns"]
@@ -30,8 +31,7 @@ STRIDE = 1 << 14
 def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> Orientation:
     """Entries by record; every item has one at least."""
     draw = rng.generator(seed, "synthetic", "lengths")
-    start = np.zeros(records + 1, np.int64)
-    np.cumsum(fitted(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw), out=start[1:])
+    start = offsets(fitted(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw))
     made = Orientation(
         start,
         np.empty(entries, code_type(items)),

@@ -1,0 +1,24 @@
+"""Array types that every package uses, and the offsets of a ragged array."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Bools", "Floats", "Ints", "offsets"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def offsets(counts: ArrayLike) -> Ints:
+    """Where each row of a ragged array begins, and where the last one ends (CSR offsets).
+
+    Row i holds the elements from offsets[i] up to offsets[i + 1].
+
+    >>> offsets([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    per_row = np.asarray(counts)
+    start = np.zeros(len(per_row) + 1, np.int64)
+    np.cumsum(per_row, dtype=np.int64, out=start[1:])
+    return start

@@ -1,0 +1,62 @@
+"""Work on a pool of threads: kernels release the interpreter lock, so threads are enough."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TypeVar
+
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress
+
+__all__ = ["run_in_slices", "thread_count"]
+
+W = TypeVar("W")
+SLICE = 16
+"""Largest number of tasks in a slice."""
+
+
+def thread_count(threads: int | None) -> int:
+    """Number of threads to use; default: all cores."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ParameterError(f"threads must be a whole number ≥ 1, got {threads!r}")
+    return threads
+
+
+def run_in_slices(
+    count: int,
+    threads: int | None,
+    new_workspace: Callable[[], W],
+    work_on: Callable[[int, int, W], None],
+    progress: Progress,
+) -> None:
+    """Call work_on(low, high, workspace) for slices of range(count), on threads with a workspace each."""
+    threads = thread_count(threads)
+    size = max(1, min(SLICE, count // (8 * threads)))
+    slices = [(low, min(low + size, count)) for low in range(0, count, size)]
+    threads = min(threads, len(slices))
+    if threads <= 1:
+        workspace = new_workspace() if slices else None
+        for low, high in slices:
+            work_on(low, high, workspace)  # type: ignore[arg-type]
+            progress("attacking", high, count)
+        return
+    free: SimpleQueue[W] = SimpleQueue()
+    for _ in range(threads):
+        free.put(new_workspace())
+
+    def work_on_slice(ends: tuple[int, int]) -> int:
+        workspace = free.get()
+        try:
+            work_on(*ends, workspace)
+        finally:
+            free.put(workspace)
+        return ends[1] - ends[0]
+
+    done = 0
+    with ThreadPoolExecutor(threads) as pool:
+        for finished in pool.map(work_on_slice, slices):
+            done += finished
+            progress("attacking", done, count)

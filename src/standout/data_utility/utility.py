@@ -1,0 +1,186 @@
+"""What a sanitized release is still good for: a recommender trained on it, and one trained on the original.
+
+The entries that it is tested on are held out of the original BEFORE it is sanitized: a release that has seen
+them would be judged by what it remembers.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import polars as pl
+
+from standout._version import __version__
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, quiet
+from standout.core.rng import check_seed
+from standout.data_utility import distortion
+from standout.data_utility.held_out import numbers
+from standout.data_utility.per_person import Spread
+from standout.data_utility.recommender_trials import Bench, Tested, calibrated
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.result_table import Tabled
+from standout.release.model import Release
+from standout.sanitized import Sanitized
+from standout.sanitizing.sanitize import sanitize
+from standout.sanitizing.step import Step
+
+__all__ = ["Utility", "judged", "utility"]
+
+PEOPLE = 1000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Utility(Tabled):
+    """What a release made by `steps` is good for, beside the untouched one. Each test person counts once.
+
+    kept              the share of what the untouched release is good for that is left: the least of
+                      kept_hit_rate and kept_rmse, 1 for the untouched release, 0 for none at all. None where
+                      neither is known: the untouched release is good for neither
+    hit_rate          the share of held-out items among the ten that are recommended, of all items that a
+                      person does not have; its baseline is recommending what is popular
+    hit_rate_before   the same of the untouched release
+    hit_rate_lost     how much lower it is, in pairs: the same people, the same entries
+    kept_hit_rate     hit_rate / hit_rate_before; None where the untouched release gives no hits either
+    rmse              the root mean square error of what is predicted for held-out values, on the original's
+                      scale; its baseline is the mean of a person's own values, for which it takes no release.
+                      None where the original has no values that are numbers
+    rmse_before       the same of the untouched release
+    rmse_added        how much higher it is, in pairs
+    kept_rmse         (baseline − rmse) / (baseline − rmse_before); None where the untouched release does not
+                      beat the baseline for sure
+    popularity_moved  half the sum of how much the items' shares of all entries changed, from 0 to 1
+    popularity_order  Spearman's rank correlation of the items' supports, before and after
+    similarity_moved  the root mean square change of the cosine of two items; its baseline is the loss of all
+    entries_kept      the share of a person's entries that is in the record that stands for the person
+    value_off         how far the values of those are off, on average, on the original's scale
+    time_off          how many days their times are off; None where there are no times any more
+    """
+
+    steps: tuple[str, ...]
+    kept: Estimate | None
+    hit_rate: Estimate
+    hit_rate_before: Estimate
+    hit_rate_lost: Estimate
+    kept_hit_rate: Estimate | None
+    rmse: Estimate | None
+    rmse_before: Estimate | None
+    rmse_added: Estimate | None
+    kept_rmse: Estimate | None
+    popularity_moved: Estimate
+    popularity_order: Estimate
+    similarity_moved: Estimate | None
+    entries_kept: Estimate
+    value_off: Estimate | None
+    time_off: Estimate | None
+    seed: int
+    fingerprint: str
+
+    def measures(self) -> Iterator[tuple[str, Estimate]]:
+        """Every number there is, by name."""
+        for field in fields(self):
+            found = getattr(self, field.name)
+            if isinstance(found, Estimate):
+                yield field.name, found
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row for each number."""
+        made = " + ".join(self.steps)
+        rows = [
+            (made, name, one.value, *map(_finite, (one.low, one.high)), one.n, one.baseline, self.seed,
+             self.fingerprint, __version__)
+            for name, one in self.measures()
+        ]  # fmt: skip
+        number = dict.fromkeys(("estimate", "low", "high"), pl.Float64)
+        schema = {"steps": pl.String, "measure": pl.String} | number | {"n": pl.Int64, "baseline": pl.Float64}
+        schema |= {"seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def __repr__(self) -> str:
+        kept = "good for nothing" if self.kept is None else f"{self.kept.value:.0%} kept"
+        return f"<Utility: {' + '.join(self.steps) or 'untouched'}; {kept}>"
+
+
+def utility(
+    release: Release,
+    *steps: Step,
+    people: int = PEOPLE,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = quiet,
+) -> Utility:
+    """What a release is still good for after these steps; without any, what it is good for as it is.
+
+    Of `people` up to five entries each are held out of the release, the rest is sanitized with `seed`, and a
+    recommender learns from that: which items are liked, and which go together. For each person the history
+    that is not held out is folded in, as it stands in the ORIGINAL: that is what whoever recommends to the
+    person has. So people count whom nobody stands for, and those who are hard to find in the release.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
+    >>> found = so.utility(release, so.DropEntries(0.5), people=30)
+    >>> found.entries_kept.value < 0.6, found.hit_rate.n
+    (True, 30)
+    """
+    if isinstance(release, Sanitized):
+        raise ParameterError("utility sanitizes by itself: give it the original, and the steps")
+    bench = Bench.of(release, whole_number("people", people, 1), check_seed(seed))
+    progress("judging", 1, 3)
+    safer = sanitize(bench.held.rest, *steps, seed=seed, threads=threads)
+    progress("judging", 2, 3)
+    return judged(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
+
+
+def judged(bench: Bench, safer: Sanitized, steps: tuple[str, ...], seed: int, fingerprint: str) -> Utility:
+    """What a release made of the rest of a bench is good for."""
+    old, new = bench.untouched, bench.tested(safer)
+    moved, order = distortion.popularity(bench.held.rest, safer, safer.terms.items)
+    entries = distortion.entries(safer, bench.held.people, numbers(bench.held.rest), calibrated(safer))
+    errors = _errors(bench, old, new)
+    by_hits = _kept(new.hit_rate, old.hit_rate)
+    shares = [one for one in (by_hits, errors.kept_rmse) if one is not None]
+    return Utility(
+        steps, _least(shares), _rate(new), _rate(old), (old.hit_rate - new.hit_rate).estimate(0.0), by_hits,
+        *errors, moved, order, distortion.similarity(bench.held.rest, safer, safer.terms.items, seed),
+        *entries, seed, fingerprint,
+    )  # fmt: skip
+
+
+def _rate(tested: Tested) -> Estimate:
+    n = len(tested.hits)
+    return rate(min(math.fsum(tested.hits), n), n, float(tested.popular.mean()))
+
+
+class _Errors(NamedTuple):
+    rmse: Estimate | None = None
+    rmse_before: Estimate | None = None
+    rmse_added: Estimate | None = None
+    kept_rmse: Estimate | None = None
+
+
+def _errors(bench: Bench, old: Tested, new: Tested) -> _Errors:
+    alone, before, after = bench.alone, old.rmse, new.rmse
+    if alone is None or before is None or after is None:
+        return _Errors()
+    ends = after.estimate(alone.value), before.estimate(alone.value), (after - before).estimate(0.0)
+    return _Errors(*ends, _kept(alone - after, alone - before))
+
+
+def _kept(now: Spread, before: Spread) -> Estimate | None:
+    """The share of a gain that is left; None where it is not certain that there was one."""
+    return (now / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
+
+
+def _least(shares: list[Estimate]) -> Estimate | None:
+    """The least of several, with the least of their ends."""
+    if not shares:
+        return None
+    value, low, high = (min(getattr(one, name) for one in shares) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, min(one.n for one in shares), 0.0)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,0 +1,143 @@
+"""A number with its uncertainty: what was seen, between what it may lie, and what guessing would give."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from standout.core.errors import ParameterError
+
+__all__ = ["CONFIDENCE", "Estimate", "mean", "median", "rate", "student"]
+
+CONFIDENCE = 0.95
+GRID = np.polynomial.legendre.leggauss(64)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rate or a mean, with the ends of its interval. `baseline` is what somebody reaches who only guesses.
+
+    >>> rate(843, 1000, baseline=1 / 480_189)
+    Estimate(value=0.843, low=0.819..., high=0.864..., n=1000, baseline=2.08...e-06)
+    >>> print(rate(843, 1000))
+    0.843 (0.819 to 0.864, n = 1,000)
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    baseline: float | None = None
+
+    def __str__(self) -> str:
+        digits = 3 if max(abs(self.low), abs(self.high)) < 10 else 1
+        ends = f"{self.low:,.{digits}f} to {self.high:,.{digits}f}"
+        return f"{self.value:,.{digits}f} ({ends}, n = {self.n:,})"
+
+    @property
+    def width(self) -> float:
+        """Half of the interval's length: 0.01 means ± 1 percentage point."""
+        return (self.high - self.low) / 2
+
+
+def rate(successes: float, n: int, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+    """The share of n trials that succeeded, with Wilson's interval.
+
+    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
+
+    A trial may succeed in part: a best guess among t that tie counts 1/t. Outcomes then vary less than the
+    formula assumes, and the interval is wider than it need be. Of no trials nothing is known: 0 to 1.
+
+    >>> rate(0, 100).high
+    0.036...
+    """
+    if not 0 <= successes <= n:
+        raise ParameterError(f"successes must be from 0 to n = {n:,}, got {successes!r}")
+    if n == 0:
+        return Estimate(0.0, 0.0, 1.0, 0, baseline)
+    z = NormalDist().inv_cdf((1 + _checked(confidence)) / 2)
+    share, room = successes / n, z * z / n
+    middle, reach = share + room / 2, z * math.sqrt(share * (1 - share) / n + room / (4 * n))
+    low = 0.0 if successes == 0 else (middle - reach) / (1 + room)
+    high = 1.0 if successes == n else (middle + reach) / (1 + room)
+    return Estimate(share, max(low, 0.0), min(high, 1.0), n, baseline)
+
+
+def mean(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of numbers, with Student's interval: x̄ ± t s/√n.
+
+    Of one number the spread is not known, and of none nothing at all: the interval is then (−∞, ∞).
+
+    >>> print(mean([3.1, 2.9, 3.0, 3.4]))
+    3.100 (2.756 to 3.444, n = 4)
+    """
+    found = np.asarray(values, np.float64)
+    n = len(found)
+    middle = float(found.mean()) if n else 0.0
+    if n < 2:
+        return Estimate(middle, -math.inf, math.inf, n, baseline)
+    reach = student(n - 1, _checked(confidence)) * float(found.std(ddof=1)) / math.sqrt(n)
+    return Estimate(middle, middle - reach, middle + reach, n, baseline)
+
+
+def median(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
+    """The median of numbers. The interval lies between two of them, whatever their distribution.
+
+    The k-th of n in order is above the median with the probability that a fair coin shows heads less than k
+    times: the ends are the innermost for which that leaves enough in between.
+
+    >>> print(median([1, 1, 2, 3, 5, 8, 13, 21, 34]))
+    5.0 (1.0 to 21.0, n = 9)
+    """
+    found = np.sort(np.asarray(values, np.float64))
+    n = len(found)
+    if not n:
+        return Estimate(0.0, -math.inf, math.inf, 0, baseline)
+    tail, k = (1 - _checked(confidence)) / 2, 0
+    below = 0.5**n if n < 1000 else 0.0
+    total = below
+    if n >= 1000:  # the normal approximation
+        k = max(0, math.floor(n / 2 - NormalDist().inv_cdf(1 - tail) * math.sqrt(n) / 2))
+    while n < 1000 and total <= tail:
+        k += 1
+        below *= (n - k + 1) / k
+        total += below
+    low = float(found[k - 1]) if k else -math.inf
+    high = float(found[n - k]) if k else math.inf
+    return Estimate(float(np.median(found)), low, high, n, baseline)
+
+
+@lru_cache(maxsize=1 << 12)
+def student(freedom: int, confidence: float) -> float:
+    """The t for which a Student variable lies within ± t with this probability.
+
+    With x = √f tan u the density becomes ∝ cos^(f − 1) u, smooth on an interval: its integral by Gauss and
+    Legendre is exact to rounding for any use here, and its inverse is found by halving.
+    """
+    if freedom > 10_000:  # where the normal distribution is off by less than 3e-4 of the interval
+        freedom = 10_000
+    scale = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) if freedom < 300 else 0.0
+    if not scale:  # Stirling: Γ(x + ½)/Γ(x) = √x (1 − 1/8x + 1/128x² + …)
+        x = freedom / 2
+        scale = math.sqrt(x) * (1 - 1 / (8 * x) + 1 / (128 * x * x))
+    scale *= 2 / math.sqrt(math.pi)
+
+    def within(angle: float) -> float:
+        knots, weights = GRID
+        return float(scale * (angle / 2) * (weights * np.cos(angle / 2 * (knots + 1)) ** (freedom - 1)).sum())
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) < confidence else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _checked(confidence: Any) -> float:
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        raise ParameterError(f"confidence must be a number between 0 and 1, got {confidence!r}")
+    return confidence

@@ -1,0 +1,75 @@
+"""Whom an attack is about: the people of a release, or of the original that it was made from.
+
+What is known of people is true of the original. A release that was not made from another is the truth itself.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.adversary import Adversary
+from standout.attack.kernels.record_scores import has
+from standout.core.arrays import Ints, offsets
+from standout.facts import Known, entries_told
+from standout.release.model import Release
+from standout.sanitized import Sanitized
+
+__all__ = ["People"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class People:
+    """The release that is attacked, and the truth about the people whom it may tell of.
+
+    People are given by their places in the truth, records by theirs in the release: without an original
+    these are the same.
+    """
+
+    release: Release
+    truth: Release
+
+    @classmethod
+    def of(cls, release: Release) -> "People":
+        return cls(release, release.original if isinstance(release, Sanitized) else release)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the release was made from another, so that who stands for somebody may tell otherwise."""
+        return self.truth is not self.release
+
+    def stands(self, people: Ints) -> Ints:
+        """The record that stands for each of these people, -1 where nobody does."""
+        return self.release.terms.stands[people] if isinstance(self.release, Sanitized) else people
+
+    def observed(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> Known:
+        """What the adversary knows of these people, in the terms of the release."""
+        return self._told(adversary.observe_all(self.truth, people, seed, draws), people)
+
+    def histories(self, people: Ints) -> Known:
+        """Everything that is true of these people, in the release's terms; an item that is gone is -1."""
+        counts = self.truth.lengths[people]
+        first = offsets(counts)
+        at = np.arange(first[-1]) + np.repeat(self.truth.by_record.start[people] - first[:-1], counts)
+        return self._told(entries_told(self.truth, at, first), people)
+
+    def shown(self, person: int, items: Ints) -> NDArray[np.bool_]:
+        """Which of these items of a person the record has that stands for them."""
+        if not isinstance(self.release, Sanitized):
+            return np.ones(len(items), np.bool_)
+        record, code = self.release.terms.stands[person], self.release.terms.items[items]
+        return (code >= 0) & has(self.release, np.full(len(items), record), code)
+
+    def _told(self, known: Known, people: Ints) -> Known:
+        return self.release.told(known, people) if isinstance(self.release, Sanitized) else known
+
+    def key(self) -> list[str]:
+        """What names the release, its original, and how that is told in it."""
+        if not isinstance(self.release, Sanitized):
+            return [self.release.fingerprint]
+        terms, told = self.release.terms, hashlib.blake2b(digest_size=16)
+        for codes in (terms.stands, terms.items):
+            told.update(np.ascontiguousarray(codes, np.int64).tobytes())
+        told.update(repr((terms.values, terms.periods)).encode())
+        return [self.release.fingerprint, self.truth.fingerprint, told.hexdigest()]

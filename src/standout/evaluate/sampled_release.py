@@ -1,0 +1,41 @@
+"""Some of the records of a release, with the people for whom they stand."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.facts import values_of
+from standout.release.labels import Labels
+from standout.release.model import Release
+from standout.release.subset import subset
+from standout.sanitized import Sanitized, Terms
+
+__all__ = ["sampled"]
+
+
+def sampled(release: Release, keep: NDArray[np.bool_]) -> Release:
+    """These records as a release; if it was made from another, the original has whom they stand for."""
+    some = subset(release, keep)
+    if not isinstance(release, Sanitized):
+        return some
+    terms, whole = release.terms, release.original
+    there = (terms.stands >= 0) & keep[np.maximum(terms.stands, 0)]
+    original = subset(whole, there)
+    code = np.full(release.n_items + 1, -1)  # the last is for what is gone: -1
+    code[_among(release.items, some.items)] = np.arange(some.n_items)
+    item = terms.items[_among(whole.items, original.items)]
+    value = dict(zip(values_of(whole), terms.values, strict=True))
+    told = Terms(
+        (np.cumsum(keep) - 1)[terms.stands[there]],
+        code[item],
+        tuple(value[level] for level in values_of(original)),
+        terms.periods,
+    )
+    kept = {field.name: getattr(some, field.name) for field in fields(Release)}
+    return replace(release, **kept, original=original, terms=told)
+
+
+def _among(labels: Labels, some: Labels) -> NDArray[np.int64]:
+    """Where some of the labels stand."""
+    return np.array([labels.find(name) for name in some], np.int64)

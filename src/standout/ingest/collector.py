@@ -1,0 +1,281 @@
+"""Batches of rows from any reader → coded entries → a release. All readers end here."""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.errors import SourceError
+from standout.core.jit import Array, Flag, Int, kernel
+from standout.core.progress import Progress
+from standout.ingest.interner import Interner
+from standout.ingest.options import Options
+from standout.ingest.rejects import SHOWN, Reason, Rejects
+from standout.ingest.timestamps import TimeReader
+from standout.ingest.value_levels import LevelMap
+from standout.release.build import Coded, build
+from standout.release.build_kernels import NONE
+from standout.release.model import Release
+from standout.release.provenance import Provenance
+
+__all__ = ["Batch", "Collector", "Spans", "joined"]
+
+
+BLOCK = 1 << 22
+BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
+
+
+class Spans(NamedTuple):
+    """One text per row: buffer[starts[i]:ends[i]]."""
+
+    buffer: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows of a source. `time` is text, or whole units on the wall clock; `status` says why a row
+    cannot be used (0: it can), `line` where it stands."""
+
+    line: NDArray[np.int64]
+    status: NDArray[np.uint8]
+    record: Spans
+    item: tuple[Spans, ...]
+    value: Spans | None
+    time: Spans | NDArray[np.uint32] | None
+
+
+@dataclass(slots=True)
+class LineMap:
+    """Which line of which source the n-th kept row is: a note for each place where the lines jump."""
+
+    rows: int = 0
+    first: list[NDArray[np.int64]] = field(default_factory=list)
+    shift: list[NDArray[np.int64]] = field(default_factory=list)
+    source: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def add(self, source: int, lines: NDArray[np.int64]) -> None:
+        if not len(lines):
+            return
+        first, shift = np.empty(len(lines), np.int64), np.empty(len(lines), np.int64)
+        jumps = _jumps(lines, self.rows, first, shift)
+        self.first.append(first[:jumps].copy())
+        self.shift.append(shift[:jumps].copy())
+        self.source.append(np.full(jumps, source))
+        self.rows += len(lines)
+
+    def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The source and the line of each row."""
+        place = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
+        return np.concatenate(self.source)[place], rows + np.concatenate(self.shift)[place]
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Coded entries in a few large arrays, which are let go one by one as the release is built."""
+
+    full: list[NDArray[np.uint32]] = field(default_factory=list)
+    open: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 4), np.uint32))
+    used: int = 0
+
+    def room(self, rows: int) -> NDArray[np.uint32]:
+        """Room for so many entries; `take` says how many were put there."""
+        if self.used + rows > len(self.open):
+            self.full = self.all()
+            self.open, self.used = np.empty((max(rows, BLOCK), 4), np.uint32), 0
+        return self.open[self.used : self.used + rows]
+
+    def take(self, rows: int) -> None:
+        self.used += rows
+
+    def all(self) -> list[NDArray[np.uint32]]:
+        return [*self.full, self.open[: self.used]] if self.used else list(self.full)
+
+
+class Collector:
+    """Takes batches, codes what can be used, counts what cannot, and builds the release."""
+
+    def __init__(
+        self, options: Options, rejects: Rejects, has_value: bool, has_time: bool, unit: str = "line"
+    ) -> None:
+        self.options = options
+        self.records = Interner()
+        self.items = Interner()
+        self.values = Interner() if has_value else None
+        self.times: TimeReader | None = options.time_reader() if has_time else None
+        self.reader = options.value_reader()
+        self.unit = unit
+        self.sources: list[str] = []
+        self.rejects = rejects
+        self.lines = LineMap()
+        self.blocks = Blocks()
+
+    def source(self, name: str) -> None:
+        """The following batches come from here."""
+        self.sources.append(name)
+
+    def add(self, batch: Batch) -> None:
+        """Codes a batch of rows."""
+        status = batch.status
+        item = batch.item[0] if len(batch.item) == 1 else joined(batch.item)
+        _require(batch.record, status, Reason.NO_RECORD)
+        _require(item, status, Reason.NO_ITEM)
+        times = np.zeros(len(status), np.uint32)
+        if self.times is not None and isinstance(batch.time, Spans):
+            times = self.times.read(*batch.time, status)
+        elif batch.time is not None and not isinstance(batch.time, Spans):
+            times = batch.time
+        values = np.full(len(status), NONE)
+        if self.values is not None and batch.value is not None:
+            values = self.values.codes(*batch.value, status)
+            self.reader.check(len(self.values))
+        records = self.records.codes(*batch.record, status)
+        items = self.items.codes(*item, status)
+        self.add_codes(batch.line, status, records, items, values, times)
+
+    def add_codes(
+        self,
+        line: NDArray[np.int64],
+        status: NDArray[np.uint8],
+        records: NDArray[np.uint32],
+        items: NDArray[np.uint32],
+        values: NDArray[np.uint32],
+        times: NDArray[np.uint32],
+    ) -> None:
+        """Takes rows that are coded already; those whose status is not 0 are only counted."""
+        kept = _pack(records, items, values, times, status, self.blocks.room(len(status)))
+        self.blocks.take(kept)
+        self.rejects.rows += len(status)
+        if kept != len(status):
+            self.rejects.add(self.sources[-1], line, status)
+            line = line[status == 0]
+        self.lines.add(len(self.sources) - 1, line)
+
+    def finish(self, provenance: Provenance, progress: Progress) -> Release:
+        """The release of all that was added, or an error that says why there is none."""
+        found = None if self.values is None else self._levels(self.values)
+        self.rejects.check(self.options.limit, self.unit)
+        coded = Coded(
+            self.blocks.all(),
+            self.records.labels(),
+            self.items.labels(),
+            None if found is None else found.levels,
+            None if found is None else found.level,
+            self.options.time_unit,
+            None if self.times is None else self.times.zone_name,
+        )
+        if self.options.repeats != "error":
+            self.blocks = Blocks()  # build lets each block go when it is done with it
+        rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
+        provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
+        release = build(coded, self.options.repeats, provenance, progress)
+        if self.options.repeats == "error" and release.provenance.repeats:
+            raise self._repeated(release.provenance.repeats)
+        return release
+
+    def _repeated(self, count: int) -> SourceError:
+        """The error that names the rows whose record and item stood in an earlier row."""
+        keys = np.concatenate(
+            [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks.all()]
+        )
+        order = np.argsort(keys, kind="stable")
+        later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
+        source, line = self.lines.locate(later)
+        places = ", ".join(f"{self.sources[s]} {self.unit} {n}" for s, n in zip(source, line, strict=True))
+        more = ", …" if count > SHOWN else ""
+        return SourceError(
+            f"{count:,} rows repeat the record and item of an earlier one ({places}{more}): "
+            "say which to keep with --repeats last, first or max"
+        )
+
+    def _levels(self, values: Interner) -> LevelMap:
+        """The levels of the values; rows whose value is none are rejected now."""
+        found = self.reader.levels(values.labels())
+        if found.status.any():
+            self._reject_values(found.status)
+        return found
+
+    def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
+        status_of = np.append(status_of, np.uint8(0))  # the last is for rows without a value
+        blocks, lines, row = self.blocks.all(), self.lines, 0
+        self.blocks, self.lines = Blocks(), LineMap()
+        for block in blocks:
+            status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
+            sources, line = lines.locate(row + np.arange(len(block)))
+            for source in np.unique(sources):
+                here = sources == source
+                self.rejects.add(self.sources[source], line[here], status[here])
+                self.lines.add(int(source), line[here & (status == 0)])
+            good = block[status == 0]
+            self.blocks.room(len(good))[:] = good
+            self.blocks.take(len(good))
+            row += len(block)
+
+
+def joined(parts: tuple[Spans, ...]) -> Spans:
+    """Several columns as one text, a|b; a | or \\ inside a part gets a \\ before it, so that nothing merges.
+
+    Empty where all parts are.
+    """
+    sizes = np.sum([part.ends - part.starts for part in parts], axis=0)
+    empty = sizes == 0
+    room = 2 * sizes + len(parts) - 1  # every byte may need a backslash
+    starts = np.cumsum(room) - room
+    out, ends = np.empty(int(room.sum()), np.uint8), starts.copy()
+    for i, part in enumerate(parts):
+        _append_part(part, i > 0, out, ends)
+    ends[empty] = starts[empty]
+    return Spans(out, starts, ends)
+
+
+def _require(spans: Spans, status: Array, reason: Reason) -> None:
+    empty = (spans.starts == spans.ends) & (status == 0)
+    if empty.any():
+        status[empty] = reason
+
+
+@kernel
+def _jumps(lines: Array, row: Int, first: Array, shift: Array) -> Int:
+    """Where line - row changes, and to what; returns how often, the beginning included."""
+    n = 0
+    for i in range(len(lines)):
+        if i == 0 or lines[i] != lines[i - 1] + 1:
+            first[n] = row + i
+            shift[n] = lines[i] - (row + i)
+            n += 1
+    return n
+
+
+@kernel
+def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> Int:
+    """Puts the rows that can be used side by side; returns how many they are."""
+    n = 0
+    for i in range(len(status)):
+        if status[i] != 0:
+            continue
+        out[n, 0] = records[i]
+        out[n, 1] = items[i]
+        out[n, 2] = values[i]
+        out[n, 3] = times[i]
+        n += 1
+    return n
+
+
+@kernel
+def _append_part(part: Spans, bar: Flag, out: Array, cursor: Array) -> None:
+    """Writes each row's part behind what stands at its cursor."""
+    for row in range(len(cursor)):
+        at = cursor[row]
+        if bar:
+            out[at] = BAR
+            at += 1
+        for i in range(part.starts[row], part.ends[row]):
+            byte = part.buffer[i]
+            if byte == BAR or byte == BACKSLASH:  # noqa: SIM109
+                out[at] = BACKSLASH
+                at += 1
+            out[at] = byte
+            at += 1
+        cursor[row] = at

@@ -1,0 +1,209 @@
+"""Texts → small whole numbers, in the order of their first appearance.
+
+Written for millions of short ids. A number of up to 7 digits as one would write it (no 007) is looked up in
+a plain array: one memory access. Everything else goes through a hash table with open addressing: a text
+of up to 7 bytes is its own key, exactly (its length and its bytes in one 64-bit word); a longer one has a
+hash as key, marked in the top byte, and its bytes are compared.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.jit import Array, Int, inline, kernel
+from standout.release.build_kernels import NONE
+from standout.release.labels import Labels
+
+__all__ = ["Interner"]
+
+
+SHORT = 7
+ZERO = 48
+NUMBERS = 10**SHORT
+S8, S29, S32, S56 = np.uint64(8), np.uint64(29), np.uint64(32), np.uint64(56)
+LONG = np.uint64(0xFF) << S56
+LOW56 = np.uint64((1 << 56) - 1)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+SECOND = np.uint64(0xBF58476D1CE4E5B9)
+
+
+class Table(NamedTuple):
+    """The compiled half: room for as many new texts as the caller has made sure of.
+
+    number[n] = code + 1 of the text that spells n; slots[i] = (key, code + 1); 0 where there is none.
+    Text c is data[ends[c] : ends[c + 1]]; size[0] = number of texts.
+    """
+
+    number: NDArray[np.uint32]
+    slots: NDArray[np.uint64]
+    data: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+class Interner:
+    """Codes for texts, growing as needed.
+
+    >>> ids = Interner()
+    >>> ids.codes_of(["7", "007", "7"]).tolist(), list(ids.labels())
+    ([0, 1, 0], ['7', '007'])
+    """
+
+    def __init__(self) -> None:
+        self.table = Table(
+            np.zeros(NUMBERS, np.uint32),  # 40 MB of address space; only pages in use cost memory
+            np.zeros((1 << 10, 2), np.uint64),
+            np.empty(1 << 12, np.uint8),
+            np.zeros(1 << 9, np.int64),
+            np.zeros(1, np.int64),
+        )
+
+    def __len__(self) -> int:
+        return int(self.table.size[0])
+
+    def reserve(self, texts: int, size: int) -> Table:
+        """The table, with room for so many more texts of so many bytes in all."""
+        table = self.table
+        wanted, used = len(self) + texts, int(table.ends[len(self)])
+        slots, data, ends = table.slots, table.data, table.ends
+        if 2 * wanted > len(slots):
+            slots = np.zeros((1 << int(2 * wanted).bit_length(), 2), np.uint64)
+            _rehash(table.slots, slots)
+        if used + size > len(data):
+            data = _grown(data, used + size)
+        if wanted + 1 > len(ends):
+            ends = _grown(ends, wanted + 1)
+        self.table = Table(table.number, slots, data, ends, table.size)
+        return self.table
+
+    def codes(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
+        """The code of each span of the buffer; NONE where it is empty or its row's status is not 0."""
+        out = np.empty(len(starts), np.uint32)
+        table = self.reserve(len(starts), int((ends - starts).sum()))
+        _intern(table, buffer, starts, ends, status, out)
+        return out
+
+    def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
+        labels = Labels.of(texts)
+        return self.codes(
+            labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8)
+        )
+
+    def labels(self) -> Labels:
+        """The texts in the order of their codes."""
+        ends = self.table.ends[: len(self) + 1]
+        return Labels(ends, self.table.data[: ends[-1]])
+
+
+def _grown(array: Array, wanted: int) -> Array:
+    larger = np.zeros(max(wanted, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@kernel
+def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
+    """out[i] = the code of buffer[starts[i]:ends[i]]; a text not seen before gets the next one.
+
+    The search stands in the loop, not in a function of its own: a helper that loops over the table's arrays
+    would count references in every step, which costs three times the search itself.
+    """
+    number, slots, data, text_ends = table.number, table.slots, table.data, table.ends
+    mask = len(slots) - 1
+    for i in range(len(starts)):
+        start, end = starts[i], ends[i]
+        if status[i] != 0 or start == end:
+            out[i] = NONE
+            continue
+        spelled = _number(buffer, start, end)
+        if spelled >= 0:
+            code = np.int64(number[spelled]) - 1
+        else:
+            key = _key(buffer, start, end)
+            place = _place(key) & mask
+            while True:
+                code = np.int64(slots[place, 1]) - 1
+                if code < 0:
+                    break
+                if slots[place, 0] == key:
+                    if end - start <= SHORT:
+                        break
+                    first, k = text_ends[code], 0
+                    if text_ends[code + 1] - first == end - start:
+                        while k < end - start and data[first + k] == buffer[start + k]:
+                            k += 1
+                        if k == end - start:
+                            break
+                place = (place + 1) & mask
+        out[i] = code if code >= 0 else _add(table, buffer, start, end)
+
+
+@kernel
+def _add(table: Table, buffer: Array, start: Int, end: Int) -> Int:
+    """The code of a text that is not in the table: the next one."""
+    code = table.size[0]
+    first = table.ends[code]
+    for i in range(end - start):
+        table.data[first + i] = buffer[start + i]
+    table.ends[code + 1] = first + end - start
+    table.size[0] = code + 1
+    spelled = _number(buffer, start, end)
+    if spelled >= 0:
+        table.number[spelled] = code + 1
+    else:
+        key = _key(buffer, start, end)
+        _put(table.slots, key, np.uint64(code + 1))
+    return code
+
+
+@inline
+def _put(slots: Array, key: np.uint64, code: np.uint64) -> None:
+    mask = len(slots) - 1
+    place = _place(key) & mask
+    while slots[place, 1] != 0:
+        place = (place + 1) & mask
+    slots[place, 0] = key
+    slots[place, 1] = code
+
+
+@inline
+def _number(buffer: Array, start: Int, end: Int) -> Int:
+    """The number that the text spells, if it is spelled as one would write it; else -1."""
+    if end - start > SHORT or (buffer[start] == ZERO and end - start > 1):
+        return np.int64(-1)
+    number = np.int64(0)
+    for i in range(start, end):
+        digit = np.int64(buffer[i]) - ZERO
+        if digit < 0 or digit > 9:
+            return np.int64(-1)
+        number = number * 10 + digit
+    return number
+
+
+@inline
+def _key(buffer: Array, start: Int, end: Int) -> np.uint64:
+    key = np.uint64(end - start)
+    if end - start <= SHORT:
+        shift = np.uint64(8 * (SHORT - (end - start)))
+        for i in range(start, end):
+            key = (key << S8) | np.uint64(buffer[i])
+        return key << shift
+    for i in range(start, end):
+        key = (key ^ np.uint64(buffer[i])) * MULTIPLIER
+        key ^= key >> S29
+    return (key & LOW56) | LONG
+
+
+@inline
+def _place(key: np.uint64) -> Int:
+    mixed = (key ^ (key >> S32)) * MULTIPLIER
+    mixed = (mixed ^ (mixed >> S29)) * SECOND
+    return np.int64(mixed >> S32)
+
+
+@kernel
+def _rehash(old: Array, new: Array) -> None:
+    for i in range(len(old)):
+        if old[i, 1] != 0:
+            _put(new, old[i, 0], old[i, 1])

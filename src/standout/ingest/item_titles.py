@@ -1,0 +1,83 @@
+"""Titles of items: MovieLens's movies.csv, u.item and movies.dat, Netflix's movie_titles, any CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from standout.core.errors import SourceError
+from standout.ingest.sources import opened
+from standout.release.labels import Labels
+from standout.release.model import frozen
+
+__all__ = ["read_titles", "titled", "titles_in"]
+
+NETFLIX = re.compile(r"movie_titles\.(txt|csv)(\.gz)?")
+ITEM_WORDS = ("movieid", "itemid", "item", "id", "movie", "asin", "productid", "stockcode")
+TITLE_WORDS = ("title", "name", "description", "movietitle", "producttitle")
+
+
+def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
+    """Item id → title."""
+    base = Path(member or path.name).name
+    with opened(path, member) as stream:
+        content = stream.rest()
+    return titles_in(base, content, str(path))
+
+
+def titles_in(base: str, content: bytes, name: str) -> dict[str, str]:
+    """Item id → title, from the content of a file with this base name."""
+    if NETFLIX.fullmatch(base):
+        return _netflix(_lines(content.decode("latin-1")))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")  # u.item and movies.dat of the older MovieLens
+    if base.startswith("u.item"):
+        return _pairs(line.split("|")[:2] for line in _lines(text))
+    if ".dat" in base:
+        return _pairs(line.split("::")[:2] for line in _lines(text))
+    return _csv(text, name)
+
+
+def titled(items: Labels, titles: dict[str, str]) -> Labels:
+    """A title for each item, empty where there is none."""
+    labels = Labels.of(titles.get(item, "") for item in items)
+    return Labels(frozen(labels.offsets), frozen(labels.data))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines would also cut at characters that a title may have."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _pairs(rows: Iterable[list[str]]) -> dict[str, str]:
+    return {row[0]: row[1].strip() for row in rows if len(row) == 2}
+
+
+def _netflix(lines: list[str]) -> dict[str, str]:
+    """Lines `id,year,title`; a title may hold commas, a year may be NULL."""
+    rows = (line.split(",", 2) for line in lines)
+    return {row[0]: _with_year(row[2], row[1]) for row in rows if len(row) == 3}
+
+
+def _with_year(title: str, year: str) -> str:
+    return f"{title} ({year})" if year.isdecimal() else title
+
+
+def _csv(text: str, name: str) -> dict[str, str]:
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as error:
+        raise SourceError(f"{name} is not a CSV file of titles: {error}") from error
+    if not rows or len(rows[0]) < 2:
+        raise SourceError(
+            f"{name} has no titles: a CSV file with a column of items and one of titles is needed"
+        )
+    plain = [re.sub(r"[^a-z]", "", cell.lower()) for cell in rows[0]]
+    item = next((plain.index(word) for word in ITEM_WORDS if word in plain), 0)
+    title = next((plain.index(word) for word in TITLE_WORDS if word in plain), 1)
+    header = plain[title] in TITLE_WORDS
+    width = max(item, title)
+    return {row[item]: row[title] for row in rows[header:] if len(row) > width}

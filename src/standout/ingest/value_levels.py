@@ -1,0 +1,127 @@
+"""Values as text → levels: numbers in ascending order, or categories in alphabetical order."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.errors import ParameterError, SourceError
+from standout.ingest.rejects import Reason
+from standout.release.model import Levels
+
+__all__ = ["MOST_LEVELS", "LevelMap", "ValueReader", "ValueType"]
+
+ValueType = Literal["auto", "number", "text"]
+MOST_LEVELS = 65_536
+MOST_TEXTS = 16 * MOST_LEVELS
+MOST_EXACT = 2.0**53
+WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMap:
+    """The levels, which level each text stands for, and why a text stands for none (0: it does)."""
+
+    levels: Levels
+    level: NDArray[np.uint32]
+    status: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReader:
+    """Decides what the distinct texts of a value column mean.
+
+    >>> ValueReader().levels(["4", "0.5", "4.0"]).level.tolist()
+    [1, 0, 1]
+    >>> ValueReader(bin_width=10).levels(["37", "-3"]).levels.tolist()
+    [-10.0, 30.0]
+    """
+
+    kind: ValueType = "auto"
+    bin_width: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(ValueType):
+            raise ParameterError(f"value type must be auto, number or text, got {self.kind!r}")
+        width = self.bin_width
+        if width is not None and not (width > 0 and math.isfinite(width)):
+            raise ParameterError(f"value bin must be a number above 0, got {width!r}")
+        if width is not None and self.kind == "text":
+            raise ParameterError("value bin needs numbers, and value type says text")
+
+    def check(self, distinct: int) -> None:
+        """Stops early where a column has far too many distinct values to be levels."""
+        if distinct > MOST_TEXTS and self.bin_width is None:
+            raise _too_many(distinct)
+
+    def levels(self, texts: Iterable[str]) -> LevelMap:
+        """The levels of a column from its distinct texts.
+
+        Among numbers a blank stands for no value, and spaces around a number do not count.
+        """
+        cells = list(texts)
+        numbers = np.array([_number(cell.strip()) for cell in cells], np.float64)
+        filled = np.array([bool(cell.strip()) for cell in cells], bool)
+        no_numbers = filled.any() and np.isnan(numbers[filled]).all()
+        if self.kind == "text" or (self.kind == "auto" and self.bin_width is None and no_numbers):
+            return _categories(cells)
+        return self._numbers(cells, numbers, filled)
+
+    def _numbers(self, cells: list[str], numbers: NDArray[np.float64], filled: NDArray[np.bool_]) -> LevelMap:
+        status = np.zeros(len(numbers), np.uint8)
+        status[filled & np.isnan(numbers)] = Reason.NOT_A_NUMBER
+        status[np.isinf(numbers)] = Reason.NOT_FINITE
+        for i in np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) >= MOST_EXACT)):
+            if WHOLE.fullmatch(cells[i].strip()) and int(cells[i]) != int(numbers[i]):
+                status[i] = Reason.TOO_MANY_DIGITS
+        good = filled & (status == 0)
+        if self.bin_width is not None:
+            numbers[good] = [_binned(number, self.bin_width) for number in numbers[good].tolist()]
+            status[good & np.isinf(numbers)] = Reason.NOT_FINITE
+            good &= status == 0
+        levels, place = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
+        if len(levels) > MOST_LEVELS:
+            raise _too_many(len(levels), self.bin_width)
+        level = np.full(len(numbers), len(levels), np.uint32)
+        level[good] = place
+        return LevelMap(levels, level, status)
+
+
+def _number(cell: str) -> float:
+    """The number a cell spells; NaN for anything else, infinity for what is not finite."""
+    if NUMBER.fullmatch(cell):
+        return float(cell)
+    return math.inf if NOT_FINITE.fullmatch(cell) else math.nan
+
+
+def _binned(number: float, width: float) -> float:
+    """The number rounded down to a multiple of the width, as they are written: 0.3 is three times 0.1."""
+    step = Fraction(repr(width))
+    try:
+        return float(Fraction(repr(number)) // step * step)
+    except OverflowError:
+        return math.inf
+
+
+def _categories(cells: list[str]) -> LevelMap:
+    levels = sorted(set(cells) - {""})
+    if len(levels) > MOST_LEVELS:
+        raise _too_many(len(levels))
+    place = {cell: i for i, cell in enumerate(levels)}
+    level = np.array([place.get(cell, len(levels)) for cell in cells], np.uint32)
+    return LevelMap(tuple(levels), level, np.zeros(len(cells), np.uint8))
+
+
+def _too_many(distinct: int, bin_width: float | None = None) -> SourceError:
+    bins = "bin numbers with --value-bin WIDTH" if bin_width is None else f"widen the bins of {bin_width:g}"
+    return SourceError(
+        f"the value column has {distinct:,} distinct values, and a release holds up to {MOST_LEVELS:,}: "
+        f"{bins}, or leave the column out with --no-value"
+    )

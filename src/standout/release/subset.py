@@ -1,0 +1,54 @@
+"""Some of the records of a release, as a release."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import offsets
+from standout.core.errors import ParameterError
+from standout.release.build import frozen_groups, frozen_levels, packed, tightened
+from standout.release.labels import Labels
+from standout.release.model import Codes, Orientation, Release, code_type, frozen
+
+__all__ = ["labels_at", "subset"]
+
+
+def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
+    """The release without the other records, in canonical form: the same as read from their entries alone.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> subset(release, np.arange(100) % 4 == 0).n_records
+    25
+    """
+    if keep.shape != (release.n_records,) or not keep.any():
+        raise ParameterError("a part of a release has at least one of its records")
+    side, lengths = release.check().by_record, release.lengths
+    taken = np.repeat(keep, lengths)
+    items, other = np.unique(side.other[taken], return_inverse=True)
+    start = offsets(lengths[keep])
+    groups = Orientation(
+        start, other.astype(code_type(len(items))), _taken(side.value, taken), _taken(side.time, taken)
+    )
+    groups, levels, clock = tightened(groups, release.levels, release.clock)
+    return Release(
+        labels_at(release.records, np.flatnonzero(keep)),
+        labels_at(release.items, items),
+        None if release.titles is None else labels_at(release.titles, items),
+        frozen_levels(levels),
+        clock,
+        frozen_groups(groups),
+        packed(groups, len(items), levels, clock),
+        release.provenance,
+    )
+
+
+def _taken(column: Codes | None, taken: NDArray[np.bool_]) -> Codes | None:
+    return None if column is None else column[taken]
+
+
+def labels_at(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
+    """The labels at these places."""
+    texts = [labels.raw(int(place)) for place in places]
+    return Labels(frozen(offsets([len(text) for text in texts])), np.frombuffer(b"".join(texts), np.uint8))

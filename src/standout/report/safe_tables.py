@@ -1,0 +1,41 @@
+"""Tables as files, with nothing in a cell that a spreadsheet would run."""
+
+from pathlib import Path
+
+import polars as pl
+
+from standout.core.atomic_files import put
+from standout.core.errors import ParameterError
+
+__all__ = ["inert", "private_table", "table_form"]
+
+ACTIVE = r"^([=+\-@\t\r\n]|＝|＋|－|＠)"
+"""What a spreadsheet takes for a formula, also in the wide forms."""
+FORMS = (".csv", ".parquet")
+
+
+def inert(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before every text that a spreadsheet would run.
+
+    >>> inert(pl.DataFrame({"record": ["7", "=1+1", "-3"]}))["record"].to_list()
+    ['7', "'=1+1", "'-3"]
+    """
+    texts = pl.col(pl.String)
+    return table.with_columns(
+        pl.when(texts.str.contains(ACTIVE)).then("'" + texts).otherwise(texts).name.keep()
+    )
+
+
+def table_form(path: Path) -> str:
+    """.csv or .parquet, or an error."""
+    if path.suffix not in FORMS:
+        raise ParameterError(f"{path.name}: a table's name ends in {' or '.join(FORMS)}")
+    return path.suffix
+
+
+def private_table(table: pl.DataFrame, path: Path) -> None:
+    """Writes a .csv or .parquet file that only its owner can read; it appears when it is whole."""
+    form = table_form(path)
+    put(
+        path, lambda file: inert(table).write_csv(file) if form == ".csv" else table.write_parquet(file), True
+    )

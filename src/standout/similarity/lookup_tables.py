@@ -1,0 +1,292 @@
+"""Similarities as tables: what the kernels look up instead of calling anything.
+
+    Sim(fact, entry) = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time]
+
+u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
+a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
+and functions of the user's own; the last have a row of c for each kind.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Int, kernel
+from standout.facts import Known
+from standout.release.model import Levels, Release
+from standout.similarity.attributes import Custom, Similarity, Value, asked, checked, days_per_unit
+
+__all__ = ["Shape", "Single", "Tables", "tables"]
+
+CALLS = 1 << 22
+"""How many numbers a function of the user's own may be asked for."""
+LONG = 1 << 20
+"""A table of times of up to so many floats is looked up as it is: it fits into a cache."""
+STRAIGHT = 2.0**-22
+"""By what share of itself a longer one may be off where it is taken for straight: four roundings."""
+TRIES = 3
+CROOKED = 1 / 256
+"""The share of pieces that are not straight from which on none is taken so."""
+NO_LINES = np.empty(0, np.float32)
+TINY = 1e-30
+"""Below this a single-precision number is near its end, where arithmetic is slow and wrong: 0 instead."""
+
+
+class Shape(NamedTuple):
+    """What decides a fact's row of the tables: its value, and its time where that lies far outside."""
+
+    value: Value | None
+    timed: bool
+    far: int | None
+
+
+class Single(NamedTuple):
+    """The tables in single precision, for the kernels. `shared` says where all kinds have one row of c,
+    `even` where they have one factor b, too.
+
+    A long c, as of minutes, does not fit into a cache. Then `lines` has a straight piece for each
+    2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
+    """
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    off: NDArray[np.uint64]
+    c: NDArray[np.float32]
+    shared: NDArray[np.bool_]
+    even: NDArray[np.bool_]
+    lines: NDArray[np.float32]
+    line_bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables for the facts of a Known. `shape` is each fact's row, `time` what is subtracted, `terms` by row
+    how many parts are added up (2 for a decay of value and time). `used` kinds come up; there is room for
+    more."""
+
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+    shape: Ints
+    time: Ints
+    terms: Ints
+    used: int
+
+    def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
+        """The most that a term of Sim can be, for facts of these shapes and known times."""
+        fixed, timed = self.a.max(axis=1)[shape], self.b.max(axis=1)
+        if not span or not timed.any():
+            return np.asarray(fixed)
+        most = _window_max(self.c, span)
+        used = [kind for kind in range(self.b.shape[1]) if self.b[:, kind].any()]
+        shared = (self.off == self.off[:, :1]).all()
+        rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
+        return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
+
+    def single(self, lookups: int) -> Single:
+        """The same for the kernels, which will look things up so many times."""
+        shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
+        even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
+        a, b, c = _single(self.a), _single(self.b), _single(self.c)
+        lines, line_bits = (
+            _lines(np.where(self.c < TINY, 0.0, self.c)) if lookups > len(c) > LONG else (NO_LINES, 0)
+        )
+        return Single(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
+
+
+def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
+    """The similarity, tabulated for everything in `known`."""
+    if not isinstance(similarity, Similarity):
+        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
+    return _Tabulation(release, known, similarity).tables()
+
+
+class _Tabulation:
+    def __init__(self, release: Release, known: Known, similarity: Similarity) -> None:
+        self.release, self.similarity = release, similarity
+        self.levels: Levels = np.empty(0) if release.levels is None else release.levels
+        self.n_levels, bank = release.n_levels, release.n_levels + 1
+        self.used = bank if release.by_item.value_bits == self.n_levels.bit_length() else 2 * bank
+        self.span = release.span
+        self.day = days_per_unit(release)
+        self.known, self.far = known, self._far(known)
+        near = known.time[known.timed & ~self.far]
+        self.latest = int(near.max(initial=0))
+        self.width = max(self.span, 1) + self.latest - int(near.min(initial=0))
+        self.rows: list[Floats] = []
+        self.end = 0
+        self.near: int | None = None
+
+    def _far(self, known: Known) -> NDArray[np.bool_]:
+        """Facts whose time lies so far outside that a table over all distances would be mostly air."""
+        outside = (known.time < -self.span) | (known.time > 2 * self.span)
+        return known.timed & outside
+
+    def tables(self) -> Tables:
+        shapes, shape = self._shapes()
+        kinds = 1 << self.release.by_item.value_bits
+        a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
+        off, terms = np.zeros((len(shapes), kinds), np.int64), np.ones(len(shapes), np.int64)
+        judged = np.zeros(len(shapes), np.bool_)
+        for u, one in enumerate(shapes):
+            fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
+            terms[u], judged[u] = fill(one, a[u], b[u], off[u])
+        self._row(np.zeros(max(self.width, 1 << self.release.by_item.time_bits)))  # no code reaches past it
+        time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
+        return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms, self.used)
+
+    def _shapes(self) -> tuple[list[Shape], Ints]:
+        """The distinct shapes, and each fact's place among them."""
+        known = self.known
+        code = 2 * (known.value + 1) + known.timed
+        far = np.flatnonzero(self.far)
+        past = 2 * (len(known.values) + 1)
+        code[far] = past + far  # each a shape of its own: there are few
+        distinct, place = np.unique(code, return_inverse=True)
+        return [self._shape(one, past) for one in distinct.tolist()], place.astype(np.int64)
+
+    def _shape(self, code: int, past: int) -> Shape:
+        known = self.known
+        fact = code - past if code >= past else None
+        value = (code // 2 - 1) if fact is None else int(known.value[fact])
+        timed = bool(code % 2) if fact is None else True
+        return Shape(
+            None if value < 0 else known.values[value], timed, None if fact is None else int(known.time[fact])
+        )
+
+    def _fill(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a similarity that judges values and times apart.
+
+        Returns how many terms add up, and whether the time counts.
+        """
+        values, at = self._values(shape), self._times(shape)
+        bank = slice(0, self.n_levels + 1)
+        second = slice(self.n_levels + 1, 2 * self.n_levels + 2)  # without a time: what c says counts 0
+        both = values is not None and at is not None
+        alone = np.ones(self.n_levels + 1) if values is None else values
+        if at is None:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+            return 1, False
+        off[:] = at
+        b[bank] = alone if not (both and self.similarity.adds) else 1.0
+        if both and self.similarity.adds:
+            a[bank] = alone
+            a[second] = alone[: len(a[second])]
+        return (2 if both and self.similarity.adds else 1), True
+
+    def _values(self, shape: Shape) -> Floats | None:
+        """Sim of the known value with each level, and 0 for an entry without a value."""
+        if shape.value is None or self.release.levels is None:
+            return None
+        value, who = shape.value, "a similarity's values()"
+        found = asked(lambda: self.similarity.values(value, self.levels), who)
+        return None if found is None else np.append(checked(found, self.n_levels, who), 0.0)
+
+    def _times(self, shape: Shape) -> int | None:
+        """Where the row of c for this shape begins, moved so that time − known time is added to it."""
+        if not shape.timed or self.span == 0:
+            return None
+        if shape.far is None and self.near is not None:
+            return self.near
+        steps, who = self._steps(shape), "a similarity's times()"
+        found = asked(lambda: self.similarity.times(steps * self.day), who)
+        if found is None:
+            return None
+        at = self._row(checked(found, len(steps), who)) + self._zero(shape)
+        if shape.far is None:
+            self.near = at
+        return at
+
+    def _steps(self, shape: Shape) -> Floats:
+        """The distances in units from a fact's time to an entry's that can come up."""
+        if shape.far is not None:
+            return np.arange(self.span, dtype=np.float64) - shape.far
+        return np.arange(self.width, dtype=np.float64) - self.latest
+
+    def _zero(self, shape: Shape) -> int:
+        """Where distance 0 stands in a row of these steps."""
+        return self.latest if shape.far is None else shape.far
+
+    def _row(self, row: Floats) -> int:
+        self.rows.append(row)
+        self.end += len(row)
+        return self.end - len(row)
+
+    @cached_property
+    def _lacks_values(self) -> bool:
+        """Whether an entry has no value while others have one: else nobody is asked what that would mean."""
+        value = self.release.by_record.value
+        return value is not None and int(value.max(initial=0)) == self.n_levels
+
+    def _fill_custom(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        """One shape of a function of the user's own: each kind has a row of c."""
+        assert isinstance(self.similarity, Custom)
+        call = self.similarity
+        timed = shape.timed and self.span > 0
+        steps = self._steps(shape)
+        if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
+            raise ParameterError(
+                f"a function of value and time would be called more than {CALLS:,} times: "
+                "judge them apart, in a subclass of Similarity with values() and times()"
+            )
+        levels, valued = [*self.levels, None], self.n_levels > 0 and not self._lacks_values
+        for kind, level in enumerate(levels[:-1] if valued else levels):
+            level = float(level) if isinstance(level, np.floating) else level
+            a[kind] = 0.0 if timed else call(shape.value, level, None)
+            if kind + len(levels) < self.used:
+                a[kind + len(levels)] = call(shape.value, level, None)
+            if timed:
+                b[kind] = 1.0
+                row = [call(shape.value, level, float(step * self.day)) for step in steps]
+                off[kind] = self._row(np.array(row)) + self._zero(shape)
+        unused = b == 0  # kinds without a time, and those that do not come up: looked up, multiplied by 0
+        off[unused] = off[0]
+        return 1, timed
+
+
+def _window_max(row: Floats, width: int) -> Floats:
+    """max(row[i : i + width]) for every i: of each window the maxima of its two halves, block by block."""
+    blocks = np.pad(row, (0, 2 * width - len(row) % width)).reshape(-1, width)
+    ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
+    behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
+    return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
+
+
+def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
+    """Straight pieces that stand for c, as long as can be, and how many bits of a place lie within one."""
+    longest = (len(c) // (LONG // 8)).bit_length()
+    for bits in range(longest, max(longest - TRIES, 0), -1):
+        lines = np.empty(2 * -(-len(c) >> bits), np.float32)
+        if _straighten(c, 1 << bits, lines) <= CROOKED * len(lines) / 2:
+            return lines, bits
+    return NO_LINES, 0
+
+
+@kernel
+def _straighten(c: Array, size: Int, lines: Array) -> Int:
+    """Fills in value and slope of each piece of c, or NaN; returns how many pieces are not straight."""
+    crooked = 0
+    for piece in range(len(lines) // 2):
+        first, last = piece * size, min(piece * size + size, len(c))
+        slope = (c[last - 1] - c[first]) / (size - 1) if last - first == size else 0.0
+        high, low, least, most = 0.0, 0.0, np.inf, 0.0
+        for i in range(first, last):
+            off = c[i] - (c[first] + slope * (i - first))
+            high, low = max(high, off), min(low, off)
+            least, most = min(least, c[i]), max(most, c[i])
+        straight = high - low <= 2.0 * STRAIGHT * least and (least >= TINY or most == 0.0)
+        crooked += not straight
+        value = c[first] + (high + low) / 2.0 if straight else np.nan  # as far above as below
+        lines[2 * piece], lines[2 * piece + 1] = np.float32(value), np.float32(slope)
+    return crooked
+
+
+def _single(array: Floats) -> NDArray[np.float32]:
+    return np.where(array < TINY, 0.0, array).astype(np.float32)

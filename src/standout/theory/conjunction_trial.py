@@ -1,0 +1,96 @@
+"""Algorithm 1A tried on targets of a release: who matches, and how alike they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
+from standout.attack.queries import Queries, prefixes, prepared
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.progress import Progress, quiet
+from standout.core.threads import run_in_slices
+from standout.evaluate.pairs import similarities
+from standout.evaluate.targets import drawn, shuffled
+from standout.facts import entries_told
+from standout.release.model import Release
+from standout.similarity.attributes import Similarity
+
+__all__ = ["Suspects", "Trial", "trial"]
+
+PIECE = 1 << 20
+"""How many attributes are compared at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """The matching set D′ of a target r, and Sim(r, r′) with |supp(r)| below the line, and the union."""
+
+    target: int
+    record: Ints
+    over_first: Floats
+    over_union: Floats
+
+    def over(self, over: str) -> Floats:
+        return self.over_first if over == "first" else self.over_union
+
+    def kept(self, keep: NDArray[np.bool_]) -> "Suspects":
+        """Those who are left in a sample: a score of Algorithm 1A depends on one record only."""
+        return Suspects(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Targets with at least m items, and who matches m of them; `left_out` records have fewer."""
+
+    m: int
+    suspects: list[Suspects]
+    left_out: int
+
+
+def trial(
+    release: Release,
+    similarity: Similarity,
+    alpha: float,
+    m: int,
+    targets: int | None = 200,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = quiet,
+) -> Trial:
+    """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
+    chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")
+    orders = shuffled(release, chosen, seed, "theorems")
+    first = offsets([len(order) for order in orders])
+    everything = entries_told(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+    nobody = np.full(len(chosen), -1, np.int64)
+    histories = prepared(release, everything, similarity, "one", nobody)
+    facts = prefixes(histories, [m])
+    found: dict[int, Suspects] = {}
+
+    def work_on(low: int, high: int, work: Workplace) -> None:
+        for q in range(low, high):
+            record, score = least_similar(facts, q, work)
+            found[q] = _suspects(histories, q, int(chosen[q]), record[score >= alpha])
+
+    run_in_slices(len(chosen), threads, workplace, work_on, progress)
+    return Trial(m, [found[q] for q in range(len(chosen))], left_out)
+
+
+def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) over either denominator; the target's own entries are what is known."""
+    lengths = histories.release.lengths
+    total, shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
+    step = max(1, PIECE // int(lengths[target]))
+    for low in range(0, len(record), step):
+        here = slice(low, low + step)
+        total[here], shared[here] = _compared(histories, q, record[here])
+    union = lengths[target] + lengths[record] - shared
+    return Suspects(target, record, total / lengths[target], total / union)
+
+
+def _compared(histories: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
+    """(Σ Sim, how many items are shared) of a target and each of these records."""
+    pair, _, alike = similarities(histories, np.full(len(record), q), record)
+    shared = np.bincount(pair[alike >= 0], minlength=len(record))
+    return np.bincount(pair, np.maximum(alike, 0.0), len(record)).astype(np.float64), shared.astype(np.int64)

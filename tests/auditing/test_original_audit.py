@@ -1,0 +1,313 @@
+"""The audit of a sanitized release: it is about the people of the original, and says so."""
+
+import json
+from dataclasses import fields, replace
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import standout as so
+from standout.auditing.exposure import begins
+from standout.auditing.risk_table import risk_table
+from standout.auditing.selfcheck import SelfCheck, slow_scores
+from standout.evaluate.estimate_json import told
+from standout.evaluate.population import People
+from standout.facts import values_of
+from standout.release.model import Release
+from standout.report.audit_page import page
+from standout.sanitized import Done, Period, Sanitized, Terms
+from standout.sanitizing.noise_aware import attacks_on, noise_in
+
+pytestmark = pytest.mark.once
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "findings.schema.json").read_text())
+TARGETS, FACTS, SEED = 12, [1, 2, 4], 3
+GONE, ADDED = {"thing 3", "thing 11"}, "thing 5"
+
+
+def people(n=60, items=30, seed=1):
+    draw, rows = np.random.default_rng(seed), []
+    for r in range(n):
+        for i in draw.permutation(items)[: 9 + r % 6].tolist():
+            day = date(2004, 1, 1) + timedelta(days=int(draw.integers(900)))
+            rows.append((f"person {r}", f"thing {i}", float(draw.integers(1, 6)), day))
+    return rows
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
+
+
+def changed(rows):
+    """Every third person left out, the next of every third told by whom stands before; months; items gone;
+    renumbered. (rows of the release, who stands for whom)"""
+    names = sorted({who for who, *_ in rows}, key=lambda who: int(who.split()[1]))
+    stands = {}
+    for at, who in enumerate(names):
+        stands[who] = None if at % 3 == 0 else names[at] if at % 3 == 1 or at % 2 else names[at - 1]
+    number = {who: str(9000 + 7 * at) for at, who in enumerate(reversed(names))}
+    kept = [
+        (number[who], item, min(value + (at % 5 == 0), 5.0), day.replace(day=1))
+        for at, (who, item, value, day) in enumerate(rows)
+        if who in stands.values() and item not in GONE
+    ]
+    return kept, {who: None if other is None else number[other] for who, other in stands.items()}
+
+
+def put_together(rows, kept, stands, done=()):
+    original, release = so.read(frame(rows)), so.read(frame(kept))
+    place = {name: at for at, name in enumerate(release.records)}
+    code = {name: at for at, name in enumerate(release.items)}
+    terms = Terms(
+        np.array([place.get(stands[who], -1) for who in original.records], np.int64),
+        np.array([code.get(item, -1) for item in original.items], np.int64),
+        values_of(original), (Period("month"),),
+    )  # fmt: skip
+    own = {field.name: getattr(release, field.name) for field in fields(Release)}
+    return Sanitized(**own, original=original, terms=terms, done=tuple(done))
+
+
+STEPS = (Done("sample-records", {"records before": 60, "records": 40}), Done("round-time month", {}))
+ask = partial(so.audit, targets=TARGETS, facts=FACTS, name="people.csv", seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return people()
+
+
+@pytest.fixture(scope="module")
+def safer(rows):
+    return put_together(rows, *changed(rows), STEPS)
+
+
+@pytest.fixture(scope="module")
+def done(safer):
+    return ask(safer, fail_above=0.05)
+
+
+def unchanged(release):
+    own = {field.name: getattr(release, field.name) for field in fields(Release)}
+    everybody = np.arange(release.n_records)
+    return Sanitized(
+        **own, original=release, terms=Terms(everybody, np.arange(release.n_items), values_of(release))
+    )
+
+
+def test_with_nothing_changed_the_findings_are_the_same(rows, tmp_path):
+    listed = tmp_path / "sensitive.txt"
+    listed.write_text("thing 3\thealth\nthing 5\nthing 77\n")
+    release = so.read(frame(rows))
+    one, other = (ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release)))
+    told, others = dict(one.findings), dict(other.findings)
+    assert told.pop("original") is None and others.pop("original")["not_in_release"] == 0
+    whom = "the 60 people of the original, all in this release."
+    assert others["answer"].pop("sentence") == told["answer"].pop("sentence").replace("people.", whom)
+    assert len(others["trust"].pop("checks")) == len(told["trust"].pop("checks")) + 1 == 5
+    assert {*told.pop("limits")} < {*others.pop("limits")}
+    assert told == others
+    assert one.risk_table(draws=2).equals(other.risk_table(draws=2))
+
+
+def test_the_findings_keep_to_the_schema_and_say_what_the_release_was_made_from(done, safer):
+    jsonschema.Draft202012Validator(SCHEMA).validate(done.findings)
+    found = done.findings["original"]
+    assert done.complete and done.trusted, done.findings["trust"]
+    assert (found["records"], found["entries"]) == (60, safer.original.n_entries)
+    assert found["fingerprint"] == safer.original.fingerprint != done.findings["data"]["fingerprint"]
+    assert found["not_in_release"] == 20 and found["records_of_several"] == 10
+    assert [one["step"] for one in found["done"]] == ["sample-records", "round-time month"]
+    sentence = done.findings["answer"]["sentence"]
+    assert "of the 60 people of the original, 20 of whom are not in this release." in sentence
+    assert "Who is not in this release cannot be found, and is among those tried." in found["words"]
+    assert "10 of the records stand for several people" in found["words"]
+    assert done.findings["answer"]["of"] == 60
+
+
+def test_nobody_is_named_neither_by_the_old_ids_nor_by_the_new(done, safer):
+    text = json.dumps(done.findings) + page(done.findings)
+    assert not any(f'"{name}"' in text for name in (*safer.records, *safer.original.records, *safer.items))
+    assert "person 1" not in text and "thing 1" not in text
+
+
+def test_the_report_says_so(done):
+    text = page(done.findings)
+    assert "What adversaries know is taken from the original" in text
+    assert "60 people of the original, 20 of whom are not in this release" in text
+    assert "sample-records" in text and "40 of 60 records left" in text
+    assert "about the release itself, not about the original" in text
+    assert "Fingerprint of the original" in text
+
+
+def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, safer):
+    for one in done.findings["adversaries"]:
+        adversary = done.adversaries[one["name"]]
+        direct = so.simulate(safer, adversary, targets=TARGETS, seed=SEED)
+        assert one["at"]["found"] == told(direct.estimate("found"))
+        assert one["at"]["revealed_right"] == told(direct.estimate("revealed_right"))
+        assert one["left_out"] == int((safer.original.lengths < adversary.knows).sum())
+
+
+def test_classes_of_people_are_those_of_the_original(done, safer, rows):
+    exposure = done.findings["exposure"]
+    lengths = safer.original.lengths
+    for row in exposure["by_length"]:
+        assert row["people"] == int(((lengths >= row["low"]) & (lengths <= row["high"])).sum())
+    first = begins(safer.original)
+    assert sum(row["people"] for row in exposure["by_joined"]) == len(first) == 60
+    days = {}
+    for who, _, _, day in rows:
+        days[who] = min(day, days.get(who, day))
+    for row in exposure["by_joined"]:
+        assert row["people"] == sum(row["low"] <= day.isoformat() <= row["high"] for day in days.values())
+
+
+def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp_path):
+    kept, stands = changed(rows)
+    kept += [(who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in kept}]  # true of some only
+    safer = put_together(
+        rows, list({(who, item): row for row in kept for who, item in [row[:2]]}.values()), stands
+    )
+    listed = tmp_path / "sensitive.txt"
+    listed.write_text(f"thing 3\tgone\n{ADDED}\tadded\nthing 7\tkept\n")
+    done = ask(safer, targets=60, sensitive=listed)
+    adversary = done.adversaries["acquaintance"]
+    cell = so.simulate(safer, adversary, targets=60, seed=SEED).cell()
+    found = {row["category"]: row for row in done.findings["exposure"]["sensitive"]["rows"]}
+    out = {(who, item) for who, item, *_ in kept}
+    for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():
+        having, hits = 0, 0.0
+        for place, right in zip(cell.places.tolist(), cell.outcomes.right[:, 0].tolist(), strict=True):
+            who = safer.original.records[place]
+            known = {fact.item for fact in adversary.observe(safer.original, who, seed=SEED)}
+            if any(row[:2] == (who, item) for row in rows):
+                having += 1
+                hits += right * (item not in known and (stands[who], item) in out)
+        assert found[name]["revealed"]["n"] == having
+        assert found[name]["revealed"]["value"] == pytest.approx(hits / having)
+        assert found[name]["people_with"] == len({who for who, one, *_ in rows if one == item})
+    assert found["gone"]["revealed"]["value"] == 0 < found["kept"]["revealed"]["value"]
+
+
+def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
+    adversary = so.Adversary(knows=4, value_error=1, time_error=14)
+    table = risk_table(safer, adversary, draws=3, seed=2)
+    assert table["record"].to_list() == list(safer.original.records)
+    assert table["length"].to_list() == safer.original.lengths.tolist()
+    _, stands = changed(rows)
+    gone = table.filter(pl.Series([stands[who] is None for who in table["record"]]))
+    assert len(gone) == 20 and gone.select(pl.sum("probability", "low", "high")).row(0) == (0, 0, 0)
+    assert gone["facts_needed"].null_count() == 20
+    there = table.filter(pl.Series([stands[who] is not None for who in table["record"]]))
+    assert there["probability"].mean() > 0.5 and (there["high"] > there["low"]).all()
+
+
+def test_slow_scores_agree_with_told_facts(safer):
+    """Also where values are told as others, which are no levels of the release."""
+    other = replace(safer, terms=replace(safer.terms, values=tuple(x / 2 for x in safer.terms.values)))
+    adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
+    for release in (safer, other):
+        known = People.of(release).observed(adversary, np.arange(10), SEED)
+        verdicts = so.ScoreboardRH().attacks(release, known)
+        for q in range(10):
+            assert verdicts[q].scores == pytest.approx(slow_scores(release, known, q), abs=1e-9)
+
+
+@pytest.mark.parametrize("spoil", ["stands", "items"])
+def test_an_original_that_does_not_belong_to_the_release_is_noticed(safer, spoil):
+    """With another's key nobody would be found, which would look like a safe release."""
+    order = np.random.default_rng(5).permutation(len(getattr(safer.terms, spoil)))
+    terms = replace(safer.terms, **{spoil: getattr(safer.terms, spoil)[order]})
+    done = ask(replace(safer, terms=terms))
+    assert not done.trusted
+    failed = [check["name"] for check in done.findings["trust"]["checks"] if not check["passed"]]
+    assert failed == ["standing"]
+    assert "another original or another key" in done.findings["trust"]["checks"][-1]["words"]
+
+
+def test_checks_are_made_on_some_of_a_large_release_with_their_people(safer, monkeypatch):
+    monkeypatch.setattr("standout.auditing.selfcheck.SAMPLE", 20)
+    done = ask(safer)
+    assert done.trusted and len(done.findings["trust"]["checks"]) == 5
+    own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
+    assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
+    assert 20 <= own.people.truth.n_records < 60 and (own.release.terms.stands >= 0).all()
+
+
+def _rungs():
+    from standout.auditing.ladder import LADDER
+
+    return [rung for rung in LADDER if rung.name == "acquaintance"]
+
+
+def test_a_release_without_dates_or_values_is_audited_too(rows):
+    kept, stands = changed(rows)
+    bare = frame(kept).select("record", "item")
+    whole = put_together(rows, kept, stands)
+    release = so.read(bare)
+    own = {field.name: getattr(release, field.name) for field in fields(Release)}
+    terms = replace(whole.terms, values=(None,) * whole.original.n_levels, periods=())
+    safer = Sanitized(**own, original=whole.original, terms=terms)
+    ladder = {
+        "nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30),
+        "plain": so.Adversary(knows=6),
+    }
+    done = ask(safer, ladder=ladder)
+    jsonschema.Draft202012Validator(SCHEMA).validate(done.findings)
+    assert done.trusted, done.findings["trust"]
+
+
+def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
+    release = so.synthesize(records=400, items=300, entries=12_000, seed=3)
+    safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
+    done = so.audit(safer, targets=60, facts=[4], seed=2)
+    told = done.findings["original"]
+    named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+    ways = {
+        "without dates": so.ScoreboardRH(time_scale=None),
+        "dates within about 4000 days": so.ScoreboardRH(time_scale=4000),
+        "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
+    }
+    assert set(attacks_on(safer, noise_in(safer), named)) == {"", *ways}
+    asked = {"targets": 60, "absent": False, "seed": 2}
+    papers = so.simulate(safer, named, **asked).estimate("found").value
+    best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("found").value
+    assert told["attack"] in told["words"] and done.findings["answer"]["rate"]["value"] == best > papers
+    assert done.risk_table(records=30)["probability"].mean() > papers
+    plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
+    assert plain.findings["original"]["attack"] == ""
+
+
+def test_attacks_that_allow_for_noise_count_what_lies_within_it():
+    release = so.synthesize(records=40, items=30, entries=400, seed=3)
+    knows = so.Adversary(value_error=1, time_error=14)
+
+    def window(*steps, adversary=knows):
+        safer = so.sanitize(release, *steps, seed=1)
+        found = attacks_on(safer, noise_in(safer), adversary)
+        return found["counting what lies within the noise"].similarity if len(found) > 1 else None
+
+    assert window("round-time month", "drop-entries 0.5") is None
+    assert window("perturb-time 30") == so.Within(1, 44)
+    assert window("perturb-value 2", "perturb-time 30", "perturb-time 10") == so.Within(3, 54)
+    assert window("perturb-value none", "perturb-time 30") == so.Within(None, 44)
+    assert window("randomized-response 1") == so.Within(None, 14)
+    blind = so.Adversary(value_error=None, time_error=None)
+    assert set(attacks_on(so.sanitize(release, "perturb-value 2", seed=1), [so.PerturbValue(2)], blind)) == {
+        "", "without values",
+    }  # fmt: skip
+
+
+def test_the_gate_is_about_those_who_are_in_the_release():
+    release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
+    few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
+    done = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
+    at = done.findings["adversaries"][1]["at"]
+    assert at["found"]["value"] < 0.3 < at["found_released"]["value"] and at["found_released"]["n"] < 40
+    assert done.exceeded and "people in the release" in done.findings["threshold"]["words"]
+    assert "Of those who are in it" in done.findings["answer"]["sentence"]

@@ -1,0 +1,96 @@
+"""Numbers with their uncertainty: the textbook's values, and intervals that cover as often as they say."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import standout as so
+from standout.evaluate.estimates import Estimate, mean, median, rate, student
+
+RUNS = 4_000
+
+
+@pytest.mark.parametrize(
+    ("freedom", "confidence", "t"),
+    [(1, 0.95, 12.7062), (2, 0.9, 2.91999), (4, 0.99, 4.60409), (9, 0.95, 2.26216), (30, 0.95, 2.04227),
+     (120, 0.99, 2.61742), (299, 0.95, 1.96793), (301, 0.95, 1.96788), (10**6, 0.95, 1.96)],
+)  # fmt: skip
+def test_students_t_is_the_one_in_the_tables(freedom, confidence, t):
+    assert student(freedom, confidence) == pytest.approx(t, rel=2e-4)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_ends_of_wilsons_interval_solve_its_equation(case):
+    successes, n = case
+    found, z = rate(successes, n), 1.959963984540054
+    assert found.value == successes / n
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    for end, open_end in ((found.low, successes == 0), (found.high, successes == n)):
+        if not open_end:  # |p̂ − p| = z √(p(1 − p)/n)
+            assert abs(found.value - end) == pytest.approx(z * math.sqrt(end * (1 - end) / n), abs=1e-9)
+    assert (found.low == 0) == (successes == 0)
+    assert (found.high == 1) == (successes == n)
+
+
+@pytest.mark.parametrize("n", [100, 400])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.9])
+def test_wilsons_intervals_cover(share, n):
+    draws = np.random.default_rng(17).binomial(n, share, RUNS)
+    found = [rate(int(k), n) for k in draws]
+    assert 0.93 <= np.mean([one.low <= share <= one.high for one in found]) <= 0.97
+
+
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("shape", ["normal", "uniform", "gamma"])
+def test_students_intervals_cover(shape, n):
+    draw = np.random.default_rng(18)
+    sample = {"normal": draw.normal, "uniform": draw.uniform, "gamma": lambda size: draw.gamma(4, size=size)}[
+        shape
+    ]
+    middle = {"normal": 0.0, "uniform": 0.5, "gamma": 4.0}[shape]
+    found = [mean(row) for row in sample(size=(RUNS, n))]
+    assert 0.93 <= np.mean([one.low <= middle <= one.high for one in found]) <= 0.97
+
+
+@pytest.mark.parametrize("n", [50, 251, 1_200])
+def test_intervals_of_medians_cover_whatever_the_distribution(n):
+    found = [median(row) for row in np.random.default_rng(19).exponential(size=(RUNS // 4, n))]
+    covered = np.mean([one.low <= math.log(2) <= one.high for one in found])
+    assert 0.93 <= covered <= 0.98  # steps of whole numbers: a little more than asked, never less
+
+
+@pytest.mark.parametrize("n", [1, 5, 6, 9, 30, 99])
+def test_the_ends_of_a_medians_interval_are_the_innermost_that_cover(n):
+    def outside(k):
+        """The chance that fewer than k of n fair coins show heads."""
+        return sum(Fraction(math.comb(n, i), 2**n) for i in range(k))
+
+    found = median(np.arange(1, n + 1))
+    k = max(k for k in range(n) if outside(k) <= Fraction(1, 40))
+    assert (found.low, found.high) == ((k, n + 1 - k) if k else (-math.inf, math.inf))
+    assert found.value == (n + 1) / 2
+
+
+def test_of_nothing_nothing_is_known():
+    assert rate(0, 0) == Estimate(0.0, 0.0, 1.0, 0)
+    assert mean([]) == Estimate(0.0, -math.inf, math.inf, 0)
+    assert mean([3.0]) == Estimate(3.0, -math.inf, math.inf, 1)
+    assert median([]) == Estimate(0.0, -math.inf, math.inf, 0)
+    assert mean([2.0, 2.0]) == Estimate(2.0, 2.0, 2.0, 2)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (float("nan"), 5)])
+def test_successes_are_at_most_all(successes, n):
+    with pytest.raises(so.ParameterError, match="successes must be from 0 to n"):
+        rate(successes, n)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -0.1, float("nan"), "0.95", None])
+def test_a_confidence_lies_between_0_and_1(confidence):
+    for ask in (lambda: rate(1, 2, confidence=confidence), lambda: mean([1, 2], confidence=confidence)):
+        with pytest.raises(so.ParameterError, match="confidence must be a number between 0 and 1"):
+            ask()

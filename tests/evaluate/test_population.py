@@ -1,0 +1,400 @@
+"""Facts from the original: with nothing changed no number changes, and every outcome has its slow twin."""
+
+import math
+from dataclasses import fields, replace
+from datetime import date, timedelta
+from functools import partial
+
+import numba
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+import standout as so
+from standout.core.rng import generator
+from standout.evaluate.outcomes import NO_CLAIM, Outcomes
+from standout.evaluate.pairs import alike, alike_all
+from standout.evaluate.population import People
+from standout.evaluate.sampled_release import sampled
+from standout.evaluate.simulate import simulate
+from standout.facts import values_of
+from standout.release.model import Release
+from standout.sanitized import Period, Sanitized, Terms
+
+COMPILED = not numba.config.DISABLE_JIT
+DAY = date(2005, 3, 1)
+SIZES = [1, 3]
+NAMES = [field.name for field in fields(Outcomes)]
+RECORDS = (400, 150, 9_000) if COMPILED else (40, 30, 500)
+
+
+def sanitized(release, original, terms):
+    """The release as one that was made from the original."""
+    kept = {field.name: getattr(release, field.name) for field in fields(Release)}
+    return Sanitized(**kept, original=original, terms=terms)
+
+
+def unchanged(release):
+    """Made from itself, with nothing done."""
+    everybody, items = np.arange(release.n_records), np.arange(release.n_items)
+    return sanitized(release, release, Terms(everybody, items, values_of(release)))
+
+
+def released(cells):
+    """The release of {(record, item): (value, day)}; values are numbers, or categories."""
+    rows = [
+        (*pair, value, None if day is None else DAY + timedelta(days=day))
+        for pair, (value, day) in cells.items()
+    ]
+    texts = any(isinstance(value, str) for _, _, value, _ in rows)
+    kind = pl.String if texts else pl.Float64
+    schema = {"record": pl.String, "item": pl.String, "value": kind, "time": pl.Date}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return so.read(frame, value_type="text" if texts else "number")
+
+
+@pytest.fixture(scope="module")
+def release():
+    records, items, entries = RECORDS
+    return so.synthesize(records=records, items=items, entries=entries, seed=3)
+
+
+def same(one, other):
+    return one.table.equals(other.table) and all(
+        np.array_equal(getattr(a.outcomes, name), getattr(b.outcomes, name), equal_nan=True)
+        for a, b in zip(one.cells, other.cells, strict=True)
+        for name in NAMES
+    )
+
+
+ADVERSARIES = {
+    "usual": so.Adversary(knows=6, wrong=2, value_error=1, time_error=14),
+    "exact": so.Adversary(knows=4),
+    "wrong items": so.Adversary(knows=5, wrong=2, wrong_facts="items", time_error=30),
+    "any items": so.Adversary(knows=5, wrong=1, wrong_facts="any items", value_error=None),
+    "undated": so.Adversary(knows=6, wrong=1, time_error=None),
+    "items only": so.Adversary(knows=5, value_error=None, time_error=None),
+    "rarest": so.Adversary(knows=4, items="rarest"),
+    "popular": so.Adversary(knows=4, items="popular"),
+    "recent": so.Adversary(knows=4, items="recent", time_error=3),
+    "burst": so.Adversary(knows=4, items="burst", time_error=3),
+    "outside": so.Adversary(knows=3, items=so.outside_top(10)),
+    "filtered": so.Adversary(knows=3, length_error=0.5, joined_error=60),
+}
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+def test_with_nothing_changed_every_number_is_exactly_the_same(release, name):
+    ask = partial(
+        simulate, adversaries={name: ADVERSARIES[name]}, facts=[1, 3], targets=30 if COMPILED else 4,
+        draws=2, seed=4,
+    )  # fmt: skip
+    one, other = ask(release), ask(unchanged(release))
+    assert same(one, other)
+    assert (one.original, other.original) == (None, release.fingerprint)
+    assert [cell.present for cell in other.cells] == [1.0, 1.0]
+    assert [cell.random for cell in one.cells] == [cell.random for cell in other.cells]
+
+
+@pytest.mark.parametrize(
+    "similarity", [so.Present(), so.Equal(), so.Decay(), so.Within(value=1, time=None)], ids=str
+)
+@pytest.mark.parametrize("theta", [0.1, 1.0])
+def test_that_holds_for_every_similarity(release, similarity, theta):
+    ask = partial(
+        simulate, adversaries=ADVERSARIES["usual"], targets=20 if COMPILED else 3, similarity=similarity,
+        theta=theta, seed=8,
+    )  # fmt: skip
+    assert same(ask(release), ask(unchanged(release)))
+
+
+def test_a_saved_run_goes_on_and_depends_on_the_original_and_the_terms(release, tmp_path, monkeypatch):
+    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 3)
+    safer = unchanged(release)
+    ask = partial(simulate, adversaries=ADVERSARIES["exact"], targets=9, seed=2, save=tmp_path / "run")
+
+    def stop(stage, done, total):
+        if done >= 6:
+            raise KeyboardInterrupt
+
+    cut = ask(safer, progress=stop)
+    assert not cut.complete and len(list(tmp_path.iterdir())) == 1
+    assert same(ask(safer), simulate(release, ADVERSARIES["exact"], targets=9, seed=2))
+    assert len(list(tmp_path.iterdir())) == 1
+    rolled = replace(safer.terms, stands=np.roll(safer.terms.stands, 1))
+    for other in (replace(safer, terms=rolled), release):
+        ask(other)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert len({tuple(People.of(one).key()) for one in (safer, replace(safer, terms=rolled), release)}) == 3
+
+
+VALUES = {
+    "as they are": lambda value: value,
+    "halves": lambda value: None if value is None else float(value > 2),
+    "liked": lambda value: None if value is None else "liked" if value > 2 else "not",
+    "none": lambda value: None,
+}
+PERIODS = {
+    "days": (),
+    "weeks": (Period("week"),),
+    "months": (Period("month"),),
+    "both": (Period("week"), Period("quarter")),
+}
+
+
+def rounded(day, periods):
+    """A day rounded down, by the calendar."""
+    if day is None:
+        return None
+    moment = DAY + timedelta(days=day)
+    for period in periods:
+        if period.name == "week":
+            moment -= timedelta(days=moment.weekday())
+        else:
+            months = {"month": 1, "quarter": 3}[period.name]
+            moment = date(moment.year, (moment.month - 1) // months * months + 1, 1)
+    return (moment - DAY).days
+
+
+@st.composite
+def made(draw):
+    """(cells of the original, cells of the release, who stands for whom, values, periods)."""
+    people, things = "abcdefg"[: draw(st.integers(3, 7))], "uvwxyz"
+    pairs = draw(
+        st.lists(
+            st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=8, max_size=30, unique=True
+        )
+    )
+    value, day = st.sampled_from([1.0, 2.0, 4.0, None]), st.sampled_from([0, 3, 20, 60, 75, None])
+    cells = {pair: (draw(value), draw(day)) for pair in pairs}
+    assume(max(naive.lengths(cells).values()) >= 3)
+    assume(any(one is not None for one, _ in cells.values()))
+    assume(any(one is not None for _, one in cells.values()))
+    tell, periods = draw(st.sampled_from(sorted(VALUES))), draw(st.sampled_from(sorted(PERIODS)))
+    gone = draw(st.sets(st.sampled_from(things), max_size=2))
+    noise = st.sampled_from([0, 0, 0, 1, -1, 3])
+    there = sorted(naive.lengths(cells))
+    stands = {who: draw(st.sampled_from([*there, None])) for who in there}  # sampled, and clusters
+    stands = {who: draw(st.sampled_from([who, other])) for who, other in stands.items()}
+    names = dict(zip(there, draw(st.permutations([f"r{n}" for n in range(len(there))])), strict=True))
+    out = {}
+    for (who, item), (one, when) in cells.items():
+        if item in gone or who not in stands.values() or not draw(st.sampled_from([True, True, True, False])):
+            continue
+        shaken = None if one is None else one + draw(noise)
+        moved = None if when is None else rounded(when + draw(noise), PERIODS[periods])
+        out[names[who], item] = VALUES[tell](shaken), moved
+    assume(out)
+    left = naive.lengths(out)
+    stands = {who: names[other] if other and names[other] in left else None for who, other in stands.items()}
+    return cells, out, stands, tell, periods
+
+
+def put_together(cells, out, stands, tell, periods):
+    original, release = released(cells), released(out)
+    place = {name: at for at, name in enumerate(release.records)}
+    code = {name: at for at, name in enumerate(release.items)}
+    return sanitized(release, original, Terms(
+        np.array([place.get(stands[who], -1) for who in original.records], np.int64),
+        np.array([code.get(item, -1) for item in original.items], np.int64),
+        tuple(VALUES[tell](value) for value in values_of(original)), PERIODS[periods],
+    ))  # fmt: skip
+
+
+def told(cells, tell, periods, blind):
+    """{item: (value, day)} as the release would tell it; `blind`: it has no values, no times."""
+    return {
+        item: (
+            None if blind[0] else VALUES[tell](value),
+            None if blind[1] else rounded(day, PERIODS[periods]),
+        )
+        for item, (value, day) in cells.items()
+    }
+
+
+def record(cells, who):
+    return {item: cell for (other, item), cell in cells.items() if other == who}
+
+
+def sim(own, theirs):
+    """Sim of a true history and a record, the union below the line."""
+    shared = [naive.within(own[item], theirs[item]) for item in own if item in theirs]
+    return math.fsum(shared) / len({*own, *theirs})
+
+
+def outcome(out, facts, own, stander, top, theta):
+    """Every outcome of one try, by the paper's formulas: `own` is the true history in the release's terms."""
+    scores = naive.sums(out, facts)
+    chances, tied, n = naive.probabilities(scores), naive.tied(scores), len(scores)
+    near = [one for one in scores if sim(own, record(out, one)) >= theta]
+    nobody = naive.highest(scores) <= naive.EQUAL
+    beyond, right = [], []
+    for guess in [] if nobody else tied:
+        new = {item: cell for item, cell in record(out, guess).items() if item not in facts}
+        beyond.append(len(new))
+        right.append(sum(naive.within(own[item], cell) for item, cell in new.items() if item in own))
+    order = sorted(chances.values(), reverse=True)
+    held = [math.fsum(order[: n + 1]) for n in range(len(order))]
+    found = {
+        "right": 0.0, "in_top": 0.0, "bits": math.log2(n),
+        "similar": sum(guess in near for guess in tied) / len(tied),
+        "claim": naive.eccentricity(scores) if naive.match(scores, 0) else NO_CLAIM,
+        "similar_bits": min((-math.log2(chances[one]) for one in near), default=math.log2(n)),
+        "sure": max(chances.values()),
+        "candidates": n,
+        "beyond": math.fsum(beyond) / max(len(beyond), 1),
+        "revealed": math.fsum(right) / max(len(right), 1),
+    }  # fmt: skip
+    found["absent"] = found["claim"]
+    for share in (50, 90, 99):
+        found[f"lineup_{share}"] = next(k + 1 for k, mass in enumerate(held) if mass >= share / 100 - 1e-9)
+    if stander is None:
+        return found
+    gone = naive.without(out, stander)
+    without = naive.sums(gone, facts) if gone else {}
+    higher = naive.rank(scores, scores[stander]) - 1
+    equal = sum(abs(score - scores[stander]) <= naive.EQUAL for score in scores.values())
+    return found | {
+        "right": (stander in tied) / len(tied),
+        "in_top": min(1.0, max(0.0, (top - higher) / equal)),
+        "bits": -math.log2(chances[stander]),
+        "absent": naive.eccentricity(without) if without and naive.match(without, 0) else NO_CLAIM,
+    }
+
+
+@settings(max_examples=150 if COMPILED else 12)
+@given(made(), st.integers(0, 2), st.integers(1, 4), st.sampled_from([0.2, 0.5, 1.0]))
+def test_every_outcome_equals_its_slow_twin(parts, wrong, top, theta):
+    cells, out, stands, tell, periods = parts
+    safer = put_together(*parts)
+    original = safer.original
+    apart = [[cell[at] for cell in cells.values() if cell[at] is not None] for at in (0, 1)]
+    assume(any(max(some) - min(some) > 3 for some in apart))  # else nothing can be told wrongly
+    adversary = so.Adversary(knows=3, wrong=wrong, value_error=1, time_error=3)
+    done = simulate(safer, adversary, facts=SIZES, targets="all", draws=2, top=top, theta=theta, seed=5,
+                    similarity=so.Within(value=1, time=14))  # fmt: skip
+    able = np.flatnonzero(adversary.eligible(original, range(original.n_records)))
+    places = [p for p in generator(5, "targets").permutation(original.n_records).tolist() if p in able]
+    assert {cell.left_out for cell in done.cells} == {original.n_records - len(able)}
+    assert all(cell.places.tolist() == places for cell in done.cells)
+    known = adversary.observe_all(original, places, 5, draws=2)
+    blind = all(value is None for value, _ in out.values()), all(day is None for _, day in out.values())
+    for cell, size in zip(done.cells, SIZES, strict=True):
+        there = [stands[original.records[place]] is not None for place in places]
+        assert cell.present == pytest.approx(np.mean(there))
+        for t, place in enumerate(places):
+            who = original.records[place]
+            own = told(record(cells, who), tell, periods, blind)
+            for d in range(2):
+                aux = list(known.aux(original, 2 * t + d))[:size]
+                days = [None if fact.time is None else (fact.time - DAY).days for fact in aux]
+                raw = {fact.item: (fact.value, day) for fact, day in zip(aux, days, strict=True)}
+                facts = told(raw, tell, periods, blind)
+                slow = outcome(out, facts, own, stands[who], top, theta)
+                for name in NAMES:
+                    seen = getattr(cell.outcomes, name)[t, d]
+                    if name.startswith("lineup") and d == 1:
+                        assert np.isnan(seen)
+                    else:
+                        assert seen == pytest.approx(slow[name], rel=2e-6, abs=2e-6), name
+    check_baselines(done, np.mean(there), len(naive.lengths(out)), top)
+
+
+def check_baselines(done, present, n, top):
+    """A guess at one of n records is right with 1/n about those who are there."""
+    for cell in done.cells:
+        rows = {(name, said): one for name, said, one in cell.rows(done.question, done.phi, done.budget)}
+        assert rows["found", ""].baseline == pytest.approx(present / n)
+        assert rows["in_top", f"top={top}"].baseline == pytest.approx(present * min(1, top / n))
+        assert rows["claimed_right", "phi=1.5"].baseline == pytest.approx(present / n)
+        assert rows["bits_left", ""].baseline == math.log2(n)
+        assert rows["bits_gained", ""].value <= math.log2(n) - rows["bits_left", ""].value + 1e-9
+
+
+@settings(max_examples=40 if COMPILED else 8)
+@given(made())
+def test_a_person_is_compared_with_records_as_the_release_would_tell_it(parts):
+    cells, out, _, tell, periods = parts
+    safer = put_together(*parts)
+    blind = all(value is None for value, _ in out.values()), all(day is None for _, day in out.values())
+    for place, who in enumerate(safer.original.records):
+        own = told(record(cells, who), tell, periods, blind)
+        slow = [sim(own, record(out, one)) for one in safer.records]
+        similarity = so.Within(value=1, time=14)
+        assert alike_all(safer, place, similarity) == pytest.approx(slow)
+        every = np.arange(safer.n_records)
+        assert alike(safer, np.full(len(every), place), every, similarity) == pytest.approx(slow)
+
+
+def test_whoever_stands_stays_a_candidate_where_length_and_first_date_are_known(release):
+    """Half of the entries are gone and everything is a month later: no record is what its person's was."""
+    frame = release.to_frame().with_columns(pl.col("time").dt.offset_by("1mo")).gather_every(2)
+    safer = so.read(frame)
+    stands = np.array([_place(safer.records, name) for name in release.records], np.int64)
+    items = np.array([_place(safer.items, name) for name in release.items], np.int64)
+    safer = sanitized(safer, release, Terms(stands, items, values_of(release)))
+    adversary = so.Adversary(knows=3, length_error=0.1, joined_error=3)
+    done = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
+    seen = done.cell().outcomes
+    assert (seen.bits <= np.log2(seen.candidates) + 40).all() and np.isfinite(seen.bits).all()
+    assert (seen.candidates < safer.n_records).any()
+    known = People.of(safer).observed(adversary, done.cell().places, 1)
+    queries = so.ScoreboardRH().attacks(safer, known).queries
+    assert queries.are_candidates(np.arange(len(known)), stands[done.cell().places]).all()
+
+
+def _place(labels, name):
+    found = labels.find(name)
+    return -1 if found is None else found
+
+
+def test_targets_are_named_by_the_ids_of_the_original(release):
+    frame = release.to_frame().with_columns(("x" + pl.col("record")).alias("record"))
+    renamed = so.read(frame)
+    stands = np.array([_place(renamed.records, f"x{name}") for name in release.records], np.int64)
+    safer = sanitized(renamed, release, replace(unchanged(release).terms, stands=stands))
+    ids = [release.records[place] for place in range(3)]
+    one, other = (
+        simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("found")
+        for data in (release, safer)
+    )
+    assert one == other
+    with pytest.raises(so.NotFoundError):
+        simulate(safer, so.Adversary(knows=2), targets=[renamed.records[0]])
+
+
+@settings(max_examples=40 if COMPILED else 6)
+@given(made(), st.integers(0, 5))
+def test_some_of_a_sanitized_release_tell_what_the_whole_tells_of_them(parts, seed):
+    safer = put_together(*parts)
+    keep = generator(seed, "keep").random(safer.n_records) < 0.6
+    assume(keep.any() and (safer.terms.stands >= 0).any())
+    assume(keep[safer.terms.stands[safer.terms.stands >= 0]].any())
+    some = sampled(safer, keep)
+    assert isinstance(some, Sanitized)
+    assert list(some.records) == [name for name, kept in zip(safer.records, keep, strict=True) if kept]
+    for at, who in enumerate(some.original.records):
+        place = safer.original.records.find(who)
+        stands = int(safer.terms.stands[place])
+        assert some.records[int(some.terms.stands[at])] == safer.records[stands]
+        whole, part = (
+            _words(one, People.of(one).histories(np.array([there])))
+            for one, there in ((safer, place), (some, at))
+        )
+        assert {item: whole[item] for item in part} == part
+        assert {*whole} - {*part} <= {*safer.items} - {*some.items}
+    stood = {safer.records[one] for one in safer.terms.stands if one >= 0 and keep[one]}
+    assert {some.records[int(one)] for one in some.terms.stands} == stood
+
+
+def _words(release, known):
+    """{item: (value, day)} of one person, as far as the release has the item."""
+    found = {}
+    for i in np.flatnonzero(known.item >= 0).tolist():
+        fact = known.fact(release, i)
+        value = fact.value if release.n_levels else None
+        found[fact.item] = value, fact.time
+    return found

@@ -1,0 +1,133 @@
+"""Real people of an original, looked for in what was made from it: all at once, and one by one in words."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+import standout as so
+from standout.evaluate.outcomes import NO_CLAIM, Outcomes
+from standout.facts import values_of
+from standout.release.model import Release
+from standout.sanitized import Sanitized, Terms
+
+pytestmark = [pytest.mark.realdata, pytest.mark.large]
+
+ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+STEPS = (
+    "round-time month",
+    "perturb-value 1 0.5",
+    "drop-rare-items 5",
+    "drop-entries 0.2",
+    "sample-records 0.7",
+)
+
+
+@pytest.fixture(scope="module")
+def movielens(realdata):
+    return so.read(realdata / "movielens-latest-small")
+
+
+@pytest.fixture(scope="module")
+def safer(movielens):
+    return so.sanitize(movielens, *STEPS, seed=11, renumber=True)
+
+
+def test_with_nothing_changed_every_number_is_the_same(movielens):
+    own = {field.name: getattr(movielens, field.name) for field in fields(Release)}
+    terms = Terms(np.arange(movielens.n_records), np.arange(movielens.n_items), values_of(movielens))
+    by_hand = Sanitized(**own, original=movielens, terms=terms)
+    adversaries = {"usual": ADVERSARY, "filtered": replace(ADVERSARY, length_error=0.5, joined_error=30)}
+    one, *others = (
+        so.simulate(data, adversaries, facts=[2, 8], targets=100, draws=2, seed=2)
+        for data in (movielens, by_hand, so.sanitize(movielens))
+    )
+    for other in others:
+        assert one.table.equals(other.table)
+        for cell, same in zip(one.cells, other.cells, strict=True):
+            for field in fields(Outcomes):
+                a, b = (getattr(done.outcomes, field.name) for done in (cell, same))
+                assert np.array_equal(a, b, equal_nan=True)
+
+
+def told_in_words(aux, release):
+    """What is known as months, without items that the release does not have."""
+    return so.Aux([
+        replace(fact, time=None if fact.time is None else fact.time.replace(day=1))
+        for fact in aux
+        if release.items.find(fact.item) is not None
+    ])  # fmt: skip
+
+
+def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
+    cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
+    seen, there = cell.outcomes, 0
+    for t, place in enumerate(cell.places.tolist()):
+        who = movielens.records[place]
+        aux = told_in_words(ADVERSARY.observe(movielens, who, seed=5), safer)
+        at = int(safer.terms.stands[place])
+        name = None if at < 0 else safer.records[at]
+        verdict = so.ScoreboardRH().attack(safer, aux)
+        gone = so.ScoreboardRH().attack(safer, aux, exclude=name)
+        matched = verdict.match(0), gone.match(0)
+        claim, absent = (
+            one.eccentricity if match else NO_CLAIM
+            for one, match in zip((verdict, gone), matched, strict=True)
+        )
+        assert seen.claim[t, 0] == pytest.approx(claim, rel=2e-6)
+        assert seen.absent[t, 0] == pytest.approx(absent, rel=2e-6)
+        if name is None:
+            assert (seen.right[t, 0], seen.in_top[t, 0]) == (0, 0)
+            assert seen.bits[t, 0] == np.log2(safer.n_records)
+        else:
+            there += 1
+            assert seen.right[t, 0] == (name in verdict.tied) / verdict.ties
+            assert seen.bits[t, 0] == pytest.approx(verdict.entropy(name), abs=2e-6)
+    assert cell.present == there / 60 < 1
+
+
+def test_what_is_revealed_is_held_against_the_original(movielens, safer):
+    """By the entries in words: months of the truth, values within 1 of what was perturbed."""
+    cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
+    for t, place in enumerate(cell.places.tolist()):
+        who = movielens.records[place]
+        known = ADVERSARY.observe(movielens, who, seed=5)
+        verdict = so.ScoreboardRH().attack(safer, told_in_words(known, safer))
+        if verdict.ties != 1:
+            continue
+        guess = safer.record(verdict.best)
+        truth = {entry.item: entry for entry in movielens.record(who).entries}
+        new = [entry for entry in guess.entries if entry.item not in {fact.item for fact in known}]
+        right = sum(
+            entry.item in truth
+            and abs(truth[entry.item].value - entry.value) <= 1
+            and abs((truth[entry.item].time.replace(day=1) - entry.time).days) <= 14
+            for entry in new
+        )
+        assert cell.outcomes.beyond[t, 0] == len(new) and cell.outcomes.revealed[t, 0] == right
+        shared = {*truth} & {entry.item for entry in guess.entries}
+        alike = [entry for entry in guess.entries if entry.item in shared]
+        total = sum(
+            abs(truth[entry.item].value - entry.value) <= 1
+            and abs((truth[entry.item].time.replace(day=1) - entry.time).days) <= 14
+            for entry in alike
+        )
+        similarity = total / (len(truth) + len(guess.entries) - len(shared))
+        assert cell.outcomes.similar[t, 0] == (similarity >= 0.5)
+
+
+def test_facts_from_the_release_itself_find_more(movielens, safer, tmp_path):
+    so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
+    alone = so.read(tmp_path / "safer.csv")
+    as_truth, as_known = (so.simulate(one, ADVERSARY, targets=200, seed=1) for one in (alone, safer))
+    assert as_truth.original is None and as_known.original == movielens.fingerprint
+    assert as_truth.estimate("found").low > as_known.estimate("found").high
+    again = so.open_sanitized(tmp_path / "safer.csv", movielens, tmp_path / "key.csv")
+    assert so.simulate(again, ADVERSARY, targets=200, seed=1).table.equals(as_known.table)
+
+
+def test_it_is_audited_with_the_original(safer):
+    done = so.audit(safer, quick=True, seed=1)
+    assert done.complete and done.trusted, done.findings["trust"]
+    assert done.findings["answer"]["of"] == 610
+    assert done.findings["original"]["not_in_release"] == int((safer.terms.stands < 0).sum()) > 0

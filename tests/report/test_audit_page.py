@@ -1,0 +1,445 @@
+"""The report of an audit: one file that stands alone, says what was found, shows foreign texts as texts."""
+
+import base64
+import hashlib
+import math
+import re
+from collections import Counter
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+import sample_findings as examples
+
+import standout as so
+from standout.core.formatting import LONG, SHORT, between, cleaned, count, decimal, estimate, percent
+from standout.report.audit_charts import figures
+from standout.report.audit_page import charts, page, write
+from standout.report.charts import Axis, Point
+from standout.report.html_page import page_of
+from standout.report.interval_charts import NARROW, WIDE, Row, fan, rows
+
+pytestmark = pytest.mark.once
+
+KINDS = ("full", "minimal", "hostile", "untrusted")
+VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
+AXIS = Axis("facts")
+DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
+HEADINGS = ("h1", "h2", "h3", "h4")
+
+
+class Page(HTMLParser):
+    """What stands in a page, and where; fails where tags are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links, self.policy, self.style = (
+            [],
+            Counter(),
+            Counter(),
+            [],
+            "",
+            "",
+        )
+        self.headings, self.between, self.drawings, self.words = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        told = dict(attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.tags[tag] += 1
+        self.ids.update([told["id"]] if "id" in told else [])
+        assert not any(name.startswith("on") or name == "style" for name in told)
+        assert not told.keys() & {"src", "srcset", "data", "poster", "action", "background", "xlink:href"}
+        for name, value in told.items():
+            assert "://" not in (value or "") or name.startswith("xmlns")
+        if "href" in told:
+            self.links.append(told["href"])
+        if told.get("http-equiv") == "Content-Security-Policy":
+            self.policy = told["content"]
+        if tag in HEADINGS:
+            self.headings.append((int(tag[1]), ""))
+            self.between.append("")
+        if tag == "svg":
+            assert told["role"] == "img"
+            self.drawings.append({})
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            self.style += data
+            return
+        self.words.append(data)
+        if "svg" in self.open:
+            self.drawings[-1][self.open[-1]] = self.drawings[-1].get(self.open[-1], "") + data
+        elif self.headings and self.open and set(self.open) & set(HEADINGS):
+            level, words = self.headings[-1]
+            self.headings[-1] = level, words + data
+        elif self.between:
+            self.between[-1] += data
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@cache
+def page_for(kind):
+    """The page of an example, made once."""
+    return page(getattr(examples, kind)())
+
+
+@pytest.fixture(params=KINDS)
+def text(request):
+    """The page of each example in turn."""
+    return page_for(request.param)
+
+
+# What every page is
+
+
+def test_tags_are_closed_and_ids_are_unique_and_contents_lead_somewhere(text):
+    seen = Page(text)
+    assert max(seen.ids.values()) == 1 and len(seen.links) >= 6
+    assert all(link.startswith("#") and link[1:] in seen.ids for link in seen.links)
+    assert set(seen.links) >= {f"#{name}" for name in seen.ids if not name.startswith("title-")}
+
+
+def test_a_page_asks_for_nothing_and_runs_nothing(text):
+    seen = Page(text)
+    assert not seen.tags.keys() & {"script", "iframe", "object", "embed", "img", "link", "base", "form"}
+    assert seen.tags["style"] == 1 and "@import" not in seen.style and "url(" not in seen.style
+
+
+def test_the_policy_lets_in_the_one_style_by_its_hash(text):
+    seen = Page(text)
+    digest = base64.b64encode(hashlib.sha256(seen.style.encode()).digest()).decode()
+    rules = dict(rule.strip().split(" ", 1) for rule in seen.policy.split(";"))
+    assert rules["default-src"] == "'none'" and rules["style-src"] == f"'sha256-{digest}'"
+    assert "unsafe" not in seen.policy and text.index(seen.policy) < text.index("<style>")
+
+
+def test_headings_stand_in_order_and_none_is_empty(text):
+    seen = Page(text)
+    levels = [level for level, _ in seen.headings]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for place, ((level, words), below) in enumerate(zip(seen.headings, seen.between, strict=True)):
+        deeper = levels[place + 1 : place + 2] > [level]
+        assert words.strip() and (below.strip() or deeper), words
+
+
+def test_every_drawing_is_described_and_has_its_table(text):
+    seen = Page(text)
+    assert all(drawing["title"].strip() and drawing["desc"].strip() for drawing in seen.drawings)
+    assert seen.tags["details"] >= len(seen.drawings) / 2 and len(seen.drawings) % 2 == 0
+
+
+def test_nothing_is_called_safe_or_anonymous_by_the_page(text):
+    assert not re.search(r"\bsafe", text, re.IGNORECASE)
+
+
+def test_the_same_findings_give_the_same_bytes():
+    assert page(examples.full()) == page_for("full")
+
+
+# What it says
+
+
+def test_it_opens_with_the_answer_and_a_picture():
+    found, text = examples.full(), page_for("full")
+    order = [
+        "<h1", found["answer"]["sentence"], "Above the threshold of", "<svg", "<nav", 'id="adversaries"',
+        'id="exposed"', 'id="learned"', 'id="questions"', 'id="help"', 'id="measured"', 'id="theory"',
+        'id="limits"', 'id="check"', 'id="settings"', found["data"]["fingerprint"],
+    ]  # fmt: skip
+    places = [text.index(one) for one in order]
+    assert places == sorted(places)
+
+
+def test_everything_that_was_found_is_there():
+    found, seen = examples.full(), Page(page_for("full")).text
+    for one in found["adversaries"]:
+        assert (
+            one["title"] in seen
+            and one["words"] in seen
+            and percent(one["at"]["found"]["value"]) in page_for("full")
+        )
+    for part in ("by_length", "by_popularity", "by_joined"):
+        assert all(group["label"] in seen for group in found["exposure"][part])
+    for row in found["exposure"]["sensitive"]["rows"]:
+        assert row["category"] in seen and f"{row['people_revealed']:,}" in seen
+    for key in ("singling_out", "linkability", "inference"):
+        assert found["verdict"][key]["title"] in seen and found["verdict"][key]["words"] in seen
+    for words in (found["verdict"]["summary"], *found["limits"], "512 of 610 people", "Guessing would find"):
+        assert words in seen
+    for check in found["trust"]["checks"]:
+        assert check["title"] in seen and check["words"] in seen
+    for bound in found["theory"]["bounds"]:
+        assert bound["says"] in seen and bound["measured"] in seen
+    assert all(f"{name} {told}" in seen for name, told in found["versions"].items())
+    assert "At φ = 2.31 it is 1 % at most" in seen and "It does not carry over" in seen
+    assert "standout advise" in seen and "2026-11-16T08:00:00+00:00" in seen
+
+
+def test_what_is_not_there_leaves_no_trace():
+    seen = Page(page_for("minimal"))
+    assert not seen.drawings and not seen.ids.keys() & {"exposed", "theory"}
+    for words in (
+        "threshold of",
+        "Sensitive",
+        "suspicion",
+        "Grey:",
+        "left out)",
+        "None",
+        "nan",
+        "Audited on",
+    ):
+        assert words not in seen.text
+    for words in (
+        "these people do not exist",
+        "A quick audit",
+        "the release has no times",
+        "may be identified by others",
+    ):
+        assert words in seen.text
+
+
+def test_a_report_that_cannot_be_trusted_says_so_first():
+    text = page_for("untrusted")
+    assert text.index("Do not trust this report") < text.index("<h1")
+    banner = text[text.index('class="warning"') : text.index("<h1")]
+    assert "Planted records are found" in banner and "3 of 20" in banner and "Knowing nothing" not in banner
+    assert "Do not trust" not in page_for("full") and "All checks passed." in page_for("full")
+
+
+@pytest.mark.parametrize(
+    ("exceeded", "low", "words"),
+    [
+        (True, 0.06, "Above the"),
+        (True, 0.03, "May be above the"),
+        (False, 0.01, "Not above the"),
+        (None, 0.0, "Not held against"),
+    ],
+)
+def test_the_threshold_is_judged_near_the_top(exceeded, low, words):
+    found = examples.minimal()
+    measured = None if exceeded is None else {"value": 0.1, "low": low, "high": 0.2, "n": 9, "baseline": None}
+    found["threshold"] = {
+        "fail_above": 0.05,
+        "measured": measured,
+        "adversary": "a",
+        "exceeded": exceeded,
+        "words": "So.",
+    }
+    text = page(found)
+    assert text.index(words) < text.index("<nav") and ("verdict over" in text) == bool(exceeded)
+
+
+def test_an_audit_that_was_cut_short_says_so():
+    assert "cut short" in page(examples.minimal() | {"complete": False})
+
+
+def test_groups_that_do_not_differ_are_told_and_not_drawn():
+    found = examples.minimal()
+    for part in ("by_length", "by_popularity", "by_joined"):
+        found["exposure"][part] = examples.full()["exposure"][part]
+        for group in found["exposure"][part]:
+            group["found"] = examples.est(0.8, 50)
+    text = page(found)
+    assert "groups" not in charts(found) and text.count("no difference that chance could not explain") == 3
+    assert "21–50 entries" in text
+
+
+def test_numbers_that_are_not_known_are_a_dash():
+    found = examples.minimal()
+    for one in found["adversaries"]:
+        one["at"]["bits_left"] = one["at"]["lineup"] = one["at"]["budget_phi"] = None
+        one["at"]["budget_claimed_right"] = {
+            "value": None,
+            "low": None,
+            "high": None,
+            "n": 0,
+            "baseline": None,
+        }
+        one["at"]["bits_gained"] = {
+            "value": math.inf,
+            "low": None,
+            "high": math.nan,
+            "n": 3,
+            "baseline": None,
+        }
+    text = page(found)
+    assert "–" in text and not re.search(r"\b(?:nan|inf|None)\b", Page(text).text)
+
+
+# Foreign texts
+
+
+def test_hostile_texts_are_shown_as_texts():
+    seen = Page(page_for("hostile")).text
+    for words in (
+        "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
+        '=HYPERLINK("https://example.org/?"&A1;"look")',
+        "�evil�\u200fשלום\u200e right to left",
+        '"\' style="x" & {{ 7*7 }} ${a} </style><style>*{display:none}',
+    ):
+        assert words in seen
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\ud800-\udfff]", page_for("hostile"))
+
+
+def test_long_texts_are_cut_and_isolated():
+    runs = re.findall("W{20,}", page_for("hostile"))
+    assert max(map(len, runs)) < LONG and len(page_for("hostile")) < 3 * len(page_for("full"))
+    text = page_for("hostile").split("</head>")[1]
+    outside = re.sub(
+        r"<svg.*?</svg>|<[^<>]*aria-label[^<>]*>|<figcaption>.*?</figcaption>", "", text, flags=re.DOTALL
+    )
+    assert not re.search("W{20,}", re.sub(r"<bdi>[^<]*</bdi>", "", outside))
+
+
+def test_what_would_act_becomes_a_sign():
+    assert cleaned(["a\u202eb", "\ud800", "x\ny", {"k": 1.5}, None]) == ["a�b", "�", "x y", {"k": 1.5}, None]
+    assert cleaned("a" + "\u0301" * 50) == "a" + "\u0301" * 3
+    assert len(cleaned("W" * 10_000)) == LONG and cleaned("  a \t b ") == "a b"
+    assert "שלום\u200f" in cleaned("שלום\u200f")  # marks that writing needs stay
+
+
+def test_a_chart_keeps_hostile_names_as_texts():
+    drawn = [ElementTree.fromstring(svg) for svg in DRAWING.findall(page_for("hostile"))]
+    assert len(drawn) == 10
+    for tree in drawn:
+        assert not {one.tag.split("}")[1] for one in tree.iter()} & {
+            "script",
+            "style",
+            "image",
+            "a",
+            "foreignObject",
+        }
+    said = "".join("".join(tree.itertext()) for tree in drawn)
+    assert "</script><script>" in said and "=HYPERLINK(" in said
+
+
+def test_attributes_are_stripped_from_tags_and_not_from_texts():
+    chart = rows([Row("", 'label style="x" class="y"', 0.5)])
+    assert 'label style="x" class="y"' in "".join(ElementTree.fromstring(chart.svg()).itertext())
+
+
+def test_names_that_begin_alike_are_told_apart():
+    found = examples.full()
+    for place, one in enumerate(found["adversaries"]):
+        one["name"] = f"somebody with a very long name {place}"
+    found["answer"]["adversary"] = found["adversaries"][1]["name"]
+    drawn = figures(found)["success"].draw(NARROW).svg()
+    said = [one.text for one in ElementTree.fromstring(drawn).iter() if one.text]
+    assert len({words for words in said if "somebody" in words}) == 5
+
+
+# Charts and files
+
+
+def test_charts_keep_to_their_width():
+    heads = re.findall(r'<svg[^>]* width="([\d.]+)"', page_for("full"))
+    for wide, narrow in zip(heads[::2], heads[1::2], strict=True):
+        assert 0.85 * WIDE < float(wide) <= 1.03 * WIDE and 0.85 * NARROW < float(narrow) <= 1.03 * NARROW
+
+
+def test_the_charts_are_few_and_named():
+    assert list(figures(examples.full())) == ["success", "adversaries", "facts-needed", "groups", "sparsity"]
+    assert not charts(examples.minimal())
+
+
+def test_charts_that_are_not_drawn_any_more_are_removed(tmp_path):
+    beside = tmp_path / "charts"
+    beside.mkdir()
+    for name in ("groups.svg", "success.png", "mine.svg"):
+        (beside / name).write_text("old")
+    write(examples.minimal(), tmp_path)
+    assert [path.name for path in beside.iterdir()] == ["mine.svg"]
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0.02, "10"), (0.2, "25"), (0.3, "50"), (0.6, "100"), (None, "10")]
+)
+def test_small_shares_have_a_closer_axis_from_nothing(most, top):
+    said = {one.text for one in ElementTree.fromstring(rows([Row("", "a", most)]).svg()).iter()}
+    assert {"0\xa0%", f"{top}\xa0%"} <= said and ("not measured" in said) == (most is None)
+
+
+def test_without_adversaries_there_is_still_a_page():
+    seen = Page(page(examples.minimal() | {"adversaries": []}))
+    assert not seen.tags["article"] and "Limits" in seen.text
+
+
+def test_curves_of_one_point_and_of_none_can_be_drawn():
+    one = [Point("a", 2, 0.5, 0.4, 0.6)]
+    for series in (
+        {"a": one},
+        {"a": one, "b": [Point("b", 1, 0.1), Point("b", 2, 0.2)]},
+        {"a": one, "b": []},
+    ):
+        assert "title" in fan(series, "a", "title", AXIS).svg()
+
+
+def test_names_of_curves_keep_apart_and_within_the_chart():
+    series = {f"name {k}": [Point("", 1, 0.999), Point("", 2, 1.0)] for k in range(6)}
+    tree = ElementTree.fromstring(fan(series, "name 0", "t", AXIS).svg())
+    told = [one for one in tree.iter() if (one.text or "").startswith("name ")]
+    heights = sorted(
+        {float(re.search(r"translate\([^,]*,([-\d.]+)\)", one.get("transform"))[1]) for one in told}
+    )
+    assert len(heights) == 6 and min(b - a for a, b in pairwise(heights)) >= 15
+
+
+def test_report_and_charts_are_written(tmp_path):
+    found = examples.full()
+    assert write(found, tmp_path / "new" / "out") == tmp_path / "new" / "out" / "report.html"
+    assert (tmp_path / "new" / "out" / "report.html").read_bytes() == page_for("full").encode()
+    beside = sorted(path.name for path in (tmp_path / "new" / "out" / "charts").iterdir())
+    assert beside == sorted(f"{name}.{ending}" for name in figures(found) for ending in ("png", "svg"))
+    for path in (tmp_path / "new" / "out" / "charts").glob("*.svg"):
+        assert ElementTree.fromstring(path.read_text())[0].text
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").rglob("*.png"))
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(so.StandoutError, match="file"):
+        write(examples.minimal(), tmp_path / "file")
+
+
+def test_numbers_in_words():
+    assert (percent(None), percent(math.nan), percent(1.0), estimate(None)) == ("–", "–", "100\xa0%", "–")
+    assert (decimal(-0.04), decimal(12.34), count(None), count(0, "person", "people")) == (
+        "0.0",
+        "12.3",
+        "–",
+        "0 people",
+    )
+    assert (between(None), between({"low": None, "high": 1.0})) == ("", "")
+    assert SHORT < LONG
+
+
+def test_what_is_not_given_to_a_page_is_an_error():
+    with pytest.raises(Exception, match="missing"):
+        page_of("{% extends 'shell.html' %}{% block body %}{{ missing }}{% endblock %}")
+
+
+@pytest.mark.large
+def test_what_an_audit_finds_can_be_shown():
+    release = so.synthesize(records=120, items=60, entries=2_400, seed=3)
+    found = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
+    seen = Page(page(found))
+    assert found["answer"]["sentence"] in seen.text and "some.csv" in seen.text

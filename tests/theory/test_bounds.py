@@ -1,0 +1,379 @@
+"""Theorems 1 to 5: the arithmetic is the paper's, what is measured is what the slow twin sees, slips show."""
+
+import math
+from datetime import datetime, timedelta
+from fractions import Fraction
+from functools import partial
+from itertools import count
+
+import numba
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+import standout as so
+from conftest import content
+from standout.evaluate.targets import drawn, shuffled
+from standout.release.subset import subset
+from standout.theory import bounds
+from standout.theory.conjunction_trial import trial
+
+COMPILED = not numba.config.DISABLE_JIT
+NETFLIX = 480_189
+SEED = 2008
+START = datetime(2005, 3, 1)
+PEOPLE = ["9", "10", "2", "007", "7", "é"]
+THINGS = ["b", "aa", "31", "4", "5"]
+VALUES = {"number": [1.0, 2.0, 5.0], None: [None]}
+SIMILARITIES = [
+    (so.Within(), naive.within),
+    (so.Within(value=0, time=0), partial(naive.within, value=0, time=0)),
+    (so.Within(value=None, time=2), partial(naive.within, value=None, time=2)),
+    (so.Present(), naive.present),
+    (so.Decay(), naive.mean_decay),
+]
+
+
+def read(rows, kind="number", timed=True):
+    """A release of rows (record, item, value, time); what is not asked for is no column."""
+    schema = {"record": pl.String, "item": pl.String} | ({"value": pl.Float64} if kind else {})
+    schema |= {"time": pl.Datetime("us")} if timed else {}
+    cells = [row[:2] + row[2:3] * bool(kind) + row[3:] * timed for row in rows]
+    return so.read(pl.DataFrame(cells, schema=schema, orient="row"))
+
+
+@st.composite
+def releases(draw, most=24):
+    kind, timed = draw(st.sampled_from(["number", None])), draw(st.booleans())
+    cells = st.tuples(st.sampled_from(PEOPLE), st.sampled_from(THINGS))
+    pairs = draw(st.lists(cells, min_size=1, max_size=most, unique=True))
+    value = st.sampled_from([*VALUES[kind], None])
+    time = st.sampled_from([*(START + timedelta(days=step) for step in (0, 2, 14, 40)), None])
+    rows = [(*pair, draw(value), draw(time)) for pair in pairs]
+    assume(not kind or any(row[2] is not None for row in rows))
+    assume(not timed or any(row[3] is not None for row in rows))
+    return read(rows, kind, timed)
+
+
+# The arithmetic.
+
+
+def test_the_facts_that_the_paper_needs_for_netflix():
+    assert [bounds.facts_needed(NETFLIX, 0.01, delta) for delta in (0.5, 0.9)] == [26, 8]
+    assert bounds.false_matches(NETFLIX, 26, 0.5) <= 0.01 < bounds.false_matches(NETFLIX, 25, 0.5)
+    assert bounds.false_matches(NETFLIX, 8, 0.9) <= 0.01 < bounds.false_matches(NETFLIX, 7, 0.9)
+
+
+def test_a_lineup_needs_fewer_facts_and_all_records_none():
+    found = [bounds.facts_for_lineup(NETFLIX, k, 0.5) for k in (2, 10, 100, NETFLIX, NETFLIX + 1, 10**9)]
+    assert found == [19, 16, 13, 1, 0, 0]
+    assert found[0] < bounds.facts_needed(NETFLIX, 0.01, 0.5)
+
+
+def test_for_small_delta_it_is_the_logarithm_over_delta():
+    for delta in (1e-3, 1e-6, 1e-9):
+        simple = (math.log(NETFLIX) - math.log(0.01)) / delta
+        assert bounds.facts_needed(NETFLIX, 0.01, delta) == pytest.approx(simple, rel=delta)
+
+
+def least(records, rest, few):
+    """The least m with N · (1 − δ)^m ≤ few, by trying."""
+    return next(m for m in count() if records * rest**m <= few)
+
+
+TENTHS = st.integers(1, 99).map(lambda part: Fraction(part, 100))
+
+
+@given(records=st.integers(1, 10**6), epsilon=TENTHS, delta=TENTHS, k=st.integers(2, 1000))
+def test_the_facts_needed_are_the_least_that_are_enough(records, epsilon, delta, k):
+    needed = bounds.facts_needed(records, float(epsilon), float(delta))
+    assert needed == least(records, 1 - delta, epsilon)
+    assert bounds.facts_for_lineup(records, k, float(delta)) == least(records, 1 - delta, k - 1)
+    assert bounds.false_matches(records, needed, float(delta)) <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("records", "epsilon", "delta", "facts"),
+    [
+        (1000, 0.001, 0.9, 6), (1000, 0.001, 0.99, 3), (1024, 2**-10, 0.5, 20), (10**9, 1e-3, 0.9, 12),
+        (1, 0.1, 0.9, 1), (1, 0.999, 0.999, 1), (3**9, 1 / 3, 2 / 3, 10),
+    ],
+)  # fmt: skip
+def test_a_whole_quotient_is_not_rounded_up(records, epsilon, delta, facts):
+    assert bounds.facts_needed(records, epsilon, delta) == facts
+
+
+@given(st.integers(2, 9), st.integers(1, 12), st.integers(1, 6))
+def test_powers_are_whole_whatever_floats_say(base, records, errors):
+    assert bounds.facts_needed(base**records, base**-errors, 1 - 1 / base) == records + errors
+    assert bounds.facts_for_lineup(base**records, 2, 1 - 1 / base) == records
+
+
+def test_the_sparsity_of_a_sample_as_printed():
+    assert bounds.sample_sparsity(0.2, 0.1, 8) == pytest.approx(0.0025)
+
+
+BETWEEN = "must be above 0 and below 1, got"
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: bounds.facts_needed(0, 0.1, 0.1), "records must be a whole number ≥ 1, got 0"),
+        (lambda: bounds.facts_needed(1.5, 0.1, 0.1), "records must be a whole number ≥ 1, got 1.5"),
+        (lambda: bounds.facts_needed(9, 0, 0.1), f"epsilon {BETWEEN} 0"),
+        (lambda: bounds.facts_needed(9, 0.1, 1), f"delta {BETWEEN} 1"),
+        (lambda: bounds.facts_needed(9, 0.1, math.nan), f"delta {BETWEEN} nan"),
+        (lambda: bounds.facts_needed(9, "0.1", 0.1), f"epsilon {BETWEEN} '0.1'"),
+        (lambda: bounds.facts_needed(9, True, 0.1), f"epsilon {BETWEEN} True"),
+        (
+            lambda: bounds.facts_needed(9, 0.1, 5e-324),
+            "delta = 5e-324 is too small: there is no number for the facts needed",
+        ),
+        (lambda: bounds.facts_for_lineup(9, 1, 0.1), "k must be a whole number ≥ 2, got 1"),
+        (lambda: bounds.false_matches(9, -1, 0.1), "facts must be a whole number ≥ 0, got -1"),
+        (lambda: bounds.sample_sparsity(1.5, 0.1, 8), "delta must be from 0 to 1, got 1.5"),
+        (lambda: bounds.sample_sparsity(0.5, 0, 8), f"gamma {BETWEEN} 0"),
+        (
+            lambda: bounds.sample_sparsity(0.5, 0.1, 0.5),
+            "lam must be a finite number ≥ 1, got 0.5: a sample is 1/lam of all",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_one_clear_error(ask, message):
+    with pytest.raises(so.ParameterError) as error:
+        ask()
+    assert str(error.value) == message
+
+
+# What is measured.
+
+
+@settings(max_examples=60 if COMPILED else 15)
+@given(st.data())
+def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
+    release, m = given.draw(releases()), given.draw(st.integers(1, 4))
+    similarity, slow = given.draw(st.sampled_from(SIMILARITIES))
+    alpha = given.draw(st.sampled_from([1.0, 0.9, 0.3]))
+    tried, entries = trial(release, similarity, alpha, m, None, SEED, 1), content(release)
+    lengths = naive.lengths(entries)
+    assert (len(tried.suspects), tried.left_out) == (
+        sum(length >= m for length in lengths.values()),
+        sum(length < m for length in lengths.values()),
+    )
+    for one in tried.suspects:
+        who = release.records[one.target]
+        at = shuffled(release, np.array([one.target]), SEED, "theorems", m)[0]
+        items = [release.items[code] for code in release.by_record.other[at]]
+        scores = naive.minima(entries, {item: entries[who, item] for item in items}, slow)
+        found = [release.records[record] for record in one.record]
+        assert found == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
+        for over in bounds.OVER:
+            alike = [naive.alike(entries, who, other, slow, over) for other in found]
+            assert one.over(over).tolist() == pytest.approx(alike, rel=1e-12)
+
+
+@settings(max_examples=40 if COMPILED else 10)
+@given(st.data())
+def test_some_records_are_the_release_of_their_entries(given):
+    release = given.draw(releases())
+    keep = np.array(
+        given.draw(st.lists(st.booleans(), min_size=release.n_records, max_size=release.n_records))
+    )
+    assume(keep.any())
+    part, names = subset(release, keep), [release.records[place] for place in np.flatnonzero(keep)]
+    assert content(part) == {pair: cells for pair, cells in content(release).items() if pair[0] in names}
+    assert list(part.records) == names
+    read_anew = so.read(release.to_frame().filter(pl.col("record").is_in(names)))
+    assert part.fingerprint == read_anew.fingerprint
+    for record in names:
+        assert part.record(record).entries == release.record(record).entries
+    for item in part.items:
+        assert set(part.item(item).support) == set(release.item(item).support) & set(names)
+
+
+def test_no_records_are_no_release():
+    release = so.synthesize(records=9, items=5, entries=20, seed=1)
+    for keep in (np.zeros(release.n_records, bool), np.ones(3, bool)):
+        with pytest.raises(so.ParameterError, match="at least one of its records"):
+            subset(release, keep)
+
+
+def test_who_matches_in_a_sample_is_the_part_of_who_matches_that_is_in_it():
+    """What Theorem 4 relies on: with Algorithm 1A nothing changes for those who stay."""
+    release = so.synthesize(records=80, items=20, entries=800, seed=SEED)
+    keep = np.arange(release.n_records) % 3 == 0
+    sample = subset(release, keep)
+    targets, _ = drawn(release, 30, 2, SEED, "theorems")
+    auxes = so.Adversary(knows=2).observe_all(release, targets, SEED)
+    board = so.Scoreboard(so.Within(value=1, time=None))
+    for q, verdict in enumerate(board.attacks(release, auxes, top=100)):
+        among = [one.record for one in verdict.lineup(100) if sample.records.find(one.record) is not None]
+        found = board.attack(sample, auxes.aux(release, q), top=100).lineup(100)
+        assert [one.record for one in found] == among
+
+
+def rows_of(release, **options):
+    return {(row.theorem, row.what, row.settings.over): row for row in bounds.check(release, **options)}
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return so.synthesize(records=200, items=80, entries=6_000, seed=SEED)
+
+
+def test_every_theorem_has_its_rows_and_they_hold_on_a_crowd(crowd):
+    rows = bounds.check(crowd, epsilon=0.05, delta=0.8, targets=60, samples=6, seed=SEED)
+    assert sorted({row.theorem for row in rows}) == [1, 2, 3, 4, 5]
+    for row in rows:
+        assert row.settings.over != "first" or row.holds is not False or row.what.endswith("(premise)")
+        assert row.measured.low <= row.measured.value <= row.measured.high
+        assert not math.isnan(row.bound + row.measured.value)
+        assert str(row).startswith(f"Theorem {row.theorem}: {row.what}")
+    m = {row.theorem: row.settings.m for row in rows if row.settings.m}
+    n = crowd.n_records
+    assert m == {
+        theorem: bounds.facts_needed(n, 0.05, 0.8) if theorem != 3 else bounds.facts_for_lineup(n, 10, 0.8)
+        for theorem in (1, 2, 3, 4)
+    }
+
+
+def test_the_table_has_a_row_for_each_check(crowd):
+    rows = bounds.check(crowd, epsilon=0.05, delta=0.8, targets=20, samples=2)
+    table = bounds.table(rows)
+    assert table.height == len(rows) and table["theorem"].to_list() == [row.theorem for row in rows]
+    assert table["value"].to_list() == [row.measured.value for row in rows]
+    assert table["holds"].to_list() == [row.holds for row in rows]
+    assert table["lambda"].drop_nulls().unique().to_list() == [8.0]
+    assert table["over"].to_list() == [row.settings.over for row in rows]
+    assert bounds.table([]).columns == table.columns
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_neither_threads_nor_another_run_change_a_check(crowd, threads):
+    options = {"epsilon": 0.05, "delta": 0.8, "targets": 30, "samples": 2, "seed": SEED}
+    assert bounds.check(crowd, threads=threads, **options) == bounds.check(crowd, **options)
+    other = bounds.check(crowd, **options | {"seed": 1})
+    assert [row.measured for row in other] != [row.measured for row in bounds.check(crowd, **options)]
+
+
+def test_with_the_union_below_the_line_a_superset_refutes_theorem_1():
+    """Somebody who has everything matches everybody and is similar to nobody: half of the guesses fail."""
+    people = [(str(p), f"{p}:{i}", 1.0, START) for p in range(40) for i in range(10)]
+    release = read(people + [("all", item, 1.0, START) for _, item, *_ in people])
+    rows = rows_of(release, epsilon=0.1, delta=0.5, targets=None, samples=1)
+    first, union = (rows[1, "who matches is similar", over] for over in bounds.OVER)
+    assert first.holds and first.measured.value == 1
+    assert union.holds is False and union.measured.value == pytest.approx((40 / 2 + 1) / 41)
+    assert union.note == bounds.NO_LEMMA
+    premise = [rows[2, "records with a similar one (premise)", over] for over in bounds.OVER]
+    assert [row.holds for row in premise] == [False, True]
+    alone = rows[2, "only the target matches", None]
+    assert alone.holds is None and alone.note.startswith("the premise is not given")
+    assert rows[4, "not in the sample: nobody matches", None].measured.value in (0, 1 / 41, 40 / 41, 1)
+
+
+def test_theorem_5_is_refuted_by_a_star():
+    """One person who has all items, and others with one each: a sample without the one is sparse."""
+    leaves = [(f"leaf {i}", str(i), 1.0, START) for i in range(20)]
+    release = read(leaves + [("hub", item, 1.0, START) for _, item, *_ in leaves])
+    rows = rows_of(release, epsilon=0.01, delta=0.95, lam=2, gamma=0.1, targets=None, samples=60, seed=SEED)
+    dense = rows[5, "samples that are not sparse", "union"]
+    assert dense.holds is False and 0.3 < dense.measured.value < 0.7 < dense.bound == 0.9
+    mean = rows[5, "records of a sample with a similar one", "union"]
+    assert mean.bound == 0.5 and mean.holds is not False
+
+
+def test_the_target_is_tried_in_the_sample_and_not_in_it():
+    """Twins: who is not in the sample has a twin in it once in λ."""
+    rows = [(f"{p}{twin}", f"{p}:{i}", 1.0, START) for p in range(60) for twin in "ab" for i in range(12)]
+    checks = rows_of(read(rows), epsilon=0.1, delta=0.5, lam=3, targets=None, samples=1, seed=SEED)
+    assert checks[2, "only the target matches", None].measured.value == 0
+    found = checks[4, "in the sample: who matches is similar", "first"]
+    assert found.measured.value == 1 and found.settings.lam == 3
+    missed = checks[4, "not in the sample: nobody matches", None]
+    assert missed.holds is False and 0.5 < missed.measured.value < 0.8
+    assert missed.note == "does not follow without sparsity"
+    assert checks[4, "not in the sample: whoever matches is similar", "union"].measured.value == 1
+
+
+def test_records_that_are_too_short_are_left_out_and_counted():
+    rows = [("long", str(i), 1.0, START) for i in range(12)] + [
+        ("7", "0", 1.0, START),
+        ("9", "1", 2.0, START),
+    ]
+    found = rows_of(read(rows), epsilon=0.1, delta=0.5, samples=1)
+    one = found[1, "who matches is similar", "first"]
+    assert (one.settings.m, one.measured.n, one.left_out) == (5, 1, 2)
+    assert found[3, "a guess is right", None].left_out == 0
+
+
+DEGENERATE = {
+    "one record": [("7", "b", 1.0, START)],
+    "two of the same": [(who, item, 1.0, START) for who in "79" for item in THINGS],
+    "all of them the same": [(who, item, 1.0, START) for who in PEOPLE for item in THINGS],
+    "items of one person": [(str(i), f"item {i}", 1.0, START) for i in range(9)],
+    "one long record": [("7", str(i), 1.0, START) for i in range(30)],
+}
+
+
+@pytest.mark.parametrize("columns", [("number", True), ("number", False), (None, False)], ids=str)
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_releases_have_defined_checks(name, columns):
+    for similarity in (None, so.Present()):
+        rows = bounds.check(read(DEGENERATE[name], *columns), samples=3, similarity=similarity)
+        assert len(rows) == 14
+        for row in rows:
+            assert row.holds is None or row.measured.n > 0
+            assert not math.isnan(row.measured.value + row.bound)
+            assert row.measured.low <= row.measured.value <= row.measured.high
+        assert bounds.table(rows).height == 14
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0.5, "delta": 0.5}, "epsilon + delta must be below 1, got 0.5 + 0.5"),
+        ({"epsilon": 2}, f"epsilon {BETWEEN} 2"),
+        ({"gamma": 1}, f"gamma {BETWEEN} 1"),
+        ({"k": 1}, "k must be a whole number ≥ 2, got 1"),
+        ({"lam": "8"}, "lam must be a finite number ≥ 1, got '8': a sample is 1/lam of all"),
+        ({"samples": 0}, "samples must be a whole number ≥ 1, got 0"),
+        ({"targets": 0}, "targets must be a whole number ≥ 1, got 0"),
+        ({"seed": -1}, "seed must be a whole number from 0 to 2**63 - 1, got -1"),
+        ({"threads": 0}, "threads must be a whole number ≥ 1, got 0"),
+        ({"similarity": "within"}, "similarity must be Within, Equal or Present, got str"),
+        ({"similarity": so.Decay()}, "similarity must be Within, Equal or Present, got Decay"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_clear_error(options, message):
+    with pytest.raises(so.StandoutError) as error:
+        bounds.check(read(DEGENERATE["one long record"]), **options)
+    assert str(error.value) == message
+
+
+# Real people.
+
+
+@pytest.mark.realdata
+@pytest.mark.large
+def test_no_theorem_that_follows_is_refuted_by_real_people(realdata):
+    release = so.read(realdata / "movielens-latest-small")
+    for similarity in (None, so.Present()):
+        for delta in (0.5, 0.9):
+            for row in bounds.check(release, delta=delta, similarity=similarity, seed=SEED):
+                follows = row.settings.over == "first" or row.what in ("a guess is right", "bits left")
+                assert not follows or row.what.endswith("(premise)") or row.holds is not False
+
+
+@pytest.mark.realdata
+@pytest.mark.large
+def test_real_people_with_ratings_and_dates_are_alone(realdata):
+    release = so.read(realdata / "movielens-latest-small")
+    rows = rows_of(release, targets=100, samples=2, seed=SEED)
+    assert rows[1, "who matches is similar", "first"].settings.m == 16
+    assert rows[2, "only the target matches", None].measured.value >= 0.99
+    assert rows[3, "bits left", None].measured.value < 0.5
