@@ -63,13 +63,13 @@ CASES = [
     ),
 ]  # fmt: skip
 ROWS = [
-    ("best guess right", "found", ""), ("target in the first 10", "in_top", None),
-    ("claimed right at φ = 1.5", "claimed_right", "phi=1.5"), ("claimed wrong", "claimed_wrong", None),
-    ("absent, yet claimed", "absent_claimed", None), ("equal error rate", "equal_error", None),
+    ("best guess right", "identified", ""), ("target in the first 10", "in_top", None),
+    ("claimed right at φ = 1.5", "correct_claims", "phi=1.5"), ("claimed wrong", "wrong_claims", None),
+    ("absent, yet claimed", "absent_claims", None), ("equal error rate", "equal_error", None),
     ("… at φ", "phi", "equal_error"),
-    ("claimed right with 1 % false claims", "claimed_right", "absent_claimed<=0.01"),
+    ("claimed right with 1 % false claims", "correct_claims", "absent_claims<=0.01"),
     ("bits left", "bits_left", ""), ("bits gained", "bits_gained", None),
-    ("new items in the guess, share right", "revealed_right_share", None),
+    ("new items in the guess, share right", "revealed_correct_share", None),
     ("how far Π is off (calibration)", "calibration_gap", None),
 ]  # fmt: skip
 PLAIN = {"phi", "bits_left", "bits_gained"}
@@ -151,8 +151,8 @@ def _unique(release: so.Release) -> str:
 def meaning(done: so.Simulation, case: Case) -> str:
     """A sentence on what the numbers mean."""
     most = case.facts[-1]
-    best, false = done.estimate("found", facts=most), done.estimate("absent_claimed", facts=most)
-    strict = done.estimate("claimed_right", "absent_claimed<=0.01", facts=most)
+    best, false = done.estimate("identified", facts=most), done.estimate("absent_claims", facts=most)
+    strict = done.estimate("correct_claims", "absent_claims<=0.01", facts=most)
     return (
         f"Somebody who knows {most} facts, {case.adversary.wrong} of them wrong, picks the right record in "
         f"{100 * best.value:.1f} % of the cases. A claim at the paper's φ = 1.5 would also be made of "

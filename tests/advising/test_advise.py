@@ -54,7 +54,7 @@ def test_where_there_is_no_noise_the_risk_is_what_a_simulation_finds(release, wo
     safer = so.sanitize(release, *words, seed=3)
     found = risk(safer, steps(*words), ADVERSARY, 60, 5)
     wanted = so.simulate(safer, ADVERSARY, targets=60, seed=5, absent=False)
-    assert found.everybody == wanted.estimate("found") and found.attack == ""
+    assert found.everybody == wanted.estimate("identified") and found.attack == ""
     right, there = wanted.cells[0].outcomes.right.ravel(), safer.terms.stands[wanted.cells[0].places] >= 0
     assert found.released.value == pytest.approx(right[there].mean()) and found.released.n == there.sum()
 
@@ -67,7 +67,7 @@ def test_noise_is_allowed_for_by_the_strongest_of_several_attacks(release):
     attacks += [so.ScoreboardRH(time_scale=d, value_scale=v) for d in (30, 730, None) for v in (1.5, None)]
     rates = [
         so.simulate(safer, ADVERSARY, attack=attack, targets=100, seed=5, absent=False)
-        .estimate("found")
+        .estimate("identified")
         .value
         for attack in attacks
     ]
@@ -80,7 +80,7 @@ def test_on_movielens_noise_protects_less_than_the_papers_attack_says(realdata):
     who = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     words = ["round-time none", "randomized-response 1"]
     safer = so.sanitize(release, *words, seed=1)
-    naive = so.simulate(safer, who, targets=300, seed=1, absent=False).estimate("found")
+    naive = so.simulate(safer, who, targets=300, seed=1, absent=False).estimate("identified")
     assert risk(safer, steps(*words), who, 300, 1).everybody.low > naive.high
 
 

@@ -105,19 +105,19 @@ def direct(release, adversary, facts=None):
 def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, release, rung):
     (found,) = [one for one in done.findings["adversaries"] if one["name"] == rung.name]
     by_hand = direct(release, rung.adversary)
-    within = "absent_claimed<=0.01"
+    within = "absent_claims<=0.01"
     wanted = {
         name: by_hand.estimate(name, setting)
         for name, setting in {
-            "found": "", "in_top": "top=10", "claimed_right": "phi=1.5", "claimed_wrong": "phi=1.5",
-            "absent_claimed": "phi=1.5", "bits_gained": "", "bits_left": "", "lineup": "mass=90 %",
-            "revealed": "", "revealed_right": "", "revealed_right_share": "",
+            "identified": "", "in_top": "top=10", "correct_claims": "phi=1.5", "wrong_claims": "phi=1.5",
+            "absent_claims": "phi=1.5", "bits_gained": "", "bits_left": "", "lineup": "mass=90 %",
+            "revealed": "", "revealed_correct": "", "revealed_correct_share": "",
         }.items()
     }  # fmt: skip
-    wanted["budget_claimed_right"] = by_hand.estimate("claimed_right", within)
+    wanted["correct_claims_at_budget"] = by_hand.estimate("correct_claims", within)
     at = found["at"]
     assert {name: at[name] for name in wanted} == {name: told(one) for name, one in wanted.items()}
-    assert at["budget_phi"] == by_hand.estimate("phi", within).value
+    assert at["phi_at_budget"] == by_hand.estimate("phi", within).value
     assert (at["facts"], at["targets"]) == (rung.adversary.knows, TARGETS)
     assert found["left_out"] == by_hand.cell().left_out == int((release.lengths < rung.adversary.knows).sum())
 
@@ -129,14 +129,14 @@ def test_a_curve_is_the_same_adversary_with_as_many_facts(done, release, name):
     by_hand = direct(release, scaled(rung.adversary, 4), FACTS)
     assert [point["facts"] for point in found["curve"]] == FACTS
     for point in found["curve"]:
-        for measure in ("found", "bits_gained"):
+        for measure in ("identified", "bits_gained"):
             assert point[measure] == told(by_hand.estimate(measure, facts=point["facts"]))
-        for measure in ("claimed_right", "absent_claimed"):
+        for measure in ("correct_claims", "absent_claims"):
             assert point[measure] == told(by_hand.estimate(measure, "phi=1.5", facts=point["facts"]))
 
 
 def test_the_answer_is_about_the_headline(done, release):
-    answer, found = done.findings["answer"], direct(release, LADDER[1].adversary).estimate("found")
+    answer, found = done.findings["answer"], direct(release, LADDER[1].adversary).estimate("identified")
     assert answer["rate"] == told(found) and answer["adversary"] == "acquaintance"
     assert answer["people"] == round(found.value * release.n_records)
     assert answer["sentence"] == (
@@ -223,10 +223,10 @@ def test_classes_of_people_are_those_of_a_slow_twin(done, release):
     }
     for by, numbers in own.items():
         rows = done.findings["exposure"][by]
-        assert sum(row["found"]["n"] for row in rows) == TARGETS
+        assert sum(row["identified"]["n"] for row in rows) == TARGETS
         for row in rows:
             here = [t for t in range(TARGETS) if row["low"] <= numbers[t] <= row["high"]]
-            assert row["found"] == told(rate(math.fsum(right[t] for t in here), len(here)))
+            assert row["identified"] == told(rate(math.fsum(right[t] for t in here), len(here)))
             if by in everybody:
                 assert row["people"] == sum(row["low"] <= one <= row["high"] for one in everybody[by])
 
@@ -248,8 +248,8 @@ def test_classes_of_lengths_hold_everybody_once(lengths):
     release.lengths, cell.places, cell.outcomes = np.array(lengths), np.arange(len(lengths)), outcomes
     outcomes.right = np.ones((len(lengths), 1))
     rows = by_length(release, cell)
-    assert sum(row["people"] for row in rows) == sum(row["found"]["n"] for row in rows) == len(lengths)
-    assert all(row["found"]["n"] for row in rows)
+    assert sum(row["people"] for row in rows) == sum(row["identified"]["n"] for row in rows) == len(lengths)
+    assert all(row["identified"]["n"] for row in rows)
     ends = [(row["low"], row["high"]) for row in rows]
     assert all(before[1] + 1 == after[0] for before, after in pairwise(ends))
 
@@ -633,7 +633,7 @@ def test_the_files_of_an_audit(tmp_path, done):
     names = ["adversaries", "checks", "curves", "exposure", "sensitive", "theory"]
     assert sorted(path.stem for path in (tmp_path / "tables").iterdir()) == names
     found = pl.read_csv(tmp_path / "tables" / "adversaries.csv")
-    row = found.filter(adversary="acquaintance", measure="found").row(0, named=True)
+    row = found.filter(adversary="acquaintance", measure="identified").row(0, named=True)
     assert row["estimate"] == done.findings["answer"]["rate"]["value"] and row["facts"] == 8
     if os.name == "posix":
         mask = os.umask(0o077)
@@ -858,7 +858,7 @@ def tried(name="nosy", gate=True):
     ],
 )
 def test_the_threshold_is_held_against_the_upper_end(hits, limit, exceeded, words_of_it):
-    both = ("found", ""), ("found_released", "")
+    both = ("identified", ""), ("identified_in_release", "")
     seen = {"nosy": dict.fromkeys(both, rate(hits, 100)), "worst": dict.fromkeys(both, rate(100, 100))}
     found = words.threshold(limit, seen, [tried(), tried("worst", False)])
     assert (found["exceeded"], found["adversary"]) == (exceeded, "nosy")
@@ -868,7 +868,7 @@ def test_the_threshold_is_held_against_the_upper_end(hits, limit, exceeded, word
 
 
 def test_the_worst_adversary_is_the_worst_for_those_in_the_release():
-    both = ("found", ""), ("found_released", "")
+    both = ("identified", ""), ("identified_in_release", "")
     shares = {"nosy": (50, 5), "friend": (10, 90)}
     seen = {
         name: {key: rate(hits, 100) for key, hits in zip(both, own, strict=True)}
@@ -880,12 +880,12 @@ def test_the_worst_adversary_is_the_worst_for_those_in_the_release():
 
 def judged(hits, n=100, records=1000, share=0.0, claims=0):
     seen = {
-        ("found", ""): rate(hits, n, 1 / records),
-        ("claimed_right", "absent_claimed<=0.01"): rate(claims, n, 1 / records),
-        ("claimed_right", "phi=1.5"): rate(claims, n, 1 / records),
-        ("absent_claimed", "phi=1.5"): rate(0, n, 1.0),
-        ("revealed_right_share", ""): rate(share * n, n, 0.02),
-        ("revealed_right", ""): rate(share * n, n),
+        ("identified", ""): rate(hits, n, 1 / records),
+        ("correct_claims", "absent_claims<=0.01"): rate(claims, n, 1 / records),
+        ("correct_claims", "phi=1.5"): rate(claims, n, 1 / records),
+        ("absent_claims", "phi=1.5"): rate(0, n, 1.0),
+        ("revealed_correct_share", ""): rate(share * n, n, 0.02),
+        ("revealed_correct", ""): rate(share * n, n),
     }
     return words.verdict(tried(), {"nosy": seen}, [tried()], 1.5, 0.01, True)
 
@@ -917,9 +917,9 @@ def test_movielens_is_audited_as_it_was_measured(realdata):
     found = valid(done.findings)
     assert done.trusted and done.exceeded
     by_hand = so.simulate(release, LADDER[1].adversary, targets=610, seed=2008)
-    assert found["answer"]["rate"] == told(by_hand.estimate("found"))
+    assert found["answer"]["rate"] == told(by_hand.estimate("identified"))
     assert found["answer"]["rate"]["value"] == pytest.approx(0.987, abs=0.001)  # docs/results.md
-    curve = {point["facts"]: point["found"]["value"] for point in found["adversaries"][1]["curve"]}
+    curve = {point["facts"]: point["identified"]["value"] for point in found["adversaries"][1]["curve"]}
     assert list(curve) == [1, 2, 3, 4, 6, 8, 12, 16] and curve[1] < curve[4] < curve[16]
 
 
@@ -944,7 +944,7 @@ def test_other_real_data_is_audited_with_no_more_than_column_options(realdata, n
     for one in found["adversaries"]:
         adversary = done.adversaries[one["name"]]
         by_hand = so.simulate(release, adversary, targets=60, seed=1)
-        assert one["at"]["found"] == told(by_hand.estimate("found"))
+        assert one["at"]["identified"] == told(by_hand.estimate("identified"))
         assert one["left_out"] == by_hand.cell().left_out
     assert found["data"]["rows_rejected"] == sum(release.provenance.rejected.values())
 

@@ -148,8 +148,8 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, safer):
     for one in done.findings["adversaries"]:
         adversary = done.adversaries[one["name"]]
         direct = so.simulate(safer, adversary, targets=TARGETS, seed=SEED)
-        assert one["at"]["found"] == told(direct.estimate("found"))
-        assert one["at"]["revealed_right"] == told(direct.estimate("revealed_right"))
+        assert one["at"]["identified"] == told(direct.estimate("identified"))
+        assert one["at"]["revealed_correct"] == told(direct.estimate("revealed_correct"))
         assert one["left_out"] == int((safer.original.lengths < adversary.knows).sum())
 
 
@@ -275,8 +275,8 @@ def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
     }
     assert set(attacks_on(safer, noise_in(safer), named)) == {"", *ways}
     asked = {"targets": 60, "absent": False, "seed": 2}
-    papers = so.simulate(safer, named, **asked).estimate("found").value
-    best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("found").value
+    papers = so.simulate(safer, named, **asked).estimate("identified").value
+    best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("identified").value
     assert told["attack"] in told["words"] and done.findings["answer"]["rate"]["value"] == best > papers
     assert done.risk_table(records=30)["probability"].mean() > papers
     plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
@@ -308,6 +308,9 @@ def test_the_gate_is_about_those_who_are_in_the_release():
     few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
     done = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
     at = done.findings["adversaries"][1]["at"]
-    assert at["found"]["value"] < 0.3 < at["found_released"]["value"] and at["found_released"]["n"] < 40
+    assert (
+        at["identified"]["value"] < 0.3 < at["identified_in_release"]["value"]
+        and at["identified_in_release"]["n"] < 40
+    )
     assert done.exceeded and "people in the release" in done.findings["threshold"]["words"]
     assert "Of those who are in it" in done.findings["answer"]["sentence"]

@@ -53,7 +53,7 @@ def test_an_audit_writes_the_librarys_findings_and_says_where_the_report_is(run,
     assert lines[-1] == f"Report: {tmp_path / 'out' / 'report.html'}"
     assert done.findings["answer"]["sentence"] in lines and done.findings["verdict"]["summary"] in lines
     for one in done.findings["adversaries"]:
-        assert f"{100 * one['at']['found']['value']:.1f} %" in told.out
+        assert f"{100 * one['at']['identified']['value']:.1f} %" in told.out
     written = {
         str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
     }

@@ -29,7 +29,7 @@ def test_a_simulation_prints_the_librarys_numbers(run, index, tmp_path):
     done, release = simulated(index), so.open(index)
     told = run("simulate", index, *SAID, "--targets", 40, "-o", tmp_path / "t.csv")
     assert (told.code, told.err) == (0, "")
-    found = done.estimate("found", facts=6)
+    found = done.estimate("identified", facts=6)
     assert f"{100 * found.value:.1f} % ({100 * found.low:.1f}–{100 * found.high:.1f})" in told.out
     assert "6 facts, 1 wrong, values ± 1, dates ± 14 days" in told.out
     for words in ("best guess right", "absent claimed (φ = 1.5)", "bits left", "median lineup (90 %)"):

@@ -307,9 +307,9 @@ def check_baselines(done, present, n, top):
     """A guess at one of n records is right with 1/n about those who are there."""
     for cell in done.cells:
         rows = {(name, said): one for name, said, one in cell.rows(done.question, done.phi, done.budget)}
-        assert rows["found", ""].baseline == pytest.approx(present / n)
+        assert rows["identified", ""].baseline == pytest.approx(present / n)
         assert rows["in_top", f"top={top}"].baseline == pytest.approx(present * min(1, top / n))
-        assert rows["claimed_right", "phi=1.5"].baseline == pytest.approx(present / n)
+        assert rows["correct_claims", "phi=1.5"].baseline == pytest.approx(present / n)
         assert rows["bits_left", ""].baseline == math.log2(n)
         assert rows["bits_gained", ""].value <= math.log2(n) - rows["bits_left", ""].value + 1e-9
 
@@ -358,7 +358,7 @@ def test_targets_are_named_by_the_ids_of_the_original(release):
     safer = sanitized(renamed, release, replace(unchanged(release).terms, stands=stands))
     ids = [release.records[place] for place in range(3)]
     one, other = (
-        simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("found")
+        simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("identified")
         for data in (release, safer)
     )
     assert one == other

@@ -121,7 +121,7 @@ def test_facts_from_the_release_itself_find_more(movielens, safer, tmp_path):
     alone = so.read(tmp_path / "safer.csv")
     as_truth, as_known = (so.simulate(one, ADVERSARY, targets=200, seed=1) for one in (alone, safer))
     assert as_truth.original is None and as_known.original == movielens.fingerprint
-    assert as_truth.estimate("found").low > as_known.estimate("found").high
+    assert as_truth.estimate("identified").low > as_known.estimate("identified").high
     again = so.open_sanitized(tmp_path / "safer.csv", movielens, tmp_path / "key.csv")
     assert so.simulate(again, ADVERSARY, targets=200, seed=1).table.equals(as_known.table)
 

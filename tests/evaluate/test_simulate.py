@@ -186,7 +186,7 @@ def test_neither_threads_nor_batches_nor_the_order_of_targets_change_a_bit(relea
     assert same(named, ask(targets=ids[::-1], threads=2))
     monkeypatch.setattr("standout.evaluate.simulate.BATCH", 7)
     assert same(one, ask(targets=20))
-    assert named.estimate("found", facts=6) == one.estimate("found", facts=6)
+    assert named.estimate("identified", facts=6) == one.estimate("identified", facts=6)
     assert not one.table.equals(ask(targets=20, seed=10).table)
 
 
@@ -206,7 +206,7 @@ def test_a_run_that_is_cut_short_says_what_it_has_and_goes_on_from_there(release
     some = ask(progress=stop_after(10), save=tmp_path / "run")
     assert not some.complete and whole.complete
     assert [len(cell.outcomes) for cell in some.cells] == [10, 10]
-    assert some.estimate("found", facts=2).n == 10
+    assert some.estimate("identified", facts=2).n == 10
     assert stages == [("attacking", 5, 23), ("attacking", 10, 23)]
     batches, original = [], simulation.tried
     monkeypatch.setattr(simulation, "tried", lambda *args: batches.append(args[3]) or original(*args))
@@ -229,7 +229,7 @@ def test_what_was_kept_is_about_the_same_targets_only(release, tmp_path):
     assert same(ask(targets=others), simulate(release, ADVERSARY, seed=2, targets=others))
     assert same(ask(targets=30), simulate(release, ADVERSARY, seed=2, targets=30))
     fewer = ask(targets=10)
-    assert fewer.estimate("found").n == 10
+    assert fewer.estimate("identified").n == 10
     assert same(fewer, simulate(release, ADVERSARY, seed=2, targets=10))
 
 
@@ -261,7 +261,7 @@ def test_a_damaged_file_of_a_run_is_begun_anew(release, tmp_path):
 def test_until_it_is_precise(release):
     done = simulate(release, ADVERSARY, facts=[2, 6], precision=0.08, seed=1)
     rough = simulate(release, ADVERSARY, facts=[2, 6], precision=0.2, seed=1)
-    assert max(done.estimate("found", facts=m).width for m in (2, 6)) <= 0.08
+    assert max(done.estimate("identified", facts=m).width for m in (2, 6)) <= 0.08
     assert len(rough.cells[0].outcomes) < len(done.cells[0].outcomes) <= release.n_records
     everybody = simulate(release, ADVERSARY, facts=6, precision=0.0001, seed=1)
     able = np.count_nonzero(release.lengths >= 6)
@@ -385,8 +385,8 @@ def test_the_table_has_a_row_for_each_measure_with_all_that_is_needed_to_quote_i
     assert (both["low"] <= both["estimate"] + 1e-12).all() and (
         both["estimate"] <= both["high"] + 1e-12
     ).all()
-    found = table.filter(measure="found", adversary="friend").row(0, named=True)
-    estimate = done.estimate("found", adversary="friend")
+    found = table.filter(measure="identified", adversary="friend").row(0, named=True)
+    estimate = done.estimate("identified", adversary="friend")
     assert (found["estimate"], found["low"], found["high"], found["n"]) == (
         estimate.value, estimate.low, estimate.high, 30,
     )  # fmt: skip
@@ -462,7 +462,7 @@ def test_targets_by_name_that_are_too_short_are_counted(release):
 
 def test_without_absent_targets_nothing_is_said_of_false_claims(release):
     done = simulate(release, ADVERSARY, targets=10, absent=False)
-    assert not {"absent_claimed", "absent_rejected", "equal_error", "phi"} & set(done.table["measure"])
+    assert not {"absent_claims", "absent_rejected", "equal_error", "phi"} & set(done.table["measure"])
     for ask in (done.cell().tradeoff.equal_error, partial(done.cell().tradeoff.phi_for, 0.01)):
         with pytest.raises(so.ParameterError, match="not tried with absent targets"):
             ask()
@@ -497,9 +497,9 @@ def test_who_is_similar_is_the_same_for_large_releases(release, monkeypatch, sim
 @pytest.mark.large
 def test_draws_of_one_target_are_one_trial(release):
     done = simulate(release, ADVERSARY, targets=30, draws=4)
-    assert {done.estimate(name).n for name in ("found", "claimed_right", "bits_left", "absent_claimed")} == {
-        30
-    }
+    assert {
+        done.estimate(name).n for name in ("identified", "correct_claims", "bits_left", "absent_claims")
+    } == {30}
     assert done.cell().calibration()["n"].sum() <= 30 + 6  # rounded in each of the bins
 
 
@@ -521,9 +521,9 @@ def test_degenerate_releases_have_defined_results(name):
     assert done.table["estimate"].is_finite().all()
     expected = {"one record": 1.0, "two identical": 0.5, "support 1": 1.0}
     if name in expected:
-        assert done.estimate("found", facts=2).value == expected[name]
+        assert done.estimate("identified", facts=2).value == expected[name]
     if name in ("one record", "two identical"):
-        assert done.estimate("claimed_right", "phi=1.5", facts=2).value == 0
+        assert done.estimate("correct_claims", "phi=1.5", facts=2).value == 0
         assert done.estimate("bits_left", "", facts=2).value == pytest.approx(math.log2(release.n_records))
 
 
@@ -606,17 +606,17 @@ def test_every_row_is_what_the_outcomes_say(release):
     for cell in done.cells:
         rows, seen = rows_of(done, cell.facts), cell.outcomes
         told = {key: row["estimate"] for key, row in rows.items()}
-        assert told["found", ""] == pytest.approx(seen.right.mean())
+        assert told["identified", ""] == pytest.approx(seen.right.mean())
         assert told["in_top", "top=5"] == pytest.approx(seen.in_top.mean())
         assert told["similar", "theta=0.4"] == pytest.approx(seen.similar.mean())
         found = (seen.claim >= 0.8) & (seen.right == 1)
-        assert told["claimed_right", "phi=0.8"] == pytest.approx(found.mean())
-        assert told["claimed_wrong", "phi=0.8"] == pytest.approx(((seen.claim >= 0.8) & ~found).mean())
+        assert told["correct_claims", "phi=0.8"] == pytest.approx(found.mean())
+        assert told["wrong_claims", "phi=0.8"] == pytest.approx(((seen.claim >= 0.8) & ~found).mean())
         assert told["absent_rejected", "phi=0.8"] == pytest.approx((seen.absent < 0.8).mean())
-        phi = told["phi", "absent_claimed<=0.2"]
+        phi = told["phi", "absent_claims<=0.2"]
         assert 0.2 - 2 / 80 <= (seen.absent >= phi).mean() <= 0.2
         held = (seen.claim >= phi) & (seen.right == 1)
-        assert told["claimed_right", "absent_claimed<=0.2"] == pytest.approx(held.mean())
+        assert told["correct_claims", "absent_claims<=0.2"] == pytest.approx(held.mean())
         assert told["bits_left", ""] == pytest.approx(seen.bits.mean())
         assert told["bits_left", "theta=0.4"] == pytest.approx(seen.similar_bits.mean())
         mixed = -np.log2(np.exp2(-seen.bits) / 2 + 1 / (2 * n))
@@ -624,8 +624,8 @@ def test_every_row_is_what_the_outcomes_say(release):
         assert told["lineup", "mass=90 %"] == np.nanmedian(seen.lineup_90)
         beyond, right = seen.beyond.sum(axis=1), seen.revealed.sum(axis=1)
         share = [r / b for r, b in zip(right, beyond, strict=True) if b]
-        assert told["revealed_right_share", ""] == pytest.approx(np.mean(share))
-        assert rows["revealed_right_share", ""]["n"] == len(share)
+        assert told["revealed_correct_share", ""] == pytest.approx(np.mean(share))
+        assert rows["revealed_correct_share", ""]["n"] == len(share)
         gaps = cell.calibration()
         weighed = [row["n"] * abs(row["said"] - row["right"]) for row in gaps.iter_rows(named=True)]
         assert told["calibration_gap", ""] == pytest.approx(sum(weighed) / gaps["n"].sum())
@@ -636,10 +636,10 @@ def test_guessing_is_what_a_random_record_gives(release):
     rows = rows_of(simulate(release, ADVERSARY, facts=6, targets="all", seed=3), 6)
     n = release.n_records
     baseline = {key: row["baseline"] for key, row in rows.items()}
-    assert (baseline["found", ""], baseline["in_top", "top=10"]) == (1 / n, 10 / n)
+    assert (baseline["identified", ""], baseline["in_top", "top=10"]) == (1 / n, 10 / n)
     assert baseline["bits_left", ""] == math.log2(n) and baseline["bits_gained", ""] == 0
     assert baseline["lineup", "mass=90 %"] == math.ceil(0.9 * n)
-    assert (baseline["claimed_wrong", "phi=1.5"], baseline["absent_claimed", "phi=1.5"]) == (1 - 1 / n, 1)
+    assert (baseline["wrong_claims", "phi=1.5"], baseline["absent_claims", "phi=1.5"]) == (1 - 1 / n, 1)
     able = np.flatnonzero(release.lengths >= 6)
     every = np.concatenate([alike_all(release, place, so.Within(value=1, time=14)) for place in able])
     expected = (every >= 0.5).mean()

@@ -113,7 +113,7 @@ def spread_of(paper, ours, n, deviation=None):
 @pytest.mark.parametrize("ours", [0.0, 0.04, 0.45, 0.62, 1.0])
 @pytest.mark.parametrize("n", [1, 100, 1000])
 def test_rates_agree_within_the_error_of_both(paper, ours, n):
-    found = Row("", "", "found", "rate", paper, ours, n=n, tries=150)
+    found = Row("", "", "identified", "rate", paper, ours, n=n, tries=150)
     assert found.allowed == pytest.approx(spread_of(paper, ours, n))
     assert found.within_error == (abs(ours - paper) <= spread_of(paper, ours, n))
     assert found.within_goal == (abs(ours - paper) <= 0.1)
@@ -129,7 +129,7 @@ def test_bits_agree_within_the_deviation_of_targets(ours, goal):
 def test_what_is_no_sample_or_not_measured_is_not_judged():
     table = row("", "", "share", "rate", 0.97, Estimate(0.96, 0.96, 0.96, 500))
     assert (table.allowed, table.within_error, table.within_goal, table.low) == (None, None, True, None)
-    missing = Row("", "", "found", "rate", 0.5, None, tries=150, note="too few")
+    missing = Row("", "", "identified", "rate", 0.5, None, tries=150, note="too few")
     assert (missing.difference, missing.within_error, missing.within_goal) == (None, None, None)
     assert page.judgement(missing) == "not measured: too few"
     count = Row("", "", "people", "number", 1000.0, 1037.4)
@@ -143,7 +143,7 @@ def test_a_figure_of_attacks_is_what_simulations_give(release):
     found = BY_KEY["1"].make(Lab(release, targets=5, seed=4)).rows
     for bar, one in zip(bars("1"), found, strict=True):
         done = so.simulate(release, bar.setting.adversary, targets=5, seed=4, absent=False)
-        assert (one.ours, one.paper) == (done.estimate("found").value, bar.paper)
+        assert (one.ours, one.paper) == (done.estimate("identified").value, bar.paper)
         assert (one.left_out, one.n) == (done.cells[0].left_out, 5)
 
 
@@ -157,7 +157,7 @@ def test_bits_have_the_deviation_between_targets(release):
 def test_absent_targets_are_rejected_at_the_papers_phi(release):
     found = BY_KEY["2"].make(Lab(release, targets=4, seed=4)).rows
     done = so.simulate(release, bars("2")[0].setting.adversary, targets=4, seed=4)
-    assert found[0].ours == done.estimate("claimed_right", "phi=1.5").value
+    assert found[0].ours == done.estimate("correct_claims", "phi=1.5").value
     assert found[6].ours == done.estimate("absent_rejected", "phi=1.5").value
 
 
@@ -655,7 +655,7 @@ def test_films_that_the_data_does_not_have_leave_the_right_facts(release):
     assert [one.reading for one in found] == [name for name in film_readings.FILMS for _ in range(5)]
     ours = {(one.reading, one.label): one.ours for one in found}
     adversary = so.Adversary(knows=4, value_error=1, time_error=14)
-    alone = so.simulate(release, adversary, targets=12, absent=False, seed=2).estimate("found").value
+    alone = so.simulate(release, adversary, targets=12, absent=False, seed=2).estimate("identified").value
     assert ours["films that the data does not have", "4 of 8"] == alone
     for one, other in zip(found[:5], found[5:10], strict=True):
         assert one.paper == other.paper and one.label == other.label

@@ -59,11 +59,11 @@ def adversary(name, title, words, knows, wrong, found, slow):
     curve = [
         {
             "facts": k,
-            "found": est(min(y, 0.998)),
-            "claimed_right": est(min(0.9 * y, 0.99)),
-            "absent_claimed": est(0.3),
-            "budget_phi": 2.0 + 0.1 * k,
-            "budget_claimed_right": est(min(0.7 * y, 0.9)),
+            "identified": est(min(y, 0.998)),
+            "correct_claims": est(min(0.9 * y, 0.99)),
+            "absent_claims": est(0.3),
+            "phi_at_budget": 2.0 + 0.1 * k,
+            "correct_claims_at_budget": est(min(0.7 * y, 0.9)),
             "bits_gained": est(9 * min(y, 1), 1000),
             "lineup": est(1 + 40 * (1 - min(y, 1))),
         }
@@ -72,21 +72,21 @@ def adversary(name, title, words, knows, wrong, found, slow):
     at = {
         "facts": knows,
         "targets": 1000,
-        "found": est(found, baseline=1 / 610),
-        "found_released": est(found),
+        "identified": est(found, baseline=1 / 610),
+        "identified_in_release": est(found),
         "in_top": est(min(found + 0.1, 1.0)),
-        "claimed_right": est(0.9 * found),
-        "claimed_wrong": est(0.02),
-        "absent_claimed": est(0.28),
-        "budget_phi": 2.314,
-        "budget_claimed_right": est(0.55 * found),
+        "correct_claims": est(0.9 * found),
+        "wrong_claims": est(0.02),
+        "absent_claims": est(0.28),
+        "phi_at_budget": 2.314,
+        "correct_claims_at_budget": est(0.55 * found),
         "bits_gained": est(8.97),
         "bits_left": est(1.28),
         "lineup": est(3.0),
         "lineup_mass": 0.9,
         "revealed": est(62.4),
-        "revealed_right": est(55.1),
-        "revealed_right_share": est(min(found + 0.01, 1)),
+        "revealed_correct": est(55.1),
+        "revealed_correct_share": est(min(found + 0.01, 1)),
     }
     return {
         "name": name,
@@ -131,7 +131,7 @@ def full():
                 "low": 1,
                 "high": 20,
                 "people": None if key == "by_popularity" else 120,
-                "found": est(share, 200),
+                "identified": est(share, 200),
             }
             for label, share in told
         ]

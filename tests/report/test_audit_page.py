@@ -175,7 +175,7 @@ def test_everything_that_was_found_is_there():
         assert (
             one["title"] in seen
             and one["words"] in seen
-            and percent(one["at"]["found"]["value"]) in page_for("full")
+            and percent(one["at"]["identified"]["value"]) in page_for("full")
         )
     for part in ("by_length", "by_popularity", "by_joined"):
         assert all(group["label"] in seen for group in found["exposure"][part])
@@ -257,7 +257,7 @@ def test_groups_that_do_not_differ_are_told_and_not_drawn():
     for part in ("by_length", "by_popularity", "by_joined"):
         found["exposure"][part] = examples.full()["exposure"][part]
         for group in found["exposure"][part]:
-            group["found"] = examples.est(0.8, 50)
+            group["identified"] = examples.est(0.8, 50)
     text = page(found)
     assert "groups" not in charts(found) and text.count("no difference that chance could not explain") == 3
     assert "21–50 entries" in text
@@ -266,8 +266,8 @@ def test_groups_that_do_not_differ_are_told_and_not_drawn():
 def test_numbers_that_are_not_known_are_a_dash():
     found = examples.minimal()
     for one in found["adversaries"]:
-        one["at"]["bits_left"] = one["at"]["lineup"] = one["at"]["budget_phi"] = None
-        one["at"]["budget_claimed_right"] = {
+        one["at"]["bits_left"] = one["at"]["lineup"] = one["at"]["phi_at_budget"] = None
+        one["at"]["correct_claims_at_budget"] = {
             "value": None,
             "low": None,
             "high": None,

@@ -1,4 +1,4 @@
-"""How many people are found in a release, by the strongest of several attacks: see `sanitizing.noise_aware`."""
+"""How many people the strongest of several attacks identifies: see `sanitizing.noise_aware`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -119,7 +119,7 @@ def _classes(
         if high != NEVER and (here.sum() < least or rest < least):
             continue
         found = rate(min(float(right[here].sum()), int(here.sum())), int(here.sum()))
-        rows.append(row(low, high) | {"found": told(found)})
+        rows.append(row(low, high) | {"identified": told(found)})
         low = high
     return rows
 

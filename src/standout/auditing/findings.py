@@ -90,12 +90,12 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
 
 
 def _seen(simulation: Simulation | None, cell: Cell | None, plan: Plan) -> Measures:
-    """All measures of an adversary; `found_released` is of those only for whom a record stands."""
+    """All measures of an adversary; `identified_in_release` is of those only for whom a record stands."""
     assert simulation is not None and cell is not None
     there = plan.people.stands(cell.places) >= 0
     right, n = cell.outcomes.right.mean(axis=1)[there], int(there.sum())
     released = rate(min(float(right.sum()), n), n, 1 / plan.release.n_records)
-    return measures(simulation, cell) | {("found_released", ""): released}
+    return measures(simulation, cell) | {("identified_in_release", ""): released}
 
 
 def _data(release: Release) -> dict[str, Any]:
@@ -161,11 +161,11 @@ def _curve_note(one: Attacked) -> str:
 def _point(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
     """A point of a curve."""
     names = (
-        "found",
-        "claimed_right",
-        "absent_claimed",
-        "budget_phi",
-        "budget_claimed_right",
+        "identified",
+        "correct_claims",
+        "absent_claims",
+        "phi_at_budget",
+        "correct_claims_at_budget",
         "bits_gained",
         "lineup",
     )
@@ -175,15 +175,17 @@ def _point(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
 
 def _at(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
     """The measures of an adversary with one number of facts."""
-    phi, within = f"phi={plan.phi:g}", f"absent_claimed<={plan.budget:g}"
+    phi, within = f"phi={plan.phi:g}", f"absent_claims<={plan.budget:g}"
     lineup = seen.get(("lineup", f"mass={MASS:.0%}".replace("%", " %")))
-    plain = ("revealed", "revealed_right", "revealed_right_share")
+    plain = ("revealed", "revealed_correct", "revealed_correct_share")
     return {
         "facts": cell.facts, "targets": len(cell.outcomes),
-        "found": told(seen["found", ""]), "found_released": told(seen["found_released", ""]),
+        "identified": told(seen["identified", ""]),
+        "identified_in_release": told(seen["identified_in_release", ""]),
         "in_top": told(seen["in_top", f"top={plan.top}"]),
-        **{name: told(seen[name, phi]) for name in ("claimed_right", "claimed_wrong", "absent_claimed")},
-        "budget_phi": seen["phi", within].value, "budget_claimed_right": told(seen["claimed_right", within]),
+        **{name: told(seen[name, phi]) for name in ("correct_claims", "wrong_claims", "absent_claims")},
+        "phi_at_budget": seen["phi", within].value,
+        "correct_claims_at_budget": told(seen["correct_claims", within]),
         "bits_gained": told(seen["bits_gained", ""]), "bits_left": told(seen["bits_left", ""]),
         "lineup": None if lineup is None else told(lineup), "lineup_mass": MASS,
         **{name: told(seen[name, ""]) for name in plain},

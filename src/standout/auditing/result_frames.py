@@ -52,9 +52,9 @@ def _numbers(estimate: dict[str, Any]) -> Row:
 def _measures(name: str, at: dict[str, Any], left_out: int, settings: dict[str, Any]) -> Iterator[Row]:
     """The estimates of one adversary with one number of facts."""
     phi = f"phi={settings['phi']:g}"
-    within = f"absent_claimed<={settings['budget']:g}"
-    setting = dict.fromkeys(("claimed_right", "claimed_wrong", "absent_claimed"), phi)
-    setting |= {"in_top": f"top={settings['top']}", "budget_claimed_right": within, "lineup": "mass=90 %"}
+    within = f"absent_claims<={settings['budget']:g}"
+    setting = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), phi)
+    setting |= {"in_top": f"top={settings['top']}", "correct_claims_at_budget": within, "lineup": "mass=90 %"}
     for measure, found in at.items():
         if isinstance(found, dict):
             said = measure.removeprefix("budget_")
@@ -64,10 +64,10 @@ def _measures(name: str, at: dict[str, Any], left_out: int, settings: dict[str, 
         at["facts"],
         "phi",
         within,
-        at["budget_phi"],
+        at["phi_at_budget"],
         None,
         None,
-        at["absent_claimed"]["n"],
+        at["absent_claims"]["n"],
         None,
         left_out,
     )
@@ -99,7 +99,7 @@ def _exposure(found: dict[str, Any]) -> Iterator[Row]:
     for by in ("length", "popularity", "joined"):
         for row in found[f"by_{by}"]:
             ends = str(row["low"]), str(row["high"])
-            yield (found["adversary"], by, row["label"], *ends, row["people"], *_numbers(row["found"]))
+            yield (found["adversary"], by, row["label"], *ends, row["people"], *_numbers(row["identified"]))
 
 
 def _sensitive(found: dict[str, Any] | None) -> Iterator[Row]:

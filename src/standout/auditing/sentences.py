@@ -62,14 +62,14 @@ def answer(
     """The one sentence, and the number in it; of a release that was made from another, whom that is about."""
     cell = one.at
     assert cell is not None
-    found, could = seen["found", ""], records - cell.left_out
+    found, could = seen["identified", ""], records - cell.left_out
     whom = "people" if original is None else f"the {records:,} people of the original"
     if cell.left_out:
         where = "" if original is None else " in the original"
         whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}{where}"
     if original is not None:
         whom += f", {_there(original)}"
-    released = seen["found_released", ""]
+    released = seen["identified_in_release", ""]
     more = f" Of those who are in it, {percent(released.value)}." if released.n < found.n else ""
     sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}.{more}"
     return {
@@ -126,8 +126,8 @@ def _summary(parts: dict[str, dict[str, Any]], trusted: bool) -> str:
 
 def _singling_out(head: Attacked, seen: dict[str, Measures], tried: Sequence[Attacked]) -> dict[str, Any]:
     """By the headline, and by whoever finds most."""
-    best = max(tried, key=lambda one: seen[one.rung.name]["found", ""].value)
-    own, most = (seen[one.rung.name]["found", ""] for one in (head, best))
+    best = max(tried, key=lambda one: seen[one.rung.name]["identified", ""].value)
+    own, most = (seen[one.rung.name]["identified", ""] for one in (head, best))
     words = (
         f"{_who_knows(head)} picks out the right record for {share(own)} of the people tried; a guess would "
         f"be right for {percent(own.baseline or 0.0)}."
@@ -139,8 +139,8 @@ def _singling_out(head: Attacked, seen: dict[str, Measures], tried: Sequence[Att
 
 def _linkability(head: Attacked, seen: Measures, phi: float, budget: float) -> dict[str, Any]:
     """By claims at the φ for the budget, and at the paper's."""
-    number = seen["claimed_right", f"absent_claimed<={budget:g}"]
-    usual, false = (seen[name, f"phi={phi:g}"] for name in ("claimed_right", "absent_claimed"))
+    number = seen["correct_claims", f"absent_claims<={budget:g}"]
+    usual, false = (seen[name, f"phi={phi:g}"] for name in ("correct_claims", "absent_claims"))
     words = (
         f"Suppose that another source tells {_known(head)}, and that a record is linked only where it stands "
         f"out so far that at most {percent(budget)} of people who are not in this data are linked to "
@@ -153,7 +153,7 @@ def _linkability(head: Attacked, seen: Measures, phi: float, budget: float) -> d
 
 def _inference(seen: Measures) -> dict[str, Any]:
     """By what the best guess tells that was not known."""
-    number, items = seen["revealed_right_share", ""], seen["revealed_right", ""]
+    number, items = seen["revealed_correct_share", ""], seen["revealed_correct", ""]
     words = (
         f"The record that the adversary picks tells, on average, {items.value:,.1f} further things that are "
         f"true of the person. Of all that it tells {share(number)} is true; of a record picked at random it "
@@ -185,9 +185,9 @@ def threshold(
         words = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
         nothing = dict.fromkeys(("measured", "adversary", "exceeded"))
         return {"fail_above": fail_above, **nothing, "words": words}
-    worst = max(gates, key=lambda one: seen[one.rung.name]["found_released", ""].high)
-    found, limit = seen[worst.rung.name]["found_released", ""], percent(fail_above)
-    whom = "people" if found.n == seen[worst.rung.name]["found", ""].n else "people in the release"
+    worst = max(gates, key=lambda one: seen[one.rung.name]["identified_in_release", ""].high)
+    found, limit = seen[worst.rung.name]["identified_in_release", ""], percent(fail_above)
+    whom = "people" if found.n == seen[worst.rung.name]["identified", ""].n else "people in the release"
     if found.high <= fail_above:
         words = f"stays within the threshold of {limit}"
     elif found.low > fail_above:

@@ -113,10 +113,10 @@ def _table(found: dict[str, Any]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for one in found["adversaries"]:
         at = one["at"]
-        low, high = (f"{100 * at['found'][end]:.0f}" for end in ("low", "high"))
+        low, high = (f"{100 * at['identified'][end]:.0f}" for end in ("low", "high"))
         table.add_row(
-            one["name"], _percent(at["found"]), f"{low}–{high}", _percent(at["claimed_right"]),
-            _percent(at["absent_claimed"]), f"{at['bits_gained']['value']:.1f}",
+            one["name"], _percent(at["identified"]), f"{low}–{high}", _percent(at["correct_claims"]),
+            _percent(at["absent_claims"]), f"{at['bits_gained']['value']:.1f}",
         )  # fmt: skip
     return table
 

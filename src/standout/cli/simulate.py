@@ -14,14 +14,14 @@ __all__ = ["show_simulation"]
 LABELS, COLUMN = 36, 22  # characters: what a row is called and what guessing gives; a number and its interval
 
 RATES = {
-    "found": "best guess right", "in_top": "in lineup", "similar": "guess similar",
-    "claimed_right": "claimed right", "claimed_wrong": "claimed wrong",
-    "not_claimed": "not claimed", "absent_claimed": "absent claimed", "equal_error": "equal error rate",
-    "revealed_right_share": "… share right",
+    "identified": "best guess right", "in_top": "in lineup", "similar": "guess similar",
+    "correct_claims": "claimed right", "wrong_claims": "claimed wrong",
+    "no_claim": "not claimed", "absent_claims": "absent claimed", "equal_error": "equal error rate",
+    "revealed_correct_share": "… share right",
 }  # fmt: skip
 NUMBERS = {
     "phi": "φ", "bits_left": "bits left", "bits_gained": "bits gained", "lineup": "median lineup",
-    "revealed": "new items in the guess", "revealed_right": "… right",
+    "revealed": "new items in the guess", "revealed_correct": "… right",
 }  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def _table(done: Simulation, adversary: str, cells: list[Cell]) -> Table:
 
 
 WORDS = {
-    "absent_claimed<=": "false ≤ ", "equal_error": "equal errors", "phi=": "φ = ", "theta=": "Sim ≥ ",
+    "absent_claims<=": "false ≤ ", "equal_error": "equal errors", "phi=": "φ = ", "theta=": "Sim ≥ ",
     "top=": "first ", "mass=": "", "mixed": "or guess",
 }  # fmt: skip
 

@@ -80,7 +80,7 @@ def simulate(
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> done = simulate(release, so.Adversary(knows=6, time_error=14), facts=[2, 6], targets=40, seed=1)
-    >>> print(done.estimate("found", facts=6))
+    >>> print(done.estimate("identified", facts=6))
     1.000 (0.912 to 1.000, n = 40)
     """
     if attack is not None and not isinstance(attack, ScoreboardRH):
@@ -147,7 +147,7 @@ class Cell:
         """(measure, setting, estimate) of all measures."""
         n, seen = self.n_records, self.outcomes
         alike, share = self.random
-        yield "found", "", _rate(seen.right, self.present / n)
+        yield "identified", "", _rate(seen.right, self.present / n)
         yield "in_top", f"top={question.top}", _rate(seen.in_top, self.present * min(1.0, question.top / n))
         yield "similar", f"theta={question.theta:g}", _rate(seen.similar, alike)
         yield from self._claims(phi, budget)
@@ -161,10 +161,10 @@ class Cell:
             if len(asked):
                 yield "lineup", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
         yield "revealed", "", _from_0(_mean(seen.beyond, None))
-        yield "revealed_right", "", _from_0(_mean(seen.revealed, None))
+        yield "revealed_correct", "", _from_0(_mean(seen.revealed, None))
         some = seen.beyond.sum(axis=1) > 0  # the others have nothing that was not known
         shares = seen.revealed[some].sum(axis=1) / seen.beyond[some].sum(axis=1)
-        yield "revealed_right_share", "", rate(min(math.fsum(shares), len(shares)), len(shares), share)
+        yield "revealed_correct_share", "", rate(min(math.fsum(shares), len(shares)), len(shares), share)
         gap = self.calibration()
         off = float((gap["n"] * (gap["said"] - gap["right"]).abs()).sum()) / max(int(gap["n"].sum()), 1)
         yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
@@ -173,18 +173,18 @@ class Cell:
         """Claims at φ; guessing is to claim anybody, every time."""
         at, trade, one = f"phi={phi:g}", self.tradeoff, self.present / self.n_records
         found, wrong, silent, false = trade.at(phi)
-        yield "claimed_right", at, replace(found, baseline=one)
-        yield "claimed_wrong", at, replace(wrong, baseline=1 - one)
-        yield "not_claimed", at, replace(silent, baseline=0.0)
+        yield "correct_claims", at, replace(found, baseline=one)
+        yield "wrong_claims", at, replace(wrong, baseline=1 - one)
+        yield "no_claim", at, replace(silent, baseline=0.0)
         if not trade.judged:
             return
-        yield "absent_claimed", at, replace(false, baseline=1.0)
+        yield "absent_claims", at, replace(false, baseline=1.0)
         yield "absent_rejected", at, rate(false.n - false.value * false.n, false.n, 0.0)
         even, error = trade.equal_error()
         yield "equal_error", "", rate(error * len(trade.claim), len(trade.claim), 1 / (1 + one))
         yield "phi", "equal_error", Estimate(even, math.nan, math.nan, false.n, None)
-        strict, within = trade.phi_for(budget), f"absent_claimed<={budget:g}"
-        yield "claimed_right", within, replace(trade.at(strict).found, baseline=one)
+        strict, within = trade.phi_for(budget), f"absent_claims<={budget:g}"
+        yield "correct_claims", within, replace(trade.at(strict).found, baseline=one)
         yield "phi", within, Estimate(strict, math.nan, math.nan, false.n, None)
 
 

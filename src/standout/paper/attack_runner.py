@@ -87,7 +87,7 @@ class Lab:
     def row(self, bar: Bar, panel: str, label: str) -> Row:
         """A bar of the paper beside ours."""
         unit: Unit = "bits" if bar.measure == "bits_gained" else "rate"
-        absent = bar.measure in ("claimed_right", "absent_rejected")
+        absent = bar.measure in ("correct_claims", "absent_rejected")
         found = self.attacked(bar.setting, absent)
         if isinstance(found, str):
             return Row(panel, label, bar.measure, unit, bar.paper, None, tries=TRIES, note=found)

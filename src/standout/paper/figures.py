@@ -45,7 +45,7 @@ def by_draw(bar: Bar) -> str:
 
 
 def by_claim(bar: Bar) -> str:
-    told = {"claimed_right": "found when present", "absent_rejected": "rejected when absent"}
+    told = {"correct_claims": "found when present", "absent_rejected": "rejected when absent"}
     return f"{told[bar.measure]}, {bar.setting.dates}"
 
 

@@ -62,7 +62,7 @@ def _success(found: Found) -> Figure | None:
     series = {one["name"]: _curve(one) for one in found["adversaries"]}
     if main is None or max(map(len, series.values())) < 2:
         return None  # a single number is told by the answer
-    at = Point("", main["at"]["facts"], _value(main["at"]["found"]) or 0.0)
+    at = Point("", main["at"]["facts"], _value(main["at"]["identified"]) or 0.0)
     ends = [f"{name}: {percent(own[-1].y)} with {own[-1].x:g}" for name, own in series.items() if own]
     words = f"Share of people whose record is picked out, by the number of facts known. {'; '.join(ends)}."
     return Figure(
@@ -94,7 +94,7 @@ def _distinct(names: list[str]) -> dict[str, str]:
 
 
 def _curve(one: Found) -> list[Point]:
-    told = [_point(one["name"], step["facts"], step["found"]) for step in one["curve"]]
+    told = [_point(one["name"], step["facts"], step["identified"]) for step in one["curve"]]
     return [point for point in told if point is not None]
 
 
@@ -106,7 +106,7 @@ def _point(series: str, x: float, share: Found | None) -> Point | None:
 def _wide(adversaries: Sequence[Found]) -> Table:
     """A row for each number of facts, a column for each adversary."""
     every = sorted({step["facts"] for one in adversaries for step in one["curve"]})
-    by = [{step["facts"]: step["found"] for step in one["curve"]} for one in adversaries]
+    by = [{step["facts"]: step["identified"] for step in one["curve"]} for one in adversaries]
     told: list[Cells] = [(f"{facts:g}", *(_sure(own.get(facts)) for own in by)) for facts in every]
     return Table(("facts known", *(one["name"] for one in adversaries)), told)
 
@@ -116,13 +116,13 @@ def _ladder(found: Found) -> Figure | None:
     if len(told) < 2 or main is None:
         return None
     sure = f"Right and sure of it: claimed, with {budget} of false claims"
-    parts = (("found", "The best guess is right"), ("budget_claimed_right", sure))
+    parts = (("identified", "The best guess is right"), ("correct_claims_at_budget", sure))
     bars = [
         _row(title, one["title"], one["at"][key], one["name"] == main["name"])
         for key, title in parts
         for one in told
     ]
-    words = "; ".join(f"{one['title']}: {estimate(one['at']['found'])}" for one in told)
+    words = "; ".join(f"{one['title']}: {estimate(one['at']['identified'])}" for one in told)
     table = Table(
         ("adversary", *(title.lower() for _, title in parts)),
         [(one["title"], *(_sure(one["at"][key]) for key, _ in parts)) for one in told],
@@ -151,7 +151,7 @@ def _groups(found: Found) -> Figure | None:
     told = [(title, group) for title, group in _grouped(found) if title in apart]
     if not told:
         return None
-    bars = [_row(title, group["label"], group["found"]) for title, group in told]
+    bars = [_row(title, group["label"], group["identified"]) for title, group in told]
     words = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:40])
     return Figure("Who is picked out", f"Best guess right. {words}.", partial(rows, bars), group_table(found))
 
@@ -161,8 +161,8 @@ def group_table(found: Found) -> Table:
     return Table(
         ("group", "by", "people", "best guess right", "95 % interval", "tried"),
         [
-            (group["label"], KINDS[title], count(group["people"]), estimate(group["found"]),
-             between(group["found"]), count(group["found"]["n"]))
+            (group["label"], KINDS[title], count(group["people"]), estimate(group["identified"]),
+             between(group["identified"]), count(group["identified"]["n"]))
             for title, group in _grouped(found)
         ],
     )  # fmt: skip
@@ -185,11 +185,11 @@ def extremes(found: Found) -> list[Extreme]:
     """Who is found most and least often, of each kind of groups."""
     made = []
     for key, title in GROUPS.items():
-        own = [group for group in found["exposure"][key] if group["found"]["value"] is not None]
-        ordered = sorted(own, key=lambda group: group["found"]["value"])
+        own = [group for group in found["exposure"][key] if group["identified"]["value"] is not None]
+        ordered = sorted(own, key=lambda group: group["identified"]["value"])
         if len(own) > 1:
             most, least = ordered[-1], ordered[0]
-            made.append(Extreme(title, most, least, _apart(most["found"], least["found"])))
+            made.append(Extreme(title, most, least, _apart(most["identified"], least["identified"])))
     return made
 
 

@@ -17,19 +17,19 @@ __all__ = ["charts", "page", "write"]
 
 Found = Mapping[str, Any]
 MEASURES = (
-    ("found", "share", "Best guess is right"),
+    ("identified", "share", "Best guess is right"),
     ("in_top", "share", "Right record among the first {top}"),
-    ("claimed_right", "share", "Claimed, and right, at φ = {phi}"),
-    ("claimed_wrong", "share", "Claimed, and wrong, at φ = {phi}"),
-    ("absent_claimed", "share", "Claimed though not in the data, at φ = {phi}"),
-    ("budget_phi", "phi", "φ that keeps false claims to {budget}"),
-    ("budget_claimed_right", "share", "Claimed, and right, at that φ"),
+    ("correct_claims", "share", "Claimed, and right, at φ = {phi}"),
+    ("wrong_claims", "share", "Claimed, and wrong, at φ = {phi}"),
+    ("absent_claims", "share", "Claimed though not in the data, at φ = {phi}"),
+    ("phi_at_budget", "phi", "φ that keeps false claims to {budget}"),
+    ("correct_claims_at_budget", "share", "Claimed, and right, at that φ"),
     ("bits_gained", "number", "Bits gained"),
     ("bits_left", "number", "Bits left"),
     ("lineup", "number", "Records that share {mass} of the suspicion (median)"),
     ("revealed", "number", "Items of the guess that were not known (mean)"),
-    ("revealed_right", "number", "Of these true of the person (mean)"),
-    ("revealed_right_share", "share", "Share of these that is true of the person"),
+    ("revealed_correct", "number", "Of these true of the person (mean)"),
+    ("revealed_correct_share", "share", "Share of these that is true of the person"),
 )
 QUESTIONS = {
     "singling_out": "Can one person's record be picked out?",

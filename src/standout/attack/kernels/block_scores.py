@@ -4,8 +4,8 @@
 
 Only the postings of known items are walked, in blocks of 2**13 records, so that the scores under work stay
 in the cache; the zeros of all others count in mean and σ without being looked at. Sim comes from tables
-(see `similarity.lookup_tables`). Scores are float32 here and their sums float64; whoever may be among the best is
-reported, to be scored anew in float64. A block that few postings touch is kept as a short list.
+(see `similarity.lookup_tables`). Scores are float32 here and their sums float64; whoever may be among the
+best is reported, to be scored anew in float64. A block that few postings touch is kept as a short list.
 
 With NUMBA_DISABLE_JIT=1 this is plain Python on NumPy's scalars, which is why constants are NumPy's too.
 """
