@@ -13,6 +13,7 @@ from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.rng import key, uniforms
+from standout import elementary
 from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known, anything, values_of
 from standout.release.build_kernels import count_outside
 from standout.release.clock import SECONDS
@@ -405,7 +406,7 @@ def _drawn(chance: Floats, low: Ints, past: Ints, first: Ints, end: Ints, wrong:
 def _by_weight(chance: Floats, weight: Ints, count: int) -> Ints:
     """`count` places without repeats, each drawn in proportion to its weight among those left."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        late = -np.log1p(-chance) / weight  # the first arrivals of so many Poisson processes
+        late = -elementary.log1p(-chance) / weight  # the first arrivals of so many Poisson processes
     first = np.argpartition(late, count)[:count] if count < len(late) else np.arange(len(late))
     return np.asarray(first[np.argsort(late[first])][:count])
 

@@ -9,6 +9,7 @@ from standout.attack.kernels.block_scores import Found, Work, score
 from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
 from standout.attack.kernels.nested_scores import Groups, Nest, nested
 from standout.attack.kernels.simd_scores import LANES
+from standout import elementary
 from standout.attack.queries import Queries, prefixes
 from standout.attack.verdict import Columns, Row
 from standout.core.arrays import Floats, Ints
@@ -159,9 +160,9 @@ def settled(queries: Queries, found: Found, top: int, with_z: bool, least: float
     if with_z:
         once = 1.0 / np.where((rough > 0) & ~again, rough, np.inf)
         scale = 1.0 / np.where((sigma > 0) & ~again, sigma, np.inf)
-        old = np.bincount(own, np.exp((single - found.highest[own]) * once[own]), len(n))
-        new = np.bincount(own, np.exp((best.score - best.highest[own]) * scale[own]), len(n))
-        z = np.maximum(found.z - old, 0.0) * np.exp((found.highest - best.highest) * scale) + new
+        old = np.bincount(own, elementary.exp((single - found.highest[own]) * once[own]), len(n))
+        new = np.bincount(own, elementary.exp((best.score - best.highest[own]) * scale[own]), len(n))
+        z = np.maximum(found.z - old, 0.0) * elementary.exp((found.highest - best.highest) * scale) + new
         z[sigma == 0] = 0.0
     order, kept = best.order(top)
     columns = Columns(
@@ -224,7 +225,7 @@ def _exactly(queries: Queries, q: int, top: int, with_z: bool) -> Row:
     ties = int(np.count_nonzero(scores == highest))
     rest = scores[scores < highest]
     second = highest if ties > 1 or not len(rest) else float(rest.max())
-    z = float(np.exp((scores - highest) / sigma).sum()) if sigma and with_z else 0.0
+    z = float(elementary.exp((scores - highest) / sigma).sum()) if sigma and with_z else 0.0
     kept = best[: max(top, ties)]
     return Row(len(scores), mean, sigma, highest, second, ties, z, kept, every[kept])
 

@@ -12,6 +12,7 @@ from standout.attack.kernels.block_scores import Candidates, Facts
 from standout.attack.kernels.record_scores import begins, has, similarities
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
+from standout import elementary
 from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked
@@ -26,7 +27,7 @@ NOBODY = np.empty(0, np.int32)
 
 def _rarity(support: Ints) -> Floats:
     """wt(i) = 1 / ln(max(|supp(i)|, 2))  [Algorithm 1B; an item of one person is as rare as of two]."""
-    return 1.0 / np.log(np.maximum(support, 2))
+    return 1.0 / elementary.log(np.maximum(support, 2))
 
 
 WEIGHTS: dict[str, Callable[[Ints], Any]] = {
@@ -77,8 +78,8 @@ class Queries:
         most = np.zeros(len(self))
         peak = self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
-        bits = np.ceil(np.log2(np.where(most > 0, most, 1.0))) + np.ceil(np.log2(np.maximum(counts, 1)))
-        return np.asarray(np.exp2(np.maximum(bits - 47, -1000)))
+        bits = _log2_up(np.where(most > 0, most, 1.0)) + _log2_up(np.maximum(counts, 1))
+        return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
 
     @cached_property
     def single(self) -> Single:
@@ -162,6 +163,12 @@ class Queries:
             scores[records] += self.parts(np.full(len(records), q), same, self.similar(same, value, time))
         keep = self.is_candidate(q)
         return scores if keep is None else np.where(keep, scores, -np.inf)
+
+
+def _log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
+    """⌈log2 x⌉ of positive numbers, from their exponents: a rounded logarithm may be off by one."""
+    mantissa, exponent = np.frexp(x)
+    return np.asarray(exponent - (mantissa == 0.5))
 
 
 def prefixes(queries: Queries, sizes: Sequence[int]) -> Queries:

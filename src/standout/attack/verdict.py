@@ -11,6 +11,7 @@ import numpy as np
 from standout.attack.eccentricity import Match, check_phi, eccentricity
 from standout.attack.kernels.conjunction import least_similar, workplace
 from standout.attack.lineup import Candidate, Lineup, Part
+from standout import elementary
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
@@ -278,7 +279,7 @@ class Verdict:
         if z:
             return z
         scores = self.scores[self.scores > -np.inf]
-        return float(np.exp((scores - self.highest) / self.sigma).sum())
+        return float(elementary.exp((scores - self.highest) / self.sigma).sum())
 
     def _place(self, record: str) -> int:
         if not isinstance(record, str):

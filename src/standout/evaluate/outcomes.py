@@ -1,5 +1,6 @@
 """What became of every try: an attack on known targets, held against the truth."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.scoreboard import ScoreboardRH
+from standout import elementary
 from standout.attack.verdict import Columns, Verdict, Verdicts
 from standout.core.arrays import Floats, Ints, offsets
 from standout.evaluate.pairs import revealed
@@ -127,7 +129,7 @@ def tried(
     found = (
         is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, question.top),
         similar.guess, claims(columns), _bits(columns, score, n), _bits(columns, similar.highest, n),
-        np.exp2(-_bits(columns, columns.highest, n)), columns.candidates.astype(np.float64),
+        elementary.exp2(-_bits(columns, columns.highest, n)), columns.candidates.astype(np.float64),
         learned.beyond, learned.right, *_lineups(verdicts, lineups, len(sizes), draws),
     )  # fmt: skip
     return Outcomes(*(column.reshape(shape) for column in (*found, absent)))
@@ -150,9 +152,9 @@ def _bits(columns: Columns, score: Floats, n: int) -> Floats:
     anybody apart, and of all n records where it is nobody's score."""
     spread = columns.sigma > 0
     sigma, z = np.where(spread, columns.sigma, 1.0), np.where(spread, columns.z, 1.0)
-    bits = ((columns.highest - score) / sigma + np.log(z)) / np.log(2)
-    bits = np.where(spread, bits, np.log2(np.maximum(columns.candidates, 1)))
-    return np.where(score == NOBODY, np.log2(n), bits)
+    bits = ((columns.highest - score) / sigma + elementary.log(z)) / math.log(2)
+    bits = np.where(spread, bits, elementary.log2(np.maximum(columns.candidates, 1)))
+    return np.where(score == NOBODY, math.log2(n), bits)
 
 
 def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
@@ -242,7 +244,7 @@ def _lineup(verdict: Verdict) -> Floats:
     if verdict.sigma == 0.0:
         return np.asarray(np.ceil(np.array(MASSES) * n))
     some = np.sort(verdict.scores[verdict.scores > 0])[::-1]
-    weight = np.exp((np.append(some, 0.0) - verdict.highest) / verdict.sigma)
+    weight = elementary.exp((np.append(some, 0.0) - verdict.highest) / verdict.sigma)
     held, rest = np.cumsum(weight[:-1]), float(weight[-1])
     wanted = np.array(MASSES) * (float(held[-1]) + rest * (n - len(some)) if len(held) else rest * n)
     within = np.searchsorted(held, wanted * (1 - 1e-12)) + 1.0

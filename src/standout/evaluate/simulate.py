@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from standout import elementary
 from standout._version import __version__
 from standout.adversary import Adversary
 from standout.attack.eccentricity import check_phi
@@ -154,7 +155,7 @@ class Cell:
         yield "bits_left", "", _from_0(_mean(seen.bits, math.log2(n)))
         yield "bits_gained", "", _mean(math.log2(n) - seen.bits, 0.0)
         yield "bits_left", f"theta={question.theta:g}", _from_0(_mean(seen.similar_bits, math.log2(n)))
-        mixed = -np.log2((np.exp2(-seen.bits) + 1 / n) / 2)
+        mixed = -elementary.log2((elementary.exp2(-seen.bits) + 1 / n) / 2)
         yield "bits_left", "mixed", _from_0(_mean(mixed, math.log2(n)))
         for share_of, sizes in ((50, seen.lineup_50), (90, seen.lineup_90), (99, seen.lineup_99)):
             asked = sizes[~np.isnan(sizes)]

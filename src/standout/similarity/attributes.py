@@ -18,6 +18,7 @@ import numpy as np
 
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError, StandoutError
+from standout import elementary
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
@@ -100,10 +101,11 @@ class Decay(Similarity):
         _check("time_scale", self.time_scale)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
-        return None if self.value_scale is None else np.exp(-_distances(known, levels) / self.value_scale)
+        scale = self.value_scale
+        return None if scale is None else elementary.exp(-_distances(known, levels) / scale)
 
     def times(self, days: Floats) -> Floats | None:
-        return None if self.time_scale is None else np.exp(-np.abs(days) / self.time_scale)
+        return None if self.time_scale is None else elementary.exp(-np.abs(days) / self.time_scale)
 
 
 @dataclass(frozen=True, slots=True)
