@@ -12,6 +12,7 @@ import numpy as np
 from standout.core import rng
 from standout.core.arrays import Floats, Ints
 from standout.synthetic.published_statistics import lengths_in_all, netflix
+from standout.elementary import exp, log, log1p
 
 __all__ = ["fitted", "lengths", "qualifying"]
 
@@ -72,5 +73,5 @@ def _in_all(records: int, seed: int) -> Floats:
     table = entries[np.minimum(np.searchsorted(below, position), len(entries) - 1)].astype(np.float64)
     quantile, length = np.array([(below[-1], entries[-1] + 0.5), *TAIL, (1.0, LONGEST)]).T
     quantile[-1] = 1 - 0.5 / netflix()["sizes"]["records"]
-    beyond = np.exp(np.interp(-np.log1p(-position), -np.log1p(-quantile), np.log(length)))
+    beyond = exp(np.interp(-log1p(-position), -log1p(-quantile), log(length)))
     return np.where(position < below[-1], table, beyond)

@@ -14,6 +14,7 @@ import numpy as np
 from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.progress import Progress
+from standout.elementary import exp, log, log1p, power
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
 from standout.synthetic import popularity
@@ -100,17 +101,17 @@ def _people(start: Ints, seed: int) -> People:
     joined = _ranks(_with(long, EARLY, draw)) / count
     first = END - np.rint(np.interp(joined, *np.array(JOINED).T)).astype(np.int64)
     first = _in_week(first, draw.random(count))
-    last = END - np.rint((END - first) * draw.random(count) ** GONE).astype(np.int64)
+    last = END - np.rint((END - first) * power(draw.random(count), GONE)).astype(np.int64)
     usual = netflix()["lengths"]["mean"] / (start[-1] / count)
-    head = HEAD - HEAD_LENGTH * np.log(usual * length / 100) + HEAD_SPREAD * draw.standard_normal(count)
+    head = HEAD - HEAD_LENGTH * log(usual * length / 100) + HEAD_SPREAD * draw.standard_normal(count)
     return People(
         start,
         first,
         last,
-        np.interp(np.log(length), *_logs(BEGINS)),
-        1 / (1 + np.exp(-head)),
+        np.interp(log(length), *_logs(BEGINS)),
+        1 / (1 + exp(-head)),
         MOOD * _with(long, MOOD_LENGTH, draw),
-        SPREAD * np.exp(SPREAD_LENGTH * long + SPREAD_PEOPLE * draw.standard_normal(count)),
+        SPREAD * exp(SPREAD_LENGTH * long + SPREAD_PEOPLE * draw.standard_normal(count)),
     )
 
 
@@ -118,10 +119,8 @@ def _films(people: People, rank: Floats, entries: int, seed: int) -> Films:
     """What each rank is: an item, when it came out, how it is liked, how often it is drawn."""
     draw = rng.generator(seed, "netflix", "films")
     items, records = len(rank), len(people.first)
-    new, late, newest, delay = (
-        np.interp(np.log(rank), *_logs(knots)) for knots in (NEW, LATE, NEWEST, DELAY)
-    )
-    day = (END * newest * draw.random(items) ** late).astype(np.int64)
+    new, late, newest, delay = (np.interp(log(rank), *_logs(knots)) for knots in (NEW, LATE, NEWEST, DELAY))
+    day = (END * newest * power(draw.random(items), late)).astype(np.int64)
     released = np.where(draw.random(items) < new, day, -1)
     wanted = popularity.supports(rank, records, entries)
     weight = popularity.fit(rank, wanted, np.diff(people.start).astype(np.float64), people.head)
@@ -129,10 +128,10 @@ def _films(people: People, rank: Floats, entries: int, seed: int) -> Films:
     share = (rank - 0.5) / netflix()["sizes"]["items"]
     popular = np.array([NormalDist().inv_cdf(1 - part) for part in share])
     item = draw.permutation(items).astype(np.uint32)
-    own = APPEAL * np.exp(APPEAL_SPREAD * popular) * draw.standard_normal(items)
+    own = APPEAL * exp(APPEAL_SPREAD * popular) * draw.standard_normal(items)
     appeal = APPEAL_POPULAR * (1 - 2 * share) + own
     films = Films(
-        item, released, delay, appeal, np.exp(SPREAD_POPULAR * popular), *popularity.tables(rank, weight)
+        item, released, delay, appeal, exp(SPREAD_POPULAR * popular), *popularity.tables(rank, weight)
     )
     for _ in range(CORRECTIONS):
         found = _drawn(people, films, seed)[1]
@@ -144,7 +143,7 @@ def _films(people: People, rank: Floats, entries: int, seed: int) -> Films:
 def _made_up(share: Floats, gone: Floats) -> Floats:
     """What a film gains with those who stayed until it came out, so that it loses nothing by the others."""
     among_others = np.minimum(share / (1 - np.minimum(gone, 0.9)), 0.99)
-    return np.asarray(np.log1p(-among_others) / np.log1p(-np.minimum(share, 0.99)))
+    return np.asarray(log1p(-among_others) / log1p(-np.minimum(share, 0.99)))
 
 
 def _some(people: People) -> Ints:
@@ -175,7 +174,7 @@ def _calendar(stream: np.uint64, people: People) -> Calendar:
         counts = np.zeros(len(target))
         chosen = some if left > LAST_ROUNDS else all_of_them
         sessions_by_quarter(stream, chosen, people, calendar, counts)
-        active *= np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0) ** BOLDNESS
+        active *= power(np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0), BOLDNESS)
         active /= active.sum()
     return calendar
 
@@ -186,8 +185,8 @@ def _quarters() -> tuple[Ints, Floats]:
     begins = [FIRST] + [date(year, month, 1) for year in range(2000, 2006) for month in (1, 4, 7, 10)]
     days = np.array([(day - FIRST).days for day in begins] + [END + 1])
     years = np.array(dates["years"])
-    grown = np.interp(np.arange(16) / 4 - 1.5 / 4, np.arange(6), np.log(years))
-    shares = np.exp(grown).reshape(4, 4)
+    grown = np.interp(np.arange(16) / 4 - 1.5 / 4, np.arange(6), log(years))
+    shares = exp(grown).reshape(4, 4)
     shares *= (years[:4] / shares.sum(axis=1))[:, None]
     known = [*shares.ravel(), *dates["quarters_2004"], *dates["quarters_2005"]]
     return days, np.array([1e-5, *known]) / (1e-5 + sum(known))
@@ -222,7 +221,7 @@ def _scores(size: Floats, draw: np.random.Generator) -> Floats:
 def _logs(knots: Any) -> Floats:
     """Knots for interpolation over logarithms."""
     at, value = np.array(knots, np.float64).T
-    return np.array([np.log(at), value])
+    return np.array([log(at), value])
 
 
 def _ranks(size: Floats) -> Ints:

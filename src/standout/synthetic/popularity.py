@@ -6,6 +6,7 @@ beyond the head, otherwise from popularity. A film of weight w is among n of the
 classes of people, and the weights corrected until they are the ones asked for: no draw is needed.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Floats
 from standout.core.jit import Array, kernel
 from standout.synthetic.published_statistics import support_by_rank
+from standout.elementary import exp, expm1, log, power
 
 __all__ = ["Popularity", "correction", "fit", "supports", "tables"]
 
@@ -41,7 +43,7 @@ class Popularity(NamedTuple):
 def supports(rank: Floats, records: int, entries: int) -> Floats:
     """The support that items of Netflix's ranks should have at this size: the published curve."""
     published = support_by_rank()
-    shape = np.exp(np.interp(np.log(rank), np.log(np.arange(1, len(published) + 1)), np.log(published)))
+    shape = exp(np.interp(log(rank), log(np.arange(1, len(published) + 1)), log(published)))
     most, wanted = FULL * records, shape * (entries / shape.sum())
     for _ in range(100):
         over = wanted > most
@@ -67,7 +69,8 @@ def fit(rank: Floats, wanted: Floats, lengths: Floats, taste: Floats) -> Floats:
         damped = weight * damped_by
         damped /= (damped * size).sum()
         mixed = head[:, None] * damped + (1 - head[:, None]) * weight
-        chosen = people @ -np.expm1(-_scale(mixed, size, length)[:, None] * mixed)
+        chances = -expm1(-_scale(mixed, size, length)[:, None] * mixed)
+        chosen = (people[:, None] * chances).sum(axis=0)
         weight *= target / np.maximum(chosen, 1e-9 * target)
         weight /= (weight * size).sum()
     return wanted * _between(group, weight / target)
@@ -91,12 +94,12 @@ def tables(rank: Floats, weight: Floats) -> Popularity:
 def _between(group: NDArray[np.int64], factor: Floats) -> Floats:
     """A factor for every rank from one for each group, log over log."""
     middle = np.sqrt((group[:-1] + 1.0) * group[1:])
-    every = np.log(np.arange(1, group[-1] + 1))
-    return np.exp(np.interp(every, np.log(middle), np.log(factor)))
+    every = log(np.arange(1, group[-1] + 1))
+    return exp(np.interp(every, log(middle), log(factor)))
 
 
 def _damping(rank: Floats) -> Floats:
-    return 1 / (1 + (rank / HEAD) ** DAMPING)
+    return 1 / (1 + power(rank / HEAD, DAMPING))
 
 
 def _groups(items: int) -> NDArray[np.int64]:
@@ -107,7 +110,7 @@ def _groups(items: int) -> NDArray[np.int64]:
 
 def _classes(lengths: Floats, taste: Floats, items: int) -> tuple[Floats, Floats, Floats]:
     """People of like length and taste: how many, their mean length, their mean taste."""
-    by_length = np.clip(np.log(lengths) / np.log(items + 1.0) * CLASSES, 0, CLASSES - 1).astype(np.int64)
+    by_length = np.clip(log(lengths) / math.log(items + 1.0) * CLASSES, 0, CLASSES - 1).astype(np.int64)
     by_taste = np.clip(taste * 8, 0, 7).astype(np.int64)
     class_of = by_length * 8 + by_taste
     people = np.bincount(class_of, minlength=8 * CLASSES).astype(np.float64)
@@ -122,8 +125,8 @@ def _scale(mixed: Floats, size: NDArray[np.int64], length: Floats) -> Floats:
     t = length.copy()
     length = np.minimum(length, size.sum() - 0.5)
     for _ in range(NEWTON):
-        left = np.exp(-t[:, None] * mixed)
-        t += (length - (1 - left) @ size) / np.maximum((left * mixed) @ size, 1e-12)
+        left = exp(-t[:, None] * mixed)
+        t += (length - ((1 - left) * size).sum(axis=1)) / np.maximum((left * mixed * size).sum(axis=1), 1e-12)
     return t
 
 

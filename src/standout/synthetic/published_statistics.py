@@ -13,6 +13,8 @@ import numpy as np
 
 from standout.core.arrays import Floats, Ints
 
+from standout.elementary import exp, log
+
 __all__ = ["lengths_in_all", "netflix", "support_by_rank"]
 
 
@@ -36,7 +38,7 @@ def support_by_rank() -> Floats:
     """
     rank, records = _columns("netflix-support.csv")
     every = np.arange(1, rank[-1] + 1)
-    support = np.exp(np.interp(np.log(every), np.log(rank), np.log(records)))
+    support = exp(np.interp(log(every), log(rank), log(records)))
     support = np.minimum.accumulate(support)
     support[-1] = netflix()["support"]["min"]
     support.flags.writeable = False
