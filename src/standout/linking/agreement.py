@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from standout.attack.kernels.record_scores import places
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
+from standout import elementary
 from standout.facts import Known
 from standout.release.build import tally
 from standout.release.clock import SECONDS
@@ -56,7 +57,7 @@ class Agreement:
         fewer = 0 if gone is None else release.lengths[gone][query][pair]
         p = np.minimum(holders * (release.lengths[who] / (release.n_entries - fewer)), LIKELY)
         found = np.zeros((len(query), COLUMNS))
-        found[:, CHANCE] = np.bincount(pair, -np.log(np.where(has, p, 1.0 - p)), len(query))
+        found[:, CHANCE] = np.bincount(pair, -elementary.log(np.where(has, p, 1.0 - p)), len(query))
         found[:, SHARED] = np.bincount(pair, has, len(query))
         found[:, MISSING] = facts - found[:, SHARED]
         pair, fact, at = pair[has], fact[has], at[has]

@@ -167,7 +167,7 @@ def _some_entries(release: Release, record: int, left: Ints, bands: Ints, draw: 
 
 def _bands(support: Ints) -> Ints:
     """The band of popularity of every item: a new one whenever twice as many people have it; -1: nobody."""
-    return np.where(support > 0, np.log2(np.maximum(support, 1)).astype(np.int64), -1)
+    return np.where(support > 0, np.frexp(np.maximum(support, 1))[1].astype(np.int64) - 1, -1)
 
 
 def _enough(order: Ints, facts: Ints) -> Ints:

@@ -14,12 +14,14 @@ further than decoys do, to the extent that they do [as Käll et al. 2007 do for 
 nobody stands out, they are what the paper's similarity takes for granted.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Floats
+from standout import elementary
 from standout.linking.agreement import CHANCE, MISSING, SHARED, TIMES, VALUES
 
 __all__ = ["COVERED", "PARTS", "Model", "odds"]
@@ -65,22 +67,22 @@ class Model:
 
     def parts(self, counts: Floats, dated: Flags) -> Floats:
         """Evidence by what it comes from, in the order of PARTS; it adds up. `dated`: dates are compared."""
-        items = counts[..., CHANCE] + counts[..., SHARED] * np.log(self.covered)
-        items = items + counts[..., MISSING] * np.log1p(-self.covered)
-        dates = np.where(dated, counts[..., TIMES] @ self.times, 0.0)
-        return np.stack([counts[..., VALUES] @ self.values, dates, items], axis=-1)
+        items = counts[..., CHANCE] + counts[..., SHARED] * math.log(self.covered)
+        items = items + counts[..., MISSING] * math.log1p(-self.covered)
+        dates = np.where(dated, elementary.weighted_sum(counts[..., TIMES], self.times), 0.0)
+        return np.stack([elementary.weighted_sum(counts[..., VALUES], self.values), dates, items], axis=-1)
 
 
 def _usual(middles: Floats, scale: float) -> Floats:
     """How often one person's lie so far apart, by the paper's similarity."""
-    return np.asarray(np.maximum(np.exp(-middles / scale), LEAST))
+    return np.asarray(np.maximum(elementary.exp(-middles / scale), LEAST))
 
 
 def _ratios(seen: Floats, usual: Floats, strangers: Floats) -> Floats:
     """ln(m / u). What lies further apart speaks no more for one person, whatever the counts say."""
     m = (seen + PRIOR * usual / usual.sum()) / (seen.sum() + PRIOR)
     u = (strangers + 1.0) / (strangers + 1.0).sum()
-    ratios = np.where(usual > 0, np.log(np.maximum(m, TINY) / u), np.inf)  # inf: cannot be
+    ratios = np.where(usual > 0, elementary.log(np.maximum(m, TINY) / u), np.inf)  # inf: cannot be
     return np.asarray(np.minimum.accumulate(ratios))
 
 
@@ -93,11 +95,11 @@ def odds(evidence: Floats, records: int) -> Floats:
     >>> odds(np.array([[np.log(100.0), -np.inf]]), records=100).round(3).tolist()
     [[0.0, -inf]]
     """
-    own = evidence - np.log(records)
+    own = evidence - math.log(records)
     found = np.empty_like(own)
     for at in range(own.shape[1]):
         rest = np.delete(own, at, axis=1)
         most = np.maximum(rest.max(axis=1, initial=-np.inf), 0.0)
-        total = np.exp(rest - most[:, None]).sum(axis=1) + np.exp(-most)
-        found[:, at] = own[:, at] - most - np.log(total)
+        total = elementary.exp(rest - most[:, None]).sum(axis=1) + elementary.exp(-most)
+        found[:, at] = own[:, at] - most - elementary.log(total)
     return np.asarray(found)

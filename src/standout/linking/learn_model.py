@@ -61,4 +61,4 @@ def _seen(found: Scored, weight: Floats) -> Floats:
     """What profiles and their records have in common, added up; times where they were compared."""
     counts = found.counts.copy()
     counts[~found.dated, TIMES] = 0.0
-    return np.asarray(weight @ counts)
+    return np.asarray((weight[:, None] * counts).sum(axis=0))

@@ -191,7 +191,7 @@ class Links:
     def sizes(self) -> pl.DataFrame:
         """By facts used, 1, 2–3, 4–7 …: from, to, profiles, claims; with truth also present and right."""
         used = self.facts[self.facts > 0]
-        begin = 2 ** np.unique(np.log2(used).astype(np.int64)) if len(used) else np.ones(1, np.int64)
+        begin = 2 ** np.unique(np.frexp(used)[1].astype(np.int64) - 1) if len(used) else np.ones(1, np.int64)
         groups = {"profiles": self.facts > 0, "claims": self.claimed}
         if self.truth is not None and self.right is not None:
             groups |= {"present": self.truth.record[: len(self)] >= 0, "right": self.claimed & self.right}
@@ -313,7 +313,7 @@ class Links:
     def histogram(self, measure: By = "eccentricity") -> pl.DataFrame:
         """How far all stand out, in bins that grow by half, the first below 0: counts of claims, others, and
         decoys of each kind."""
-        edges = np.concatenate([[0.0], 0.25 * 1.5 ** np.arange(25)])
+        edges = np.array([0.0, *(0.25 * 1.5**k for k in range(25))])
         far: Floats = getattr(self.found, measure)
         groups = {"claims": far[self.claimed], "others": far[~self.claimed & (self.found.record >= 0)]}
         groups |= {

@@ -1,5 +1,6 @@
 """Profiles → who in the release each points to, how far that stands out, and what carries it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
@@ -7,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout import elementary
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import Columns
@@ -122,7 +124,7 @@ def _attacked(
     z = np.where(columns.z > 0, columns.z, np.maximum(columns.candidates, 1))
     margin = _margins(verdicts.queries, columns, record) if full else np.zeros((n, len(PARTS)))
     return Candidates(
-        record, score, counts, columns.sigma, columns.ties, np.log2(z), margin, np.full(n, dated)
+        record, score, counts, columns.sigma, columns.ties, elementary.log2(z), margin, np.full(n, dated)
     )
 
 
@@ -143,15 +145,15 @@ def _judged(found: Candidates, model: Model, records: int, by: By) -> Scored:
     others = np.where(best == 0, found.score[:, 1], found.score[:, 0])
     sigma = np.where(found.sigma > 0, found.sigma, np.inf)
     eccentricity = (score - others) / sigma
-    sure = np.where(found.record[:, 0] >= 0, odds(evidence, records)[rows, best] / np.log(2), 0.0)
+    sure = np.where(found.record[:, 0] >= 0, odds(evidence, records)[rows, best] / math.log(2), 0.0)
     if by == "evidence":
         least = evidence[rows, best] - EQUAL * np.maximum(np.abs(evidence[rows, best]), 1.0)
         ties = np.where(found.record[:, 0] >= 0, (evidence >= least[:, None]).sum(axis=1), found.ties)
         margin = parts[rows, best] - np.where(found.record[rows, second] >= 0, parts[rows, second].T, 0.0).T
-        margin /= np.log(2)
+        margin /= math.log(2)
     else:
         ties, margin = found.ties, found.margin
-    bits = found.bits + (found.score[:, 0] - score) / sigma / np.log(2)
+    bits = found.bits + (found.score[:, 0] - score) / sigma / math.log(2)
     return Scored(
         found.record[rows, best], found.record[rows, second], score, found.score[rows, second], ties,
         eccentricity, sure, sure if by == "evidence" else eccentricity, bits, found.dated, margin,
