@@ -43,8 +43,8 @@ def _ranks(values: Floats) -> Floats:
 
 def _correlation(a: Floats, b: Floats) -> float:
     a, b = a - a.mean(), b - b.mean()
-    size = math.sqrt(float(a @ a) * float(b @ b))
-    return float(a @ b) / size if size else math.nan
+    size = math.sqrt(float((a * a).sum()) * float((b * b).sum()))
+    return float((a * b).sum()) / size if size else math.nan
 
 
 def similarity(original: Release, release: Release, items: Ints, seed: int) -> Estimate | None:

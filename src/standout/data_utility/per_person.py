@@ -48,6 +48,6 @@ class Spread:
         n = len(self.influence)
         if n < 2:
             return Estimate(self.value, -math.inf, math.inf, n, baseline)
-        error = math.sqrt(float(self.influence @ self.influence) / (n - 1) / n)
+        error = math.sqrt(float((self.influence**2).sum()) / (n - 1) / n)
         reach = student(n - 1, CONFIDENCE) * error
         return Estimate(self.value, self.value - reach, self.value + reach, n, baseline)

@@ -1,5 +1,6 @@
 """Readings of bits gained: other candidates, other weights, another mean  [Figures 3 and 5]."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.batches import spread_with_zeros
+from standout import elementary
 from standout.attack.queries import Queries, excluded, prepared
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
@@ -62,9 +64,9 @@ def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
     cell = lab.cell(setting)
     if cell is None:
         return
-    total, seen = np.log2(lab.release.n_records), cell.outcomes
+    total, seen = math.log2(lab.release.n_records), cell.outcomes
     bits, similar = seen.bits.mean(axis=1), seen.similar_bits.mean(axis=1)
-    mixed = -np.log2((np.exp2(-bits) + 1 / lab.release.n_records) / 2)
+    mixed = -elementary.log2((elementary.exp2(-bits) + 1 / lab.release.n_records) / 2)
     for reading, left in zip(
         BITS[:4], (bits.mean(), np.median(bits), mixed.mean(), similar.mean()), strict=True
     ):
@@ -130,7 +132,7 @@ def _look(decay: Queries, near: Queries, q: int, target: int, right: int) -> lis
     """Bits left for one target, in the readings BITS[4:12]."""
     scores, n = _scores(decay, near, q), decay.release.n_records
     at, known = int(np.searchsorted(scores.record, target)), int(np.diff(decay.facts.first)[q])
-    own, rest, nothing = scores.decay[at], n - len(scores.record), float(np.log2(n))
+    own, rest, nothing = scores.decay[at], n - len(scores.record), math.log2(n)
     everything = scores.has == known
     best = np.argsort(-scores.decay, kind="stable")[:LINEUP]
     _, sigma = spread_with_zeros(scores.decay, n)
@@ -141,10 +143,10 @@ def _look(decay: Queries, near: Queries, q: int, target: int, right: int) -> lis
         _left(scores.near, scores.near[at], rest),
         _left(scores.decay, own, 0),
         _left(scores.decay[everything], own, 0),
-        float(np.log2(matches.sum())) if matches[at] else nothing,
-        float(np.log2(enough.sum())) if enough[at] else nothing,
+        math.log2(matches.sum()) if matches[at] else nothing,
+        math.log2(enough.sum()) if enough[at] else nothing,
         _left(scores.decay[best], own, 0, sigma) if at in best else nothing,
-        float(np.log2(1 + higher + (ties - 1) / 2)),
+        math.log2(1 + higher + (ties - 1) / 2),
     ]
 
 
@@ -155,25 +157,25 @@ def _weights(scores: Floats, rest: int, sigma: float | None) -> tuple[float, flo
     highest = float(scores.max())
     if sigma == 0.0:
         return 0.0, highest, float(n)
-    z = float(np.exp((scores - highest) / sigma).sum()) + rest * float(np.exp(-highest / sigma))
+    z = float(elementary.exp((scores - highest) / sigma).sum()) + rest * math.exp(-highest / sigma)
     return sigma, highest, z
 
 
 def _left(scores: Floats, own: float, rest: int, sigma: float | None = None) -> float:
     """−log2 Π of a candidate with this score, Π ∝ e^(score/σ) over these and `rest` records that score 0."""
     sigma, highest, z = _weights(scores, rest, sigma)
-    return float(((highest - own) / sigma if sigma else 0.0) + np.log(z)) / float(np.log(2))
+    return float(((highest - own) / sigma if sigma else 0.0) + math.log(z)) / math.log(2)
 
 
 def _entropy(scores: Floats, rest: int) -> float:
     """Σ −Π log2 Π."""
     sigma, highest, z = _weights(scores, rest, None)
     if sigma == 0.0:
-        return float(np.log2(z))
+        return math.log2(z)
     every = (scores - highest) / sigma
     none = -highest / sigma
-    mean = float((np.exp(every) * every).sum()) + rest * float(np.exp(none)) * none
-    return float((np.log(z) - mean / z) / np.log(2))
+    mean = float((elementary.exp(every) * every).sum()) + rest * math.exp(none) * none
+    return (math.log(z) - mean / z) / math.log(2)
 
 
 def _drawn_from_all(lab: Lab, places: Ints, known: Known) -> Floats:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from standout.paper.attack_runner import Lab, exactly
+from standout import elementary
 from standout.paper.figure import Result, said
 from standout.paper.item_bits import bits_by_rank, held_back
 from standout.paper.paper_results import PEOPLE, bars, neighbours
@@ -78,7 +79,7 @@ def bits_of_a_film(lab: Lab) -> Result:
         for name, column in zip(("film", "with rating", "with date"), bits, strict=True)
         for low, high in pairwise(edges)
     ]
-    published = np.log2(PEOPLE / support_by_rank())
+    published = elementary.log2(PEOPLE / support_by_rank())
     points += [
         Point("paper", rank, float(published[rank - 1])) for rank in knots.tolist() if rank <= len(published)
     ]

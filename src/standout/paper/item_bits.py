@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import SourceError
 from standout.core.rng import generator
+from standout import elementary
 from standout.release.model import Levels, Release
 from standout.similarity.attributes import ROUNDING, days_per_unit
 from standout.synthetic.marginals import date_bits, item_levels, near_bits
@@ -98,7 +99,7 @@ def bits_by_rank(release: Release, value: float = 1, time: float = 14) -> Bits:
     [0.09, 0.64, 5.29]
     """
     order = np.argsort(release.check().rank, kind="stable")
-    alone = np.log2(release.n_records / release.support[order])
+    alone = elementary.log2(release.n_records / release.support[order])
     with_value, with_time = alone, alone
     if release.levels is not None:
         with_value = alone + near_bits(item_levels(release)[order], _near(release.levels, value))

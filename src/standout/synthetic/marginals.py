@@ -1,5 +1,6 @@
 """What one pass over a release says of each person and each item: ratings, dates, bursts. Compiled."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ def near_bits(counts: Ints, near: NDArray[np.bool_]) -> Floats:
     n = counts.sum(axis=1)
     table = harmonic(int(n.max(initial=0)))
     bits = table[np.maximum(n - 1, 0), None] - table[others]
-    return np.asarray((counts * bits).sum(axis=1) / np.maximum(n, 1) / np.log(2))
+    return np.asarray((counts * bits).sum(axis=1) / np.maximum(n, 1) / math.log(2))
 
 
 def harmonic(most: int) -> Floats:

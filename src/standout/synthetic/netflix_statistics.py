@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
+from standout import elementary
 from standout.release.describe import outside_top
 from standout.similarity.attributes import Equal, Present, Similarity
 from standout.synthetic.marginals import date_bits, near_bits
@@ -48,8 +49,8 @@ def ratings(survey: Survey) -> Rows:
         return
     group, told, counts = "ratings", netflix()["ratings"], survey.item_levels.sum(axis=0)
     shares, between = counts / counts.sum(), float(survey.person_means[0].std())
-    mean = float(shares @ survey.levels)
-    sd = math.sqrt(float(shares @ (survey.levels - mean) ** 2))
+    mean = float((shares * survey.levels).sum())
+    sd = math.sqrt(float((shares * (survey.levels - mean) ** 2).sum()))
     alike = (between / sd) ** 2 if sd else 1.0  # what of their variance is the person's
     for star, target in enumerate(told["shares"], 1):
         found = float(shares[survey.levels == star].sum())
@@ -130,7 +131,7 @@ def by_rank(survey: Survey) -> Rows:
             found = -math.log2(support[rank - 1] / n)
             yield Statistic(group, f"bits of the film of rank {rank:,}", target, found, room)
     if len(expected):
-        off = np.abs(np.log(support[: len(expected)] / expected))
+        off = np.abs(elementary.log(support[: len(expected)] / expected))
         words = f"|ln ratio|, ranks 1 to {len(expected):,}"
         yield Statistic(group, f"mean {words}", 0.0, float(off.mean()), 0.05)
         yield Statistic(group, f"largest {words}", 0.0, float(off.max()), 0.2)
@@ -148,8 +149,9 @@ def film_means(survey: Survey) -> Rows:
     rated = survey.item_levels.sum(axis=1) > 0
     counts, popular = survey.item_levels[rated], survey.release.support[rated]
     n = counts.sum(axis=1)
-    mean = counts @ survey.levels / n
-    inside = float((counts @ survey.levels**2 - n * mean**2).sum() / max(int((n - 1).sum()), 1))
+    mean = elementary.weighted_sum(counts, survey.levels) / n
+    off = elementary.weighted_sum(counts, survey.levels**2) - n * mean**2
+    inside = float(off.sum() / max(int((n - 1).sum()), 1))
     noise = inside * float((1 / n).mean()) * max(1 - survey.scale, 0)
     sd = math.sqrt(max(float(mean.var()) - noise, 0))
     together = _spearman(mean, popular) * float(mean.std()) / sd if sd else 0.0
@@ -187,8 +189,8 @@ def dates(survey: Survey) -> Rows:
         yield Statistic(group, words, target, float(shares[there].sum()), room)
     for reach in numbers(told, "bits_"):
         bits = _window_bits(days, reach)
-        found = float(shares @ bits)
-        room = 0.05 + 2 * math.sqrt(float(shares @ (bits - found) ** 2) / survey.independent)
+        found = float((shares * bits).sum())
+        room = 0.05 + 2 * math.sqrt(float((shares * (bits - found) ** 2).sum()) / survey.independent)
         yield Statistic(group, f"bits of a date ± {reach} days", told[f"bits_{reach}"], found, room)
 
 
@@ -308,7 +310,7 @@ def _window_bits(days: Ints, reach: int) -> Floats:
     """For each day −log2 of the share of entries within so many days of it; 0 for a day without any."""
     below, at = np.append(0, np.cumsum(days)), np.arange(len(days))
     near = below[np.minimum(at + reach + 1, len(days))] - below[np.maximum(at - reach, 0)]
-    return np.where(days > 0, -np.log2(np.maximum(near, 1) / days.sum()), 0.0)
+    return np.where(days > 0, -elementary.log2(np.maximum(near, 1) / days.sum()), 0.0)
 
 
 def _spearman(a: NDArray[Any], b: NDArray[Any]) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
+from standout import elementary
 from standout.release.build import tally
 from standout.release.model import Release
 from standout.synthetic.marginals import People, item_levels, people
@@ -111,7 +112,8 @@ class Survey:
         counts = self.people.levels
         counts = counts[counts.sum(axis=1) > 0]
         n = counts.sum(axis=1)
-        mean, square = counts @ self.levels / n, counts @ self.levels**2 / n
+        mean = elementary.weighted_sum(counts, self.levels) / n
+        square = elementary.weighted_sum(counts, self.levels**2) / n
         two = n > 1
         spread = np.maximum(square - mean**2, 0)[two] * n[two] / (n[two] - 1)
         return mean, np.sqrt(spread)
