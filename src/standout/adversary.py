@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.rng import key, uniforms
-from standout import elementary
 from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known, anything, values_of
 from standout.release.build_kernels import count_outside
 from standout.release.clock import SECONDS

@@ -9,9 +9,9 @@ from standout.attack.kernels.block_scores import Found, Work, score
 from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
 from standout.attack.kernels.nested_scores import Groups, Nest, nested
 from standout.attack.kernels.simd_scores import LANES
-from standout import elementary
 from standout.attack.queries import Queries, prefixes
 from standout.attack.verdict import Columns, Row
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.progress import Progress, quiet

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from standout.attack.kernels.block_scores import Candidates, Facts
 from standout.attack.kernels.record_scores import begins, has, similarities
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
-from standout import elementary
 from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
 from standout.release.postings import unpacked

@@ -11,8 +11,8 @@ import numpy as np
 from standout.attack.eccentricity import Match, check_phi, eccentricity
 from standout.attack.kernels.conjunction import least_similar, workplace
 from standout.attack.lineup import Candidate, Lineup, Part
-from standout import elementary
 from standout.attack.queries import Queries
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Fact

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.scoreboard import ScoreboardRH
-from standout import elementary
 from standout.attack.verdict import Columns, Verdict, Verdicts
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.evaluate.pairs import revealed
 from standout.evaluate.population import People

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from standout import elementary
 from standout._version import __version__
 from standout.adversary import Adversary
 from standout.attack.eccentricity import check_phi
 from standout.attack.scoreboard import ScoreboardRH
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import NotFoundError, ParameterError

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.record_scores import places
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
-from standout import elementary
 from standout.facts import Known
 from standout.release.build import tally
 from standout.release.clock import SECONDS

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core import elementary
 from standout.core.arrays import Floats
-from standout import elementary
 from standout.linking.agreement import CHANCE, MISSING, SHARED, TIMES, VALUES
 
 __all__ = ["COVERED", "PARTS", "Model", "odds"]

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout import elementary
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import Columns
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.facts import Known
 from standout.linking.agreement import COLUMNS, Agreement

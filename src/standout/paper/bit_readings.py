@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.batches import spread_with_zeros
-from standout import elementary
 from standout.attack.queries import Queries, excluded, prepared
 from standout.attack.scoreboard import ScoreboardRH
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from standout.core import elementary
 from standout.paper.attack_runner import Lab, exactly
-from standout import elementary
 from standout.paper.figure import Result, said
 from standout.paper.item_bits import bits_by_rank, held_back
 from standout.paper.paper_results import PEOPLE, bars, neighbours

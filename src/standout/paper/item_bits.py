@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import SourceError
 from standout.core.rng import generator
-from standout import elementary
 from standout.release.model import Levels, Release
 from standout.similarity.attributes import ROUNDING, days_per_unit
 from standout.synthetic.marginals import date_bits, item_levels, near_bits

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from standout.core import elementary
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError, StandoutError
-from standout import elementary
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from standout.core import rng
 from standout.core.arrays import Floats, Ints
+from standout.core.elementary import exp, log, log1p
 from standout.synthetic.published_statistics import lengths_in_all, netflix
-from standout.elementary import exp, log, log1p
 
 __all__ = ["fitted", "lengths", "qualifying"]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from standout.core import rng
 from standout.core.arrays import Floats, Ints, offsets
+from standout.core.elementary import exp, log, log1p, power
 from standout.core.progress import Progress
-from standout.elementary import exp, log, log1p, power
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
 from standout.synthetic import popularity

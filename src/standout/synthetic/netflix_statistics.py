@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
-from standout import elementary
 from standout.release.describe import outside_top
 from standout.similarity.attributes import Equal, Present, Similarity
 from standout.synthetic.marginals import date_bits, near_bits

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Floats
+from standout.core.elementary import exp, expm1, log, power
 from standout.core.jit import Array, kernel
 from standout.synthetic.published_statistics import support_by_rank
-from standout.elementary import exp, expm1, log, power
 
 __all__ = ["Popularity", "correction", "fit", "supports", "tables"]
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.arrays import Floats, Ints
-
-from standout.elementary import exp, log
+from standout.core.elementary import exp, log
 
 __all__ = ["lengths_in_all", "netflix", "support_by_rank"]
 

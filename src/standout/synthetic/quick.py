@@ -12,7 +12,6 @@ from standout.core import rng
 from standout.core.arrays import offsets
 from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
-from standout.elementary import exp
 from standout.release.clock import Clock
 from standout.release.model import Orientation, code_type
 from standout.synthetic.lengths import fitted

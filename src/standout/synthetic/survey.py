@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
-from standout import elementary
 from standout.release.build import tally
 from standout.release.model import Release
 from standout.synthetic.marginals import People, item_levels, people

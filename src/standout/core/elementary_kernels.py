@@ -4,7 +4,7 @@ import math
 
 from numba.core import config
 
-from standout.jit import Array, kernel
+from standout.core.jit import Array, kernel
 
 __all__ = ["COMPILED", "exp", "exp2", "expm1", "log", "log1p", "log2", "power"]
 

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from standout.core.arrays import Floats
+
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "power", "weighted_sum"]
 
-Floats = NDArray[np.float64]
 SHORT = 512
 """Up to so many numbers, Python is quick enough."""
 
@@ -110,7 +111,7 @@ def _kernels(size: int) -> Any:
     """The compiled loops; None for short arrays, and where the compiler is off: there `math` would raise."""
     if size <= SHORT:
         return None
-    from standout import elementary_kernels
+    from standout.core import elementary_kernels
 
     return elementary_kernels if elementary_kernels.COMPILED else None
 

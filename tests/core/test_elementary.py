@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from standout import elementary
+from standout.core import elementary
 
 NAMES = ["exp", "exp2", "expm1", "log", "log1p", "log2"]
 LONG = elementary.SHORT + 100
