@@ -1,48 +1,62 @@
-# The same few targets for people and for CI. Each sets up what it needs, from nothing.
+# The same few targets for people and for CI. Each sets up what it needs on a fresh machine.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
-# what is compiled once need not be compiled by every worker
+# Numba's cache and bytecode are shared by all test workers, so each kernel is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo test coverage check format bench fuzz docs clean
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
+# Tests of kernels on data small enough for the interpreter.
+WITHOUT_COMPILER := NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not large and not once and not browser and not slow"
+
+.PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz docs clean
 
 help: ## show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-setup: $(READY) ## make .venv with everything that the other targets need
+setup: $(READY) ## create .venv with everything the other targets need
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY) ## the audit, on built-in data: a stand-in for the Netflix Prize data
+demo: $(READY) ## audit built-in synthetic data and write a report
 	$(BIN)/standout demo -o demo
 
-browser: ## Debian's Chromium, in which reports are tested; without it these tests are skipped
+browser: ## install Chromium for the tests of the report (skipped where it cannot be installed)
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	    && { $(CHROMIUM) || { apt-get update && $(CHROMIUM); } } >/dev/null 2>&1; } \
-	    || echo "no Chromium here, and none can be installed: tests in a browser are skipped"
+	    || echo "Chromium is missing and cannot be installed: browser tests will be skipped"
 
-test: $(READY) browser ## the tests, compiled; then once more on small data with the compiler off
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser" tests
+test: $(READY) browser ## run the tests that every commit must pass (minutes)
+	$(PYTEST) -m "not slow"
 
-coverage: $(READY) ## which lines the tests reach, with the compiler off so that kernels are seen into
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not large and not once and not browser" --cov --cov-report=term
+test-slow: $(READY) browser dist ## run the rest: slow tests, the compiler switched off, the built package
+	$(PYTEST) -m slow
+	$(WITHOUT_COMPILER) tests
 
-check: $(READY) ## ruff, its formatting, mypy --strict
+dist: $(READY) ## build the package, install it into an empty environment, run its demo
+	rm -rf dist build/install
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv build/install
+	PIP_CONSTRAINT=constraints.txt build/install/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/install && bin/standout demo --quick -o demo
+
+coverage: $(READY) ## measure line coverage, with the compiler off so that kernels count
+	$(WITHOUT_COMPILER) --cov --cov-report=term
+
+check: $(READY) ## lint, check formatting, docstrings and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY) ## let ruff format and mend what it can
+format: $(READY) ## format the code and apply safe lint fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -50,7 +64,7 @@ $(BENCH): $(READY)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $(BENCH)
 
-bench: $(BENCH) ## speed and memory beside other tools, in one run (ENTRIES=100480507 for Netflix's size)
+bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 for Netflix's size)
 	$(BIN)/python -m benchmarks.ingest --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.opening --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.attack --entries $(or $(ENTRIES),10000000)
@@ -60,11 +74,11 @@ bench: $(BENCH) ## speed and memory beside other tools, in one run (ENTRIES=1004
 	$(BIN)/python -m benchmarks.making --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.advising build/bench/release-$(or $(ENTRIES),10000000).index --parts
 
-fuzz: $(READY) ## mutate the input of every reader (ROUNDS=10000 SEED=1)
+fuzz: $(READY) ## feed mutated input to every reader (ROUNDS=10000 SEED=1)
 	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)
 
-docs: $(READY) ## write docs/cli.md from the commands
+docs: $(READY) ## generate docs/cli.md and docs/findings.schema.json
 	$(BIN)/python -m tools.cli_reference
 
-clean: ## remove what the targets made
+clean: ## remove everything that the targets created
 	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
