@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from command_line import SECRET, check_error, started
 from hypothesis import given
 from hypothesis import strategies as st
-from test_cli import SECRET, check_error, started
 
 import standout as so
 from standout.cli.knows import Question, joined_of, length_of

@@ -5,27 +5,17 @@ import gzip
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from command_line import SECRET, check_error, started
 
 import standout as so
-from conftest import Outcome
 from standout.cli.main import cli
 
 TIMEOUT = 120
-SECRET = "JaneDoe"
 RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
-
-
-def started(*args, **more):
-    """`standout` in a process of its own."""
-    command = [sys.executable, "-c", "from standout.cli import main; main()", *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **more)
-    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -217,13 +207,6 @@ UNREADABLE = [
         ["--time-format", "when"], ["--rejects", "missing/rejects.csv"], ["--rejects", "folder"],
     ]),
 ]  # fmt: skip
-
-
-def check_error(told):
-    assert told.code == 1 and told.out == ""
-    assert told.err.startswith("standout: ") and told.err.endswith("\n") and told.err.count("\n") == 1
-    assert "Traceback" not in told.err and SECRET not in told.err
-    assert 20 < len(told.err) < 600
 
 
 @pytest.mark.parametrize("args", UNREADABLE, ids=" ".join)

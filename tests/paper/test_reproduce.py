@@ -21,12 +21,12 @@ from standout.core.rng import generator
 from standout.evaluate import simulate as simulation
 from standout.evaluate.estimates import Estimate
 from standout.paper import (
+    attack_runner,
     bit_readings,
     data_figures,
+    figures_page,
     film_readings,
-    lab,
     neighbour_readings,
-    page,
     profile_figure,
     readings,
     reproduce,
@@ -131,9 +131,13 @@ def test_what_is_no_sample_or_not_measured_is_not_judged():
     assert (table.allowed, table.within_error, table.within_goal, table.low) == (None, None, True, None)
     missing = Row("", "", "identified", "rate", 0.5, None, tries=150, note="too few")
     assert (missing.difference, missing.within_error, missing.within_goal) == (None, None, None)
-    assert page.judgement(missing) == "not measured: too few"
+    assert figures_page.judgement(missing) == "not measured: too few"
     count = Row("", "", "people", "number", 1000.0, 1037.4)
-    assert (count.within_goal, page.difference(count), page.judgement(count)) == (None, "+37", "")
+    assert (count.within_goal, figures_page.difference(count), figures_page.judgement(count)) == (
+        None,
+        "+37",
+        "",
+    )
 
 
 # The figures are what the library says
@@ -168,7 +172,7 @@ def test_an_attack_is_run_once_whichever_figures_show_it(release, monkeypatch):
         calls.append(args[1])
         return so.simulate(*args, **more)
 
-    monkeypatch.setattr(lab, "simulate", counted)
+    monkeypatch.setattr(attack_runner, "simulate", counted)
     here = Lab(release, targets=3)
     for key in ("1", "3", "6", "11"):
         BY_KEY[key].make(here)
@@ -534,10 +538,10 @@ def test_what_comes_from_data_is_text_on_the_page(put, tmp_path):
 
 
 def test_whose_data_it_is_is_said(release, prize):
-    assert "calibrated on nothing" in page.source(release)
-    assert "user's own" in page.source(so.read(prize))
+    assert "calibrated on nothing" in figures_page.source(release)
+    assert "user's own" in figures_page.source(so.read(prize))
     like = Provenance("synthetic", settings={"like": "netflix", "seed": "1"})
-    assert "not used to tune" in page.source(replace(release, provenance=like))
+    assert "not used to tune" in figures_page.source(replace(release, provenance=like))
 
 
 @pytest.mark.parametrize("wrong", [{"targets": 0}, {"seed": -1}, {"only": "nothing"}, {"threads": 0}])
@@ -679,8 +683,9 @@ def test_the_tables_of_the_docs_are_written_between_their_marks(release, tmp_pat
         found = copy.read_text(encoding="utf-8")
     assert done.summary in found and release.fingerprint in found
     first = done.results["1"].rows[0]
-    told = f"{page.interval(first)} | {page.difference(first)} | {page.judgement(first)} |"
-    assert f"| 1 (4) | {first.panel}, {first.label} | 0.436 | {first.ours:.3f} | {told}" in found
+    columns = (figures_page.interval, figures_page.difference, figures_page.judgement)
+    cells = " | ".join(column(first) for column in columns)
+    assert f"| 1 (4) | {first.panel}, {first.label} | 0.436 | {first.ours:.3f} | {cells} |" in found
     assert found.count("| table | outside") == 9 and found.count("| Figure 3 | ") == 1
     assert f"| {done.fits[0].reading} | {done.fits[0].mean:.2f} | " in found
     missed = sum(row.within_goal is False for figure, row in done.rows if figure.attacks)
