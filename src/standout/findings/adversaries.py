@@ -1,0 +1,162 @@
+"""Results of one adversary: its measures as it is named, and with other numbers of known facts."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from standout.evaluate.estimates import Estimate
+from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
+
+__all__ = ["AdversaryFindings", "CurvePoint", "MeasuresAsNamed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """Measures with one number of known facts.
+
+    Attributes
+    ----------
+    facts
+        Number of known facts.
+    identified
+        Share of targets whose best guess is the right record.
+    correct_claims
+        Share of targets for whom the right record is claimed at φ of the settings.
+    absent_claims
+        Share of absent targets for whom a record is claimed at φ of the settings.
+    phi_at_budget
+        The smallest φ that keeps claims about absent targets within the budget.
+    correct_claims_at_budget
+        Share of targets for whom the right record is claimed at `phi_at_budget`.
+    bits_gained
+        Mean information gained about who the target is, in bits.
+    lineup
+        Median number of the likeliest records that share 90 % of the probability.
+    """
+
+    facts: PositiveCount
+    identified: Rate
+    correct_claims: Rate
+    absent_claims: Rate
+    phi_at_budget: NonNegative
+    correct_claims_at_budget: Rate
+    bits_gained: Estimate
+    lineup: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuresAsNamed:
+    """Measures of the adversary with exactly the facts that its description names.
+
+    Attributes
+    ----------
+    facts
+        Number of known facts.
+    targets
+        Number of targets.
+    identified
+        Share of targets whose best guess is the right record.
+    identified_in_release
+        The same among targets who are in the release.
+    in_top
+        Share of targets whose record is among the first `top` of the settings.
+    correct_claims
+        Share of targets for whom the right record is claimed at φ of the settings.
+    wrong_claims
+        Share of targets for whom a wrong record is claimed at φ of the settings.
+    absent_claims
+        Share of absent targets for whom a record is claimed at φ of the settings.
+    phi_at_budget
+        The smallest φ that keeps claims about absent targets within the budget.
+    correct_claims_at_budget
+        Share of targets for whom the right record is claimed at `phi_at_budget`.
+    bits_gained
+        Mean information gained about who the target is, in bits.
+    bits_left
+        Mean information that is still missing, in bits.
+    lineup
+        Median number of the likeliest records that share `lineup_mass` of the probability.
+    revealed
+        Mean number of items of the best guess that the adversary did not know.
+    revealed_correct
+        Mean number of these items that are true of the target.
+    revealed_correct_share
+        Share of these items that are true of the target.
+    """
+
+    facts: PositiveCount
+    targets: PositiveCount
+    identified: Rate
+    identified_in_release: Rate
+    in_top: Rate
+    correct_claims: Rate
+    wrong_claims: Rate
+    absent_claims: Rate
+    phi_at_budget: NonNegative
+    correct_claims_at_budget: Rate
+    bits_gained: Estimate
+    bits_left: Estimate
+    lineup: Estimate | None
+    lineup_mass: Share
+    revealed: Estimate
+    revealed_correct: Estimate
+    revealed_correct_share: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdversaryFindings:
+    """One adversary: what it knows and what it achieves.
+
+    Attributes
+    ----------
+    description
+        What the adversary knows, in one line.
+    gate
+        Whether the adversary counts for the threshold.
+    knows
+        Number of known facts.
+    wrong
+        Number of known facts that are wrong.
+    wrong_facts
+        What is wrong in a wrong fact.
+    value_error
+        Largest error of a known value; null if values are not known.
+    time_error
+        Largest error of a known date in days; null if dates are not known.
+    items
+        Which items of the target's record are known.
+    length_error
+        Largest relative error of the record's length; null if it is not known.
+    joined_error
+        Largest error of the first date in days; null if it is not known.
+    note
+        How the adversary was adapted to the data.
+    too_few_items
+        Number of people whose records are too short to be targets of this adversary.
+    as_named
+        Measures with exactly `knows` facts, `wrong` of them wrong.
+    curve
+        Measures with other numbers of facts, the same share of them wrong.
+    curve_note
+        Whom the curve is about, and how it differs from the description.
+    curve_too_few_items
+        Number of people whose records are too short for the curve.
+    """
+
+    name: str
+    title: str
+    description: str
+    gate: bool
+    knows: PositiveCount
+    wrong: Count
+    wrong_facts: Literal["values", "items", "any items"]
+    value_error: NonNegative | None
+    time_error: NonNegative | None
+    items: str
+    length_error: NonNegative | None
+    joined_error: NonNegative | None
+    note: str
+    too_few_items: Count
+    as_named: MeasuresAsNamed
+    curve: tuple[CurvePoint, ...]
+    curve_note: str
+    curve_too_few_items: Count

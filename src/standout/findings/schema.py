@@ -1,0 +1,131 @@
+"""JSON Schema generated from the dataclasses of findings.
+
+The first line of a class's docstring describes the object, and its "Attributes" section describes the
+properties. `python -m standout.findings.schema` writes docs/findings.schema.json.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from standout.evaluate.estimates import Estimate
+from standout.findings.json_types import Bounds, Json, JsonObject, Pattern, Rate
+
+__all__ = ["attribute_descriptions", "schema_of", "schema_text"]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+PLAIN: dict[Any, JsonObject] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    NoneType: {"type": "null"},
+    object: {},
+}
+UNKNOWN_ENDS = ("low", "high")
+"""Numbers of an estimate that are null where the interval is unbounded."""
+
+
+def schema_of(findings: type, title: str) -> JsonObject:
+    """JSON Schema of the JSON form of a dataclass: see `serialize.to_json`."""
+    definitions: dict[str, Json] = {}
+    schema: JsonObject = {"$schema": DIALECT, "title": title}
+    schema |= _object(findings, definitions)
+    schema["$defs"] = dict(sorted(definitions.items()))
+    return schema
+
+
+def schema_text(findings: type, title: str) -> str:
+    """Text of the schema's file."""
+    return json.dumps(schema_of(findings, title), indent=2, ensure_ascii=False) + "\n"
+
+
+def attribute_descriptions(cls: type) -> dict[str, str]:
+    """Descriptions in the "Attributes" section of a class's docstring, by name of the attribute."""
+    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes\n----------\n")
+    descriptions: dict[str, str] = {}
+    for match in re.finditer(r"^(\w+)\n((?:^    .*\n?)+)", section, re.MULTILINE):
+        descriptions[match[1]] = " ".join(match[2].split())
+    return descriptions
+
+
+def _object(cls: type, definitions: dict[str, Json], bounds: Bounds | None = None) -> JsonObject:
+    """Schema of a dataclass; `bounds` apply to all its floating-point numbers."""
+    hints, texts = get_type_hints(cls, include_extras=True), attribute_descriptions(cls)
+    properties: dict[str, Json] = {}
+    for field in fields(cls):
+        hint = hints[field.name]
+        if bounds is not None and float in (hint, *get_args(hint)):
+            hint = _bounded(hint, bounds)
+        if cls is Estimate and field.name in UNKNOWN_ENDS:
+            hint = hint | None
+        described: JsonObject = {"description": texts[field.name]} if field.name in texts else {}
+        properties[field.name.removesuffix("_")] = described | _type(hint, definitions)
+    summary = inspect.cleandoc(cls.__doc__ or "").split("\n")[0]
+    return {
+        "description": summary,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _bounded(hint: Any, bounds: Bounds) -> Any:
+    number = Annotated[float, bounds]
+    return number | None if NoneType in get_args(hint) else number
+
+
+def _type(hint: Any, definitions: dict[str, Json]) -> JsonObject:
+    """Schema of a type hint."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in PLAIN:
+        return dict(PLAIN[hint])
+    if is_dataclass(hint):
+        return _reference(hint, definitions)  # type: ignore[arg-type]
+    if origin is Annotated:
+        return _annotated(hint, definitions)
+    if origin is Literal:
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+    if origin is UnionType or str(origin) == "typing.Union":
+        return {"anyOf": [_type(choice, definitions) for choice in arguments]}
+    if origin in (tuple, list, Sequence):
+        return {"type": "array", "items": _type(arguments[0], definitions)}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _type(arguments[1], definitions)}
+    raise TypeError(f"no JSON Schema for {hint}")
+
+
+def _annotated(hint: Any, definitions: dict[str, Json]) -> JsonObject:
+    base, rule = get_args(hint)
+    if hint == Rate:
+        return _reference(Estimate, definitions, "Rate", rule)
+    schema = _type(base, definitions)
+    if isinstance(rule, Pattern):
+        return schema | {"pattern": rule.regex}
+    limits = {"minimum": rule.minimum, "maximum": rule.maximum}
+    return schema | {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _reference(
+    cls: type, definitions: dict[str, Json], name: str = "", bounds: Bounds | None = None
+) -> JsonObject:
+    """Reference to the definition of a dataclass, which is added where it is missing."""
+    name = name or cls.__name__
+    if name not in definitions:
+        definitions[name] = None  # stops the recursion of a class that refers to itself
+        definitions[name] = _object(cls, definitions, bounds)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+if __name__ == "__main__":
+    from standout.findings.audit import SCHEMA_TITLE, AuditFindings
+
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/findings.schema.json")
+    target.write_text(schema_text(AuditFindings, SCHEMA_TITLE), encoding="utf-8")

@@ -1,0 +1,87 @@
+"""The schema of findings: generated from the types, and the file in docs/ is up to date."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import jsonschema
+import pytest
+
+from standout.evaluate.estimates import Estimate, mean, rate
+from standout.findings.audit import AuditFindings
+from standout.findings.json_types import Count, Day, JsonObject, Rate
+from standout.findings.schema import attribute_descriptions, schema_of
+from standout.findings.serialize import to_json
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part."""
+
+    answer: Literal["yes", "no"]
+    day: Day | None = None
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole.
+
+    Attributes
+    ----------
+    n
+        Number of parts,
+        in two lines.
+    rate
+        A share.
+    """
+
+    n: Count
+    rate: Rate
+    mean: Estimate
+    parts: tuple[Part, ...]
+    versions: Mapping[str, str]
+    free: JsonObject | None = None
+
+
+SCHEMA = schema_of(Whole, "test")
+WHOLE = Whole(1, rate(3, 4), mean([7.0]), (Part("yes", "2005-03-01"),), {"numpy": "2"})
+
+
+def test_what_is_serialized_keeps_to_the_schema():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(to_json(WHOLE), SCHEMA)
+    jsonschema.validate(to_json(WHOLE) | {"free": {"any": ["thing", 1]}}, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n": -1},
+        {"n": "1"},
+        {"n": None},
+        {"more": 1},
+        {"parts": [{"answer": "perhaps", "day": None}]},
+        {"parts": [{"answer": "yes", "day": "yesterday"}]},
+        {"versions": {"numpy": 2}},
+        {"rate": {"value": 1.5, "low": 0, "high": 1, "n": 2, "baseline": None}},
+        {"mean": {"value": 1.5, "low": 0, "high": 1, "n": 2}},
+    ],
+    ids=str,
+)
+def test_what_the_types_forbid_the_schema_forbids(change):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(to_json(WHOLE) | change, SCHEMA)
+
+
+def test_docstrings_describe_the_properties():
+    assert SCHEMA["description"] == "A whole."
+    assert attribute_descriptions(Whole) == {"n": "Number of parts, in two lines.", "rate": "A share."}
+    assert SCHEMA["properties"]["n"]["description"] == "Number of parts, in two lines."
+
+
+def test_every_described_attribute_of_the_findings_exists():
+    for name, schema in schema_of(AuditFindings, "test")["$defs"].items():
+        module = __import__("standout.findings.audit", fromlist=["audit"])
+        cls = getattr(module, name, None)
+        if cls is not None:
+            assert set(attribute_descriptions(cls)) <= set(schema["properties"]), name
