@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from standout.sanitized import Sanitized
     from standout.sanitizing.cluster import ClusterRecords
     from standout.sanitizing.km import KmSuppress
+    from standout.sanitizing.open_sanitized import open_sanitized
     from standout.sanitizing.randomized_response import RandomizedResponse
-    from standout.sanitizing.reopen import open_sanitized
     from standout.sanitizing.sanitize import sanitize
     from standout.sanitizing.step_parser import step
     from standout.sanitizing.suppression_steps import (
@@ -137,7 +137,7 @@ _HOMES = {
     "describe": "release.describe",
     "link": "linking.link",
     "open": "release.store",
-    "open_sanitized": "sanitizing.reopen",
+    "open_sanitized": "sanitizing.open_sanitized",
     "outside_top": "adversary",
     "prize": "theory",
     "read": "ingest.read",

@@ -17,7 +17,7 @@ from standout.facts import ANY_TIME, Known, anything
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
-__all__ = ["PERIODS", "Bins", "Done", "Period", "Sanitized", "Terms"]
+__all__ = ["PERIODS", "Bins", "OriginalMapping", "Period", "Sanitized", "StepReport"]
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -61,7 +61,7 @@ class Period:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Terms:
+class OriginalMapping:
     """How an original is told in a release that was made from it.
 
     stands    for each record of the original the place of the record that stands for it; -1: nobody does
@@ -70,30 +70,30 @@ class Terms:
     periods   what times are rounded down to, one after the other
     """
 
-    stands: Ints
-    items: Ints
-    values: tuple[float | str | None, ...]
-    periods: tuple[Period, ...] = ()
+    representatives: Ints
+    item_codes: Ints
+    released_values: tuple[float | str | None, ...]
+    rounding_periods: tuple[Period, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
     """Numbers told by the bin that they lie in: below edges[0], from edges[0] on, …, from the last edge on.
 
-    >>> Bins((3.0,), (1.4, 4.2)).told([2, 3, 5])
+    >>> Bins((3.0,), (1.4, 4.2)).bin_values([2, 3, 5])
     (1.4, 4.2, 4.2)
     """
 
     edges: tuple[float, ...]
-    tells: tuple[float, ...]
+    values: tuple[float, ...]
 
-    def told(self, values: Sequence[float]) -> tuple[float, ...]:
+    def bin_values(self, numbers: Sequence[float]) -> tuple[float, ...]:
         """What each of these numbers is told by."""
-        return tuple(self.tells[place] for place in np.searchsorted(self.edges, values, side="right"))
+        return tuple(self.values[place] for place in np.searchsorted(self.edges, numbers, side="right"))
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepReport:
     """What one step did: its words, counts that say how much changed, and its bins where values have them."""
 
     step: str
@@ -109,11 +109,11 @@ class Sanitized(Release):
     """
 
     original: Release = field(kw_only=True)
-    terms: Terms = field(kw_only=True)
-    done: tuple[Done, ...] = field(kw_only=True, default=())
+    mapping: OriginalMapping = field(kw_only=True)
+    step_reports: tuple[StepReport, ...] = field(kw_only=True, default=())
     renumbered: bool = field(kw_only=True, default=False)
 
-    def told(self, known: Known, people: Ints) -> Known:
+    def translate_facts(self, known: Known, people: Ints) -> Known:
         """What is known of these people, given by their places in the original, as codes of this release.
 
         `known` are codes of the original, several draws of each person behind each other. Errors that the
@@ -121,7 +121,7 @@ class Sanitized(Release):
         length of the record or its first date is known, whoever stands for the person stays a candidate: an
         adversary allows for what the publisher did.
         """
-        item = np.where(known.item >= 0, self.terms.items[np.maximum(known.item, 0)], -1)
+        item = np.where(known.item >= 0, self.mapping.item_codes[np.maximum(known.item, 0)], -1)
         value, values = self._known_values(known)
         time, timed = self._known_times(known)
         draws = len(known) // max(len(people), 1)
@@ -131,7 +131,7 @@ class Sanitized(Release):
         )
 
     def _known_values(self, known: Known) -> tuple[Ints, tuple[float | str, ...]]:
-        told = [self.terms.values[i] for i in range(len(known.values))] if self.n_levels else []
+        told = [self.mapping.released_values[i] for i in range(len(known.values))] if self.n_levels else []
         kept = [i for i, one in enumerate(told) if one is not None]
         place = np.full(len(known.values) + 1, -1, np.int64)  # the last is for what is not known: -1
         place[kept] = np.arange(len(kept))
@@ -147,7 +147,7 @@ class Sanitized(Release):
         old, new = self.original.clock, self.clock
         assert old is not None and new is not None
         units = time + old.origin
-        for period in self.terms.periods:
+        for period in self.mapping.rounding_periods:
             units = period.start(units, old.unit)
         return np.asarray(units * SECONDS[old.unit] // SECONDS[new.unit] - new.origin)
 
@@ -156,8 +156,8 @@ class Sanitized(Release):
         length, joined = known.length.copy(), known.joined.copy()
         if not known.filtered:
             return length, joined
-        there = self.terms.stands[people] >= 0
-        stands = self.terms.stands[people][there]
+        there = self.mapping.representatives[people] >= 0
+        stands = self.mapping.representatives[people][there]
         length[there, 0] = np.minimum(length[there, 0], self.lengths[stands])
         length[there, 1] = np.maximum(length[there, 1], self.lengths[stands])
         if self.span == 0 or self.by_record.time is None:

@@ -55,7 +55,10 @@ def test_where_there_is_no_noise_the_risk_is_what_a_simulation_finds(release, wo
     found = risk(safer, steps(*words), ADVERSARY, 60, 5)
     wanted = so.simulate(safer, ADVERSARY, targets=60, seed=5, absent=False)
     assert found.everybody == wanted.estimate("identified") and found.attack == ""
-    right, there = wanted.cells[0].outcomes.right.ravel(), safer.terms.stands[wanted.cells[0].places] >= 0
+    right, there = (
+        wanted.cells[0].outcomes.right.ravel(),
+        safer.mapping.representatives[wanted.cells[0].places] >= 0,
+    )
     assert found.released.value == pytest.approx(right[there].mean()) and found.released.n == there.sum()
 
 
@@ -372,7 +375,7 @@ def test_links_are_judged_by_who_stands_for_whom(release):
     found = so.composition(one, two, people=1000, seed=4)
     truth = {
         two.records[int(b)]: one.records[int(a)]
-        for a, b in zip(one.terms.stands, two.terms.stands, strict=True)
+        for a, b in zip(one.mapping.representatives, two.mapping.representatives, strict=True)
         if a >= 0 and b >= 0
     }
     both = subset(two, np.array([name in truth for name in two.records]))

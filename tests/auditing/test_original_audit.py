@@ -20,8 +20,8 @@ from standout.evaluate.population import People
 from standout.facts import values_of
 from standout.release.model import Release
 from standout.report.audit_page import page
-from standout.sanitized import Done, Period, Sanitized, Terms
-from standout.sanitizing.noise_aware import attacks_on, noise_in
+from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
+from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
 pytestmark = pytest.mark.once
 
@@ -63,16 +63,19 @@ def put_together(rows, kept, stands, done=()):
     original, release = so.read(frame(rows)), so.read(frame(kept))
     place = {name: at for at, name in enumerate(release.records)}
     code = {name: at for at, name in enumerate(release.items)}
-    terms = Terms(
+    terms = OriginalMapping(
         np.array([place.get(stands[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
         values_of(original), (Period("month"),),
     )  # fmt: skip
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
-    return Sanitized(**own, original=original, terms=terms, done=tuple(done))
+    return Sanitized(**own, original=original, mapping=terms, step_reports=tuple(done))
 
 
-STEPS = (Done("sample-records", {"records before": 60, "records": 40}), Done("round-time month", {}))
+STEPS = (
+    StepReport("sample-records", {"records before": 60, "records": 40}),
+    StepReport("round-time month", {}),
+)
 ask = partial(so.audit, targets=TARGETS, facts=FACTS, name="people.csv", seed=SEED)
 
 
@@ -95,7 +98,9 @@ def unchanged(release):
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
     everybody = np.arange(release.n_records)
     return Sanitized(
-        **own, original=release, terms=Terms(everybody, np.arange(release.n_items), values_of(release))
+        **own,
+        original=release,
+        mapping=OriginalMapping(everybody, np.arange(release.n_items), values_of(release)),
     )
 
 
@@ -209,7 +214,10 @@ def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
 
 def test_slow_scores_agree_with_told_facts(safer):
     """Also where values are told as others, which are no levels of the release."""
-    other = replace(safer, terms=replace(safer.terms, values=tuple(x / 2 for x in safer.terms.values)))
+    other = replace(
+        safer,
+        mapping=replace(safer.mapping, released_values=tuple(x / 2 for x in safer.mapping.released_values)),
+    )
     adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
     for release in (safer, other):
         known = People.of(release).observed(adversary, np.arange(10), SEED)
@@ -218,12 +226,12 @@ def test_slow_scores_agree_with_told_facts(safer):
             assert verdicts[q].scores == pytest.approx(slow_scores(release, known, q), abs=1e-9)
 
 
-@pytest.mark.parametrize("spoil", ["stands", "items"])
+@pytest.mark.parametrize("spoil", ["representatives", "item_codes"])
 def test_an_original_that_does_not_belong_to_the_release_is_noticed(safer, spoil):
     """With another's key nobody would be found, which would look like a safe release."""
-    order = np.random.default_rng(5).permutation(len(getattr(safer.terms, spoil)))
-    terms = replace(safer.terms, **{spoil: getattr(safer.terms, spoil)[order]})
-    done = ask(replace(safer, terms=terms))
+    order = np.random.default_rng(5).permutation(len(getattr(safer.mapping, spoil)))
+    terms = replace(safer.mapping, **{spoil: getattr(safer.mapping, spoil)[order]})
+    done = ask(replace(safer, mapping=terms))
     assert not done.trusted
     failed = [check["name"] for check in done.findings["trust"]["checks"] if not check["passed"]]
     assert failed == ["standing"]
@@ -236,7 +244,7 @@ def test_checks_are_made_on_some_of_a_large_release_with_their_people(safer, mon
     assert done.trusted and len(done.findings["trust"]["checks"]) == 5
     own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
     assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
-    assert 20 <= own.people.truth.n_records < 60 and (own.release.terms.stands >= 0).all()
+    assert 20 <= own.people.truth.n_records < 60 and (own.release.mapping.representatives >= 0).all()
 
 
 def _rungs():
@@ -251,8 +259,8 @@ def test_a_release_without_dates_or_values_is_audited_too(rows):
     whole = put_together(rows, kept, stands)
     release = so.read(bare)
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
-    terms = replace(whole.terms, values=(None,) * whole.original.n_levels, periods=())
-    safer = Sanitized(**own, original=whole.original, terms=terms)
+    terms = replace(whole.mapping, released_values=(None,) * whole.original.n_levels, rounding_periods=())
+    safer = Sanitized(**own, original=whole.original, mapping=terms)
     ladder = {
         "nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30),
         "plain": so.Adversary(knows=6),
@@ -273,7 +281,7 @@ def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
         "dates within about 4000 days": so.ScoreboardRH(time_scale=4000),
         "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
     }
-    assert set(attacks_on(safer, noise_in(safer), named)) == {"", *ways}
+    assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *ways}
     asked = {"targets": 60, "absent": False, "seed": 2}
     papers = so.simulate(safer, named, **asked).estimate("identified").value
     best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("identified").value
@@ -289,7 +297,7 @@ def test_attacks_that_allow_for_noise_count_what_lies_within_it():
 
     def window(*steps, adversary=knows):
         safer = so.sanitize(release, *steps, seed=1)
-        found = attacks_on(safer, noise_in(safer), adversary)
+        found = noise_aware_attacks(safer, noise_steps(safer), adversary)
         return found["counting what lies within the noise"].similarity if len(found) > 1 else None
 
     assert window("round-time month", "drop-entries 0.5") is None
@@ -298,9 +306,8 @@ def test_attacks_that_allow_for_noise_count_what_lies_within_it():
     assert window("perturb-value none", "perturb-time 30") == so.Within(None, 44)
     assert window("randomized-response 1") == so.Within(None, 14)
     blind = so.Adversary(value_error=None, time_error=None)
-    assert set(attacks_on(so.sanitize(release, "perturb-value 2", seed=1), [so.PerturbValue(2)], blind)) == {
-        "", "without values",
-    }  # fmt: skip
+    noisy = so.sanitize(release, "perturb-value 2", seed=1)
+    assert set(noise_aware_attacks(noisy, [so.PerturbValue(2)], blind)) == {"", "without values"}
 
 
 def test_the_gate_is_about_those_who_are_in_the_release():

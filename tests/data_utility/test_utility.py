@@ -7,10 +7,10 @@ import pytest
 
 import standout as so
 from standout.data_utility import recommender
-from standout.data_utility import recommender_trials as bench
-from standout.data_utility.held_out import hold_out
-from standout.data_utility.per_person import Spread
-from standout.data_utility.recommender_trials import Bench, calibrated, in_top
+from standout.data_utility import recommender_benchmark as bench
+from standout.data_utility.holdout import hold_out
+from standout.data_utility.influence import InfluenceEstimate
+from standout.data_utility.recommender_benchmark import RecommenderBenchmark, calibrated_values, in_top
 from standout.evaluate.estimates import mean
 
 pytestmark = pytest.mark.once
@@ -96,7 +96,7 @@ def chance(scores, free, wanted):
 
 
 def questions(tried, release):
-    held, asked = tried.held, {}
+    held, asked = tried.holdout, {}
     for person, item, value in zip(held.person, held.item, held.value, strict=True):
         name = release.records[held.people[person]]
         asked.setdefault(name, {})[release.items[item]] = float(value)
@@ -108,7 +108,7 @@ def told_as(safer, original):
     sums = {}
     for own in original.values():
         for value in own.values():
-            level = safer.terms.values[list(safer.original.levels).index(value)]
+            level = safer.mapping.released_values[list(safer.original.levels).index(value)]
             sums.setdefault(level, []).append(value)
     return {level: sum(values) / len(values) for level, values in sums.items()}
 
@@ -129,9 +129,9 @@ STEPS = {
 def test_the_recommender_is_its_slow_twin(release, name, small, monkeypatch):
     monkeypatch.setattr(recommender, "FACTORS", FEW)
     monkeypatch.setattr(recommender, "SMALL", small)
-    tried = Bench.of(release, 30, 1)
-    safer = so.sanitize(tried.held.rest, *STEPS[name], seed=3)
-    histories = rows(tried.held.rest)
+    tried = RecommenderBenchmark.of(release, 30, 1)
+    safer = so.sanitize(tried.holdout.rest, *STEPS[name], seed=3)
+    histories = rows(tried.holdout.rest)
     means, published = told_as(safer, histories), rows(safer)
     published = {
         person: {item: None if value is None else means[value] for item, value in own.items()}
@@ -145,7 +145,7 @@ def test_the_recommender_is_its_slow_twin(release, name, small, monkeypatch):
 def test_held_out_entries_are_in_neither_the_rest_nor_what_is_made_of_it(release):
     held = hold_out(release, 30, 1)
     before, after = rows(release), rows(held.rest)
-    asked = questions(Bench(held), release)
+    asked = questions(RecommenderBenchmark(held), release)
     for person, own in before.items():
         assert own == after[person] | asked.get(person, {})
         assert not {*after[person]} & {*asked.get(person, {})}
@@ -180,29 +180,29 @@ def test_the_untouched_release_keeps_all(release):
     assert found.kept.value == found.kept.low == found.kept.high == 1.0
     assert found.hit_rate == found.hit_rate_before and found.rmse == found.rmse_before
     for one in (
-        found.hit_rate_lost,
-        found.rmse_added,
-        found.similarity_moved,
-        found.value_off,
-        found.time_off,
+        found.hit_rate_loss,
+        found.rmse_increase,
+        found.similarity_change,
+        found.value_difference,
+        found.time_difference,
     ):
         assert one.value == one.low == one.high == 0.0
-    assert found.popularity_moved.value == 0 and found.popularity_order.value == pytest.approx(1)
+    assert found.popularity_change.value == 0 and found.popularity_correlation.value == pytest.approx(1)
     assert found.entries_kept.value == 1
 
 
 def test_times_matter_to_no_number_but_how_far_they_are_off(release):
     plain, rounded = (so.utility(release, *steps, people=40) for steps in ([], [so.RoundTime("month")]))
     differ = {name for (name, a), (_, b) in zip(plain.measures(), rounded.measures(), strict=True) if a != b}
-    assert differ == {"time_off"}
-    assert 0 < rounded.time_off.value < 31
-    assert so.utility(release, so.RoundTime("none"), people=40).time_off is None
+    assert differ == {"time_difference"}
+    assert 0 < rounded.time_difference.value < 31
+    assert so.utility(release, so.RoundTime("none"), people=40).time_difference is None
 
 
 def test_without_values_a_release_predicts_no_better_than_no_release(release):
     found = so.utility(release, so.RoundValue(to="none"), people=40)
     assert found.rmse.value == pytest.approx(found.rmse.baseline, rel=1e-12)
-    assert found.value_off is None
+    assert found.value_difference is None
     assert found.hit_rate == found.hit_rate_before
 
 
@@ -218,9 +218,9 @@ def test_a_level_stands_for_the_mean_of_what_is_told_as_it(release):
     safer = so.sanitize(release, so.RoundValue(liked_from=4), seed=1)
     values = release.to_frame()["value"]
     liked, others = values.filter(values >= 4).mean(), values.filter(values < 4).mean()
-    np.testing.assert_allclose(calibrated(safer), [others, liked, np.nan])
+    np.testing.assert_allclose(calibrated_values(safer), [others, liked, np.nan])
     noisy = so.sanitize(release, so.PerturbValue(1, 0.9), seed=1)
-    np.testing.assert_allclose(calibrated(noisy), [1, 2, 3, 4, 5, np.nan])
+    np.testing.assert_allclose(calibrated_values(noisy), [1, 2, 3, 4, 5, np.nan])
 
 
 def test_equals_share_the_places_that_are_left():
@@ -231,19 +231,19 @@ def test_equals_share_the_places_that_are_left():
 
 def test_distortions_are_their_slow_twins(release):
     steps = [so.DropEntries(0.4), so.PerturbValue(1, 0.5), so.DropTopItems(2)]
-    tried = Bench.of(release, 30, 4)
-    safer = so.sanitize(tried.held.rest, *steps, seed=4)
+    tried = RecommenderBenchmark.of(release, 30, 4)
+    safer = so.sanitize(tried.holdout.rest, *steps, seed=4)
     found = so.utility(release, *steps, people=30, seed=4)
-    before, after = rows(tried.held.rest), rows(safer)
+    before, after = rows(tried.holdout.rest), rows(safer)
     count = [
         [sum(item in own for own in side.values()) for item in release.items] for side in (before, after)
     ]
     shares = [[c / sum(side) for c in side] for side in count]
     moved = sum(abs(a - b) for a, b in zip(*shares, strict=True)) / 2
-    assert found.popularity_moved.value == pytest.approx(moved)
+    assert found.popularity_change.value == pytest.approx(moved)
     ranks = [[(sum(o < c for o in s) + sum(o <= c for o in s) + 1) / 2 for c in s] for s in count]
-    assert found.popularity_order.value == pytest.approx(np.corrcoef(*ranks)[0, 1])
-    names = [release.records[place] for place in tried.held.people]
+    assert found.popularity_correlation.value == pytest.approx(np.corrcoef(*ranks)[0, 1])
+    names = [release.records[place] for place in tried.holdout.people]
     kept = [sum(item in after.get(name, {}) for item in before[name]) / len(before[name]) for name in names]
     assert found.entries_kept.value == pytest.approx(np.mean(kept))
     off = [
@@ -254,9 +254,9 @@ def test_distortions_are_their_slow_twins(release):
         ]
         for name in names
     ]
-    assert found.value_off.value == pytest.approx(np.mean([np.mean(own) for own in off if own]))
-    assert found.time_off.value == 0
-    assert found.similarity_moved.value == pytest.approx(_moved(release, tried, before, after))
+    assert found.value_difference.value == pytest.approx(np.mean([np.mean(own) for own in off if own]))
+    assert found.time_difference.value == 0
+    assert found.similarity_change.value == pytest.approx(_moved(release, tried, before, after))
 
 
 def _moved(release, tried, before, after):
@@ -266,7 +266,9 @@ def _moved(release, tried, before, after):
         a, b = ({name for name, own in side.items() if item in own} for item in (one, other))
         return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0
 
-    pairs = [(release.items[a], release.items[b]) for a, b in zip(*_pairs(tried.held.rest, 4), strict=True)]
+    pairs = [
+        (release.items[a], release.items[b]) for a, b in zip(*_pairs(tried.holdout.rest, 4), strict=True)
+    ]
     assert len({*pairs}) == len(pairs) > 50
     return math.sqrt(np.mean([(cosine(after, *pair) - cosine(before, *pair)) ** 2 for pair in pairs]))
 
@@ -280,14 +282,14 @@ def test_intervals_are_those_of_leaving_one_out():
         alone, before, after = (math.sqrt(x[keep].mean()) for x in (c, a, b))
         return (alone - after) / (alone - before)
 
-    alone, before, after = (Spread.mean(x).root() for x in (c, a, b))
+    alone, before, after = (InfluenceEstimate.mean(x).root() for x in (c, a, b))
     found = ((alone - after) / (alone - before)).estimate()
     every = np.arange(400)
     left = np.array([share(every != i) for i in every])
     error = math.sqrt(399 / 400 * ((left - left.mean()) ** 2).sum())
     assert found.value == pytest.approx(share(every >= 0))
     assert found.width == pytest.approx(1.966 * error, rel=0.01)
-    plain = Spread.mean(a).estimate()
+    plain = InfluenceEstimate.mean(a).estimate()
     assert (plain.low, plain.high) == pytest.approx((mean(a).low, mean(a).high))
 
 
@@ -321,8 +323,8 @@ def test_on_movielens_going_together_beats_popularity_and_less_is_worse(realdata
     assert whole.hit_rate.low > 1.5 * whole.hit_rate.baseline
     assert whole.rmse.value < 0.95 * whole.rmse.baseline
     assert whole.kept.value == 1 > half.kept.high > half.kept.low > tenth.kept.high > 0
-    assert half.hit_rate_lost.low > 0 and half.rmse_added.low > 0
-    assert half.hit_rate_lost.width < half.hit_rate.width  # pairs are sharper
+    assert half.hit_rate_loss.low > 0 and half.rmse_increase.low > 0
+    assert half.hit_rate_loss.width < half.hit_rate.width  # pairs are sharper
 
 
 OTHERS = {
@@ -343,7 +345,7 @@ def test_other_data_can_be_judged_too(realdata, name):
 
 
 def test_batches_change_no_number(release, monkeypatch):
-    plain = Bench.of(release, 40, 2).untouched
+    plain = RecommenderBenchmark.of(release, 40, 2).untouched
     monkeypatch.setattr(bench, "BATCH", 7)
-    again = Bench.of(release, 40, 2).untouched
+    again = RecommenderBenchmark.of(release, 40, 2).untouched
     np.testing.assert_allclose(plain.hits, again.hits, atol=1e-12)

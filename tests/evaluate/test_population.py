@@ -22,7 +22,7 @@ from standout.evaluate.sampled_release import sampled
 from standout.evaluate.simulate import simulate
 from standout.facts import values_of
 from standout.release.model import Release
-from standout.sanitized import Period, Sanitized, Terms
+from standout.sanitized import OriginalMapping, Period, Sanitized
 
 COMPILED = not numba.config.DISABLE_JIT
 DAY = date(2005, 3, 1)
@@ -34,13 +34,13 @@ RECORDS = (400, 150, 9_000) if COMPILED else (40, 30, 500)
 def sanitized(release, original, terms):
     """The release as one that was made from the original."""
     kept = {field.name: getattr(release, field.name) for field in fields(Release)}
-    return Sanitized(**kept, original=original, terms=terms)
+    return Sanitized(**kept, original=original, mapping=terms)
 
 
 def unchanged(release):
     """Made from itself, with nothing done."""
     everybody, items = np.arange(release.n_records), np.arange(release.n_items)
-    return sanitized(release, release, Terms(everybody, items, values_of(release)))
+    return sanitized(release, release, OriginalMapping(everybody, items, values_of(release)))
 
 
 def released(cells):
@@ -124,11 +124,11 @@ def test_a_saved_run_goes_on_and_depends_on_the_original_and_the_terms(release, 
     assert not cut.complete and len(list(tmp_path.iterdir())) == 1
     assert same(ask(safer), simulate(release, ADVERSARIES["exact"], targets=9, seed=2))
     assert len(list(tmp_path.iterdir())) == 1
-    rolled = replace(safer.terms, stands=np.roll(safer.terms.stands, 1))
-    for other in (replace(safer, terms=rolled), release):
+    rolled = replace(safer.mapping, representatives=np.roll(safer.mapping.representatives, 1))
+    for other in (replace(safer, mapping=rolled), release):
         ask(other)
     assert len(list(tmp_path.iterdir())) == 3
-    assert len({tuple(People.of(one).key()) for one in (safer, replace(safer, terms=rolled), release)}) == 3
+    assert len({tuple(People.of(one).key()) for one in (safer, replace(safer, mapping=rolled), release)}) == 3
 
 
 VALUES = {
@@ -197,7 +197,7 @@ def put_together(cells, out, stands, tell, periods):
     original, release = released(cells), released(out)
     place = {name: at for at, name in enumerate(release.records)}
     code = {name: at for at, name in enumerate(release.items)}
-    return sanitized(release, original, Terms(
+    return sanitized(release, original, OriginalMapping(
         np.array([place.get(stands[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
         tuple(VALUES[tell](value) for value in values_of(original)), PERIODS[periods],
@@ -335,7 +335,7 @@ def test_whoever_stands_stays_a_candidate_where_length_and_first_date_are_known(
     safer = so.read(frame)
     stands = np.array([_place(safer.records, name) for name in release.records], np.int64)
     items = np.array([_place(safer.items, name) for name in release.items], np.int64)
-    safer = sanitized(safer, release, Terms(stands, items, values_of(release)))
+    safer = sanitized(safer, release, OriginalMapping(stands, items, values_of(release)))
     adversary = so.Adversary(knows=3, length_error=0.1, joined_error=3)
     done = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
     seen = done.cell().outcomes
@@ -355,7 +355,7 @@ def test_targets_are_named_by_the_ids_of_the_original(release):
     frame = release.to_frame().with_columns(("x" + pl.col("record")).alias("record"))
     renamed = so.read(frame)
     stands = np.array([_place(renamed.records, f"x{name}") for name in release.records], np.int64)
-    safer = sanitized(renamed, release, replace(unchanged(release).terms, stands=stands))
+    safer = sanitized(renamed, release, replace(unchanged(release).mapping, representatives=stands))
     ids = [release.records[place] for place in range(3)]
     one, other = (
         simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("identified")
@@ -371,23 +371,23 @@ def test_targets_are_named_by_the_ids_of_the_original(release):
 def test_some_of_a_sanitized_release_tell_what_the_whole_tells_of_them(parts, seed):
     safer = put_together(*parts)
     keep = generator(seed, "keep").random(safer.n_records) < 0.6
-    assume(keep.any() and (safer.terms.stands >= 0).any())
-    assume(keep[safer.terms.stands[safer.terms.stands >= 0]].any())
+    assume(keep.any() and (safer.mapping.representatives >= 0).any())
+    assume(keep[safer.mapping.representatives[safer.mapping.representatives >= 0]].any())
     some = sampled(safer, keep)
     assert isinstance(some, Sanitized)
     assert list(some.records) == [name for name, kept in zip(safer.records, keep, strict=True) if kept]
     for at, who in enumerate(some.original.records):
         place = safer.original.records.find(who)
-        stands = int(safer.terms.stands[place])
-        assert some.records[int(some.terms.stands[at])] == safer.records[stands]
+        stands = int(safer.mapping.representatives[place])
+        assert some.records[int(some.mapping.representatives[at])] == safer.records[stands]
         whole, part = (
             _words(one, People.of(one).histories(np.array([there])))
             for one, there in ((safer, place), (some, at))
         )
         assert {item: whole[item] for item in part} == part
         assert {*whole} - {*part} <= {*safer.items} - {*some.items}
-    stood = {safer.records[one] for one in safer.terms.stands if one >= 0 and keep[one]}
-    assert {some.records[int(one)] for one in some.terms.stands} == stood
+    stood = {safer.records[one] for one in safer.mapping.representatives if one >= 0 and keep[one]}
+    assert {some.records[int(one)] for one in some.mapping.representatives} == stood
 
 
 def _words(release, known):

@@ -9,7 +9,7 @@ import standout as so
 from standout.evaluate.outcomes import NO_CLAIM, Outcomes
 from standout.facts import values_of
 from standout.release.model import Release
-from standout.sanitized import Sanitized, Terms
+from standout.sanitized import OriginalMapping, Sanitized
 
 pytestmark = [pytest.mark.realdata, pytest.mark.large]
 
@@ -35,8 +35,10 @@ def safer(movielens):
 
 def test_with_nothing_changed_every_number_is_the_same(movielens):
     own = {field.name: getattr(movielens, field.name) for field in fields(Release)}
-    terms = Terms(np.arange(movielens.n_records), np.arange(movielens.n_items), values_of(movielens))
-    by_hand = Sanitized(**own, original=movielens, terms=terms)
+    terms = OriginalMapping(
+        np.arange(movielens.n_records), np.arange(movielens.n_items), values_of(movielens)
+    )
+    by_hand = Sanitized(**own, original=movielens, mapping=terms)
     adversaries = {"usual": ADVERSARY, "filtered": replace(ADVERSARY, length_error=0.5, joined_error=30)}
     one, *others = (
         so.simulate(data, adversaries, facts=[2, 8], targets=100, draws=2, seed=2)
@@ -65,7 +67,7 @@ def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
     for t, place in enumerate(cell.places.tolist()):
         who = movielens.records[place]
         aux = told_in_words(ADVERSARY.observe(movielens, who, seed=5), safer)
-        at = int(safer.terms.stands[place])
+        at = int(safer.mapping.representatives[place])
         name = None if at < 0 else safer.records[at]
         verdict = so.ScoreboardRH().attack(safer, aux)
         gone = so.ScoreboardRH().attack(safer, aux, exclude=name)
@@ -130,4 +132,4 @@ def test_it_is_audited_with_the_original(safer):
     done = so.audit(safer, quick=True, seed=1)
     assert done.complete and done.trusted, done.findings["trust"]
     assert done.findings["answer"]["of"] == 610
-    assert done.findings["original"]["not_in_release"] == int((safer.terms.stands < 0).sum()) > 0
+    assert done.findings["original"]["not_in_release"] == int((safer.mapping.representatives < 0).sum()) > 0

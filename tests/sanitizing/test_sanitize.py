@@ -111,7 +111,7 @@ def test_the_input_stays_as_it_is_and_the_same_seed_gives_the_same(release, word
     first, second = (so.sanitize(release, words, seed=9, threads=threads) for threads in (1, 2))
     assert content(release) == before
     assert content(first) == content(second)
-    assert first.done == second.done
+    assert first.step_reports == second.step_reports
     assert first.original is release
 
 
@@ -150,7 +150,7 @@ def test_two_calls_with_one_seed_are_one():
     once = so.sanitize(release, *steps, seed=4)
     twice = so.sanitize(so.sanitize(release, *steps[:2], seed=4), *steps[2:], seed=4)
     assert once.fingerprint == twice.fingerprint
-    assert once.done == twice.done
+    assert once.step_reports == twice.step_reports
     assert twice.original is release
     assert_same_terms(once, twice)
 
@@ -162,10 +162,10 @@ def test_a_step_that_comes_twice_draws_anew():
 
 
 def assert_same_terms(one, other):
-    assert np.array_equal(one.terms.stands, other.terms.stands)
-    assert np.array_equal(one.terms.items, other.terms.items)
-    assert one.terms.values == other.terms.values
-    assert one.terms.periods == other.terms.periods
+    assert np.array_equal(one.mapping.representatives, other.mapping.representatives)
+    assert np.array_equal(one.mapping.item_codes, other.mapping.item_codes)
+    assert one.mapping.released_values == other.mapping.released_values
+    assert one.mapping.rounding_periods == other.mapping.rounding_periods
 
 
 @pytest.mark.once
@@ -235,7 +235,7 @@ def test_parameters_that_make_no_sense_are_refused(wrong):
 @pytest.mark.once
 def test_every_step_says_how_it_is_written():
     assert {kind.name for kind in STEPS} == {words.split()[0] for words in ALL}
-    assert all(kind.form and kind.about and kind.__doc__ for kind in STEPS)
+    assert all(kind.syntax and kind.summary and kind.__doc__ for kind in STEPS)
     for kind in STEPS:
         assert getattr(so, kind.__name__) is kind
 
@@ -251,13 +251,13 @@ def test_what_is_not_a_step_is_refused(release):
 def test_without_a_seed_nobody_can_undo_it(release):
     """The command's law holds in Python: a seed that everybody knows would give ids and noise away."""
     first, second = (so.sanitize(release, "perturb-value none", renumber=True) for _ in range(2))
-    assert not np.array_equal(first.terms.stands, second.terms.stands)
+    assert not np.array_equal(first.mapping.representatives, second.mapping.representatives)
     assert content(first) != content(second)
 
 
 def test_counts_say_what_is_there(release):
     made = so.sanitize(release, "drop-rare-items 3", "cluster-records 3")
-    first, second = (done.counts for done in made.done)
+    first, second = (done.counts for done in made.step_reports)
     assert (first["records before"], first["entries before"]) == (release.n_records, release.n_entries)
     assert all(first[name] == second[f"{name} before"] for name in ("records", "items", "entries"))
     assert (second["records"], second["items"], second["entries"]) == (
@@ -296,7 +296,7 @@ def test_times_are_rounded_down_to_their_period(release, to):
     }
     assert content(made) == twin
     changed = sum(twin[cell] != entry for cell, entry in content(release).items())
-    assert made.done[0].counts["times changed"] == changed
+    assert made.step_reports[0].counts["times changed"] == changed
 
 
 def test_hours_become_days_when_they_are_rounded():
@@ -335,7 +335,7 @@ def test_moved_times_are_uniform_within_their_reach(standin, probability):
     for by, count in moved.items():
         share = probability / 11 + (by == 0) * (1 - probability)
         assert abs(count - n * share) < 5 * math.sqrt(n * share * (1 - share))
-    counts = made.done[0].counts
+    counts = made.step_reports[0].counts
     assert counts["times changed"] == n - moved[0]
     assert made.span > standin.span
 
@@ -417,7 +417,7 @@ def test_categories_have_no_bins_and_no_distance_but_can_be_dropped_or_exchanged
     assert so.sanitize(release, "round-value none").levels is None
     made = so.sanitize(release, "perturb-value none", seed=1)
     assert all(content(made)[cell][0] != entry[0] for cell, entry in content(release).items())
-    assert made.terms.values == ("x", "y", "z")
+    assert made.mapping.released_values == ("x", "y", "z")
 
 
 @pytest.mark.large
@@ -446,8 +446,8 @@ def test_a_value_with_no_other_near_it_stays():
 def test_a_bin_that_nothing_lies_in_is_part_of_the_one_below():
     release = table([("a", "1", 1.0, START), ("b", "1", 4.5, START)])
     made = so.sanitize(release, so.RoundValue(edges=(2, 3, 4)))
-    assert made.done[0].bins == Bins((4,), (1, 4.5))
-    assert made.done[0].bins.told([3.9, 4.0]) == (1, 4.5)
+    assert made.step_reports[0].bins == Bins((4,), (1, 4.5))
+    assert made.step_reports[0].bins.bin_values([3.9, 4.0]) == (1, 4.5)
 
 
 @pytest.mark.large
@@ -462,7 +462,7 @@ def test_randomised_response_keeps_and_exchanges_as_often_as_its_epsilon_says(st
         for other in totals:
             share = (math.exp(epsilon) if other == value else 1) / (math.exp(epsilon) + levels - 1)
             assert abs(moves[value, other] - n * share) < 5 * math.sqrt(n * share * (1 - share))
-    assert made.done[0].counts["epsilon of a value"] == epsilon
+    assert made.step_reports[0].counts["epsilon of a value"] == epsilon
 
 
 def test_randomised_response_tells_nothing_of_what_was_drawn():
@@ -471,7 +471,7 @@ def test_randomised_response_tells_nothing_of_what_was_drawn():
     for value in (1.0, 2.0):
         release = table([("a", "1", value, START), ("b", "1", 1.0, START), ("c", "1", 2.0, START)])
         for seed in range(20):
-            told.add(str(so.sanitize(release, "randomized-response 1", seed=seed).done))
+            told.add(str(so.sanitize(release, "randomized-response 1", seed=seed).step_reports))
     assert len(told) == 1
 
 
@@ -485,8 +485,8 @@ def test_randomised_response_on_items_flips_every_cell_as_often(release):
     cells, flips = release.n_records * release.n_items, 1 / (1 + math.exp(1.5))
     for there, flipped in ((len(old), len(old - new)), (cells - len(old), len(new - old))):
         assert abs(flipped - there * flips) < 5 * math.sqrt(there * flips * (1 - flips))
-    assert made.done[0].counts["false entries"] == len(new - old)
-    assert made.terms.values == (None,)
+    assert made.step_reports[0].counts["false entries"] == len(new - old)
+    assert made.mapping.released_values == (None,)
 
 
 def test_randomised_response_on_too_many_cells_is_refused(monkeypatch, release):
@@ -512,7 +512,7 @@ def test_rare_and_top_items_go_and_nothing_else(release, k):
             made = so.sanitize(release, step)
             assert content(made) == wanted
             lost = {record for record, _ in entries} - {record for record, _ in wanted}
-            assert {release.records[i] for i in np.flatnonzero(made.terms.stands < 0)} == lost
+            assert {release.records[i] for i in np.flatnonzero(made.mapping.representatives < 0)} == lost
         else:
             with pytest.raises(so.ParameterError, match="nothing would be left"):
                 so.sanitize(release, step)
@@ -527,8 +527,8 @@ def test_listed_items_go_by_id_title_or_file(put):
     by_file = so.sanitize(release, f"drop-items '@{listed}'")
     assert list(by_name.items) == list(by_file.items) == ["4"]
     assert list(by_name.titles) == ["Cube (1997)"]
-    assert by_file.done[0].step == "drop-items '@sensitive list.txt'"
-    assert by_name.terms.items.tolist() == [-1, -1, -1, 0]
+    assert by_file.step_reports[0].step == "drop-items '@sensitive list.txt'"
+    assert by_name.mapping.item_codes.tolist() == [-1, -1, -1, 0]
     again = so.sanitize(so.sanitize(release, "drop-items 1"), "drop-items 1 2")
     assert list(again.items) == ["3", "4"]
     with pytest.raises(so.ParameterError, match="1 of 2 names are no item"):
@@ -567,7 +567,7 @@ def test_a_cap_cuts_long_records_only_and_at_random(standin):
     old, new = supports(content(standin)), supports(content(made))
     assert content(made).items() <= content(standin).items()
     assert all(len(new[record]) == min(len(items), 40) for record, items in old.items())
-    assert made.done[0].counts["records cut"] == sum(len(items) > 40 for items in old.values())
+    assert made.step_reports[0].counts["records cut"] == sum(len(items) > 40 for items in old.values())
     places = [
         sorted(old[record], key=int).index(item) / len(old[record])
         for record in old if len(old[record]) > 80 for item in new[record]
@@ -611,7 +611,7 @@ def test_every_cluster_has_k_members_and_its_medoid_stands_for_them(k, records):
     made = so.sanitize(release, so.ClusterRecords(k))
     having = supports(content(release))
     clusters = defaultdict(list)
-    for place, stands in enumerate(made.terms.stands.tolist()):
+    for place, stands in enumerate(made.mapping.representatives.tolist()):
         assert stands >= 0
         clusters[made.records[stands]].append(release.records[place])
     assert all(k <= len(members) < 2 * k for members in clusters.values())
@@ -626,8 +626,8 @@ def test_every_cluster_has_k_members_and_its_medoid_stands_for_them(k, records):
         for one in all_
         if one != chosen
     ]
-    assert made.done[0].counts["similarity"] == pytest.approx(np.mean(alike), abs=1e-5)
-    assert made.done[0].counts["largest cluster"] == max(map(len, clusters.values()))
+    assert made.step_reports[0].counts["similarity"] == pytest.approx(np.mean(alike), abs=1e-5)
+    assert made.step_reports[0].counts["largest cluster"] == max(map(len, clusters.values()))
 
 
 def test_people_who_are_alike_share_a_cluster(monkeypatch):
@@ -638,7 +638,7 @@ def test_people_who_are_alike_share_a_cluster(monkeypatch):
     ]  # fmt: skip
     made = so.sanitize(table(rows), so.ClusterRecords(4))
     members = defaultdict(set)
-    for place, stands in enumerate(made.terms.stands.tolist()):
+    for place, stands in enumerate(made.mapping.representatives.tolist()):
         members[stands].add(made.original.records[place][0])
     assert len(members) == 6
     assert all(len(groups) == 1 for groups in members.values())
@@ -743,7 +743,7 @@ def assert_told_is_released(made):
     told = made.told(known, people)
     released, seen = content(made), 0
     for person in people:
-        stands = made.terms.stands[person]
+        stands = made.mapping.representatives[person]
         for i in range(told.first[person], told.first[person + 1]):
             if stands < 0 or told.item[i] < 0:
                 continue
@@ -771,7 +771,10 @@ def test_what_is_known_is_told_as_it_is_released(steps, given):
 
 
 def assert_terms_are_by_id(made):
-    for ours, place in ((made.original.records, made.terms.stands), (made.original.items, made.terms.items)):
+    for ours, place in (
+        (made.original.records, made.mapping.representatives),
+        (made.original.items, made.mapping.item_codes),
+    ):
         theirs = made.records if ours is made.original.records else made.items
         assert [theirs.find(one) for one in ours] == [None if at < 0 else at for at in place.tolist()]
 
@@ -781,27 +784,27 @@ def test_levels_that_vanished_are_still_told():
     release = table(rows)
     gone = so.sanitize(release, "drop-rare-items 2")
     assert gone.levels.tolist() == [1, 2, 4]
-    assert gone.terms.values == (1, 2, 3, 4)
+    assert gone.mapping.released_values == (1, 2, 3, 4)
     made = so.sanitize(gone, so.RoundValue(edges=(2.5, 3.5)))
-    assert made.terms.values == (1.5, 1.5, 3, 4)
+    assert made.mapping.released_values == (1.5, 1.5, 3, 4)
     assert made.levels.tolist() == [1.5, 4]
-    assert made.done[-1].bins == Bins((2.5, 3.5), (1.5, 3, 4))
+    assert made.step_reports[-1].bins == Bins((2.5, 3.5), (1.5, 3, 4))
     liked = so.sanitize(made, so.RoundValue(liked_from=3))
-    assert liked.terms.values == (0, 0, 1, 1)
-    assert so.sanitize(liked, "round-value none").terms.values == (None,) * 4
+    assert liked.mapping.released_values == (0, 0, 1, 1)
+    assert so.sanitize(liked, "round-value none").mapping.released_values == (None,) * 4
 
 
 def test_noise_does_not_change_the_terms(release):
     noise = ["perturb-value 1 1", "perturb-time 14 1", "randomized-response 1"]
     made = so.sanitize(release, *noise, seed=1)
-    assert made.terms.values == tuple(release.levels.tolist())
-    assert made.terms.periods == ()
-    assert made.terms.stands.tolist() == list(range(release.n_records))
+    assert made.mapping.released_values == tuple(release.levels.tolist())
+    assert made.mapping.rounding_periods == ()
+    assert made.mapping.representatives.tolist() == list(range(release.n_records))
 
 
 def test_periods_follow_each_other(release):
     made = so.sanitize(so.sanitize(release, "round-time week"), "round-time 30 days", "round-time quarter")
-    assert made.terms.periods == (Period("week"), Period("day", 30), Period("quarter"))
+    assert made.mapping.rounding_periods == (Period("week"), Period("day", 30), Period("quarter"))
     assert_told_is_released(made)
 
 
@@ -837,10 +840,11 @@ def test_new_ids_are_numbers_in_an_order_of_their_own(release, words):
     assert list(new.records) == [str(i + 1) for i in range(plain.n_records)]
     assert new.renumbered
     assert not plain.renumbered
-    stands = new.terms.stands
-    assert np.array_equal(stands >= 0, plain.terms.stands >= 0)
+    stands = new.mapping.representatives
+    assert np.array_equal(stands >= 0, plain.mapping.representatives >= 0)
     called = {
-        plain.records[plain.terms.stands[i]]: new.records[stands[i]] for i in np.flatnonzero(stands >= 0)
+        plain.records[plain.mapping.representatives[i]]: new.records[stands[i]]
+        for i in np.flatnonzero(stands >= 0)
     }
     assert len(called) == plain.n_records
     assert content(new) == {(called[r], item): entry for (r, item), entry in content(plain).items()}
@@ -851,7 +855,8 @@ def test_new_ids_are_numbers_in_an_order_of_their_own(release, words):
 def test_each_order_of_new_ids_is_as_likely():
     release = table([("a", "1", 1.0, START), ("b", "1", 1.0, START), ("c", "1", 1.0, START)])
     seen = Counter(
-        tuple(so.sanitize(release, seed=s, renumber=True).terms.stands.tolist()) for s in range(600)
+        tuple(so.sanitize(release, seed=s, renumber=True).mapping.representatives.tolist())
+        for s in range(600)
     )
     assert len(seen) == 6
     assert all(abs(count - 100) < 5 * math.sqrt(100) for count in seen.values())

@@ -36,12 +36,12 @@ def release():
 
 def assert_same(one, other):
     assert one.fingerprint == other.fingerprint
-    assert one.done == other.done
+    assert one.step_reports == other.step_reports
     assert one.renumbered == other.renumbered
-    assert np.array_equal(one.terms.stands, other.terms.stands)
-    assert np.array_equal(one.terms.items, other.terms.items)
-    assert one.terms.values == other.terms.values
-    assert one.terms.periods == other.terms.periods
+    assert np.array_equal(one.mapping.representatives, other.mapping.representatives)
+    assert np.array_equal(one.mapping.item_codes, other.mapping.item_codes)
+    assert one.mapping.released_values == other.mapping.released_values
+    assert one.mapping.rounding_periods == other.mapping.rounding_periods
 
 
 def written(folder):
@@ -360,9 +360,9 @@ def test_whenever_it_is_killed_an_output_is_whole_and_has_its_own_sidecar(tmp_pa
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert out.exists() == (there and moment in ("writing", "written"))
     if out.exists():
-        assert so.open_sanitized(out, release).done[0].step == "round-time month"
+        assert so.open_sanitized(out, release).step_reports[0].step == "round-time month"
     so.write_sanitized(so.sanitize(release, "round-time week", seed=1), out, force=True)
-    assert so.open_sanitized(out, release).done[0].step == "round-time week"
+    assert so.open_sanitized(out, release).step_reports[0].step == "round-time week"
     assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.sanitized.json"}
 
 

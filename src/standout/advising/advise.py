@@ -34,12 +34,12 @@ from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_parser import step as step_of
+from standout.sanitizing.step_parser import parse_step
 
 __all__ = ["Advice", "advise"]
 
 SCHEMA = "standout-advice"
-MEASURES = ("kept", "hit_rate", "hit_rate_lost", "rmse", "rmse_added")
+MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ def _ways(candidates: Any) -> list[Steps]:
         several = [one] if isinstance(one, (str, Step)) else one
         if not isinstance(several, Iterable):
             raise ParameterError("a candidate is a step or a sequence of steps")
-        steps = tuple(step_of(step) if isinstance(step, str) else step for step in several)
+        steps = tuple(parse_step(step) if isinstance(step, str) else step for step in several)
         if not steps or not all(isinstance(step, Step) for step in steps):
             raise ParameterError("a candidate is a step or a sequence of steps")
         found.append(steps)

@@ -70,7 +70,7 @@ def composition(
     asked = _asked(first, second, whole_number("people", people, 1), check_seed(seed))
     if not len(asked):
         raise ParameterError("nobody is in both releases")
-    at = second.terms.stands[asked]
+    at = second.mapping.representatives[asked]
     keep = np.zeros(second.n_records, np.bool_)
     keep[at] = True
     public = subset(second, keep)
@@ -80,7 +80,7 @@ def composition(
     claimed, guess = table["claimed"].to_numpy(), table["record"].to_list()
     ids = {name: n for n, name in enumerate(table["profile"])}
     row = [ids[public.records[int(one)]] for one in place]
-    own = [first.records[int(one)] for one in first.terms.stands[asked]]
+    own = [first.records[int(one)] for one in first.mapping.representatives[asked]]
     right = np.array([guess[r] == name for r, name in zip(row, own, strict=True)])
     sure = claimed[row].astype(np.bool_)
     linked, n = asked[right], len(asked)
@@ -94,9 +94,9 @@ def composition(
 
 def _asked(first: Sanitized, second: Sanitized, people: int, seed: int) -> Ints:
     """People whom a record of both stands for, no two with the same one."""
-    both = np.flatnonzero((first.terms.stands >= 0) & (second.terms.stands >= 0))
+    both = np.flatnonzero((first.mapping.representatives >= 0) & (second.mapping.representatives >= 0))
     order = generator(seed, "composition").permutation(both)
-    _, single = np.unique(second.terms.stands[order], return_index=True)
+    _, single = np.unique(second.mapping.representatives[order], return_index=True)
     return order[np.sort(single)][:people]
 
 
@@ -108,7 +108,9 @@ def _shown(sides: list[Sanitized], people: Ints) -> NDArray[np.float64]:
         items = _items(original, person)
         there = np.zeros(len(items), np.bool_)
         for side in sides:
-            there |= np.isin(side.terms.items[items], _items(side, int(side.terms.stands[person])))
+            there |= np.isin(
+                side.mapping.item_codes[items], _items(side, int(side.mapping.representatives[person]))
+            )
         found.append(float(there.mean()))
     return np.array(found)
 

@@ -12,8 +12,8 @@ from standout.adversary import Adversary
 from standout.advising.candidate import Point, key_of
 from standout.advising.strongest_attack import Among, Risk, risk
 from standout.core.atomic_files import put
-from standout.data_utility.recommender_trials import Bench
-from standout.data_utility.utility import Utility, judged
+from standout.data_utility.recommender_benchmark import RecommenderBenchmark
+from standout.data_utility.utility import Utility, measure_utility
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
@@ -25,7 +25,7 @@ QUICK_TARGETS = 500
 ENOUGH = 1_000_000
 """Quick recommenders learn from about so many entries at most."""
 FULL, FRESH = 1, 2
-"""Added to the seed: people and facts that a way is judged by are not those it was chosen by."""
+"""Added to the seed: people and facts that a way is measure_utility by are not those it was chosen by."""
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ class Lab:
         return found
 
     def _quick(self, steps: tuple[Step, ...]) -> Point:
-        safer = sanitize(self._bench.held.rest, *steps, seed=self.seed, threads=self.threads)
+        safer = sanitize(self._bench.holdout.rest, *steps, seed=self.seed, threads=self.threads)
         found = risk(safer, steps, self.adversary, QUICK_TARGETS, self.seed, self.threads)
         return Point(steps, found, self._judged(self._bench, safer, steps), "quick", self.among)
 
@@ -84,13 +84,13 @@ class Lab:
         if self._bench.share == 1:
             price = self.quick(steps).utility
         else:
-            safer = sanitize(self._whole.held.rest, *steps, seed=self.seed, threads=self.threads)
+            safer = sanitize(self._whole.holdout.rest, *steps, seed=self.seed, threads=self.threads)
             price = self._judged(self._whole, safer, steps)
         return Point(steps, self._risk(steps, self.seed, FULL), price, "full", self.among)
 
     def _fresh(self, steps: tuple[Step, ...]) -> Point:
         noise = self.seed + FRESH
-        safer = sanitize(self._other.held.rest, *steps, seed=noise, threads=self.threads)
+        safer = sanitize(self._other.holdout.rest, *steps, seed=noise, threads=self.threads)
         price = self._judged(self._other, safer, steps)
         return Point(steps, self._risk(steps, noise, FRESH), price, "fresh", self.among)
 
@@ -98,21 +98,21 @@ class Lab:
         safer = sanitize(self.release, *steps, seed=noise, threads=self.threads)
         return risk(safer, steps, self.adversary, self.targets, self.seed + draw, self.threads)
 
-    def _judged(self, bench: Bench, safer: Sanitized, steps: tuple[Step, ...]) -> Utility:
-        return judged(bench, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
+    def _judged(self, bench: RecommenderBenchmark, safer: Sanitized, steps: tuple[Step, ...]) -> Utility:
+        return measure_utility(bench, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
 
     @cached_property
-    def _bench(self) -> Bench:
+    def _bench(self) -> RecommenderBenchmark:
         share = min(1.0, ENOUGH / self.release.n_entries)
-        return Bench.of(self.release, self.people, self.seed, share)
+        return RecommenderBenchmark.of(self.release, self.people, self.seed, share)
 
     @cached_property
-    def _whole(self) -> Bench:
-        return Bench(self._bench.held)
+    def _whole(self) -> RecommenderBenchmark:
+        return RecommenderBenchmark(self._bench.holdout)
 
     @cached_property
-    def _other(self) -> Bench:
-        return Bench.of(self.release, self.people, self.seed + FRESH)
+    def _other(self) -> RecommenderBenchmark:
+        return RecommenderBenchmark.of(self.release, self.people, self.seed + FRESH)
 
     @property
     def _file(self) -> Path:

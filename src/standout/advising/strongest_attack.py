@@ -15,7 +15,7 @@ from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import People
 from standout.evaluate.success_rate import rights
 from standout.sanitized import Sanitized
-from standout.sanitizing.noise_aware import attacks_on
+from standout.sanitizing.noise_aware import noise_aware_attacks
 from standout.sanitizing.step import Step
 
 __all__ = ["Among", "Risk", "risk"]
@@ -60,7 +60,7 @@ def risk(
     there = people.stands(places) >= 0
     tried = {
         name: _right(attack, people, adversary, places, seed, threads)
-        for name, attack in attacks_on(safer, steps, adversary).items()
+        for name, attack in noise_aware_attacks(safer, steps, adversary).items()
     }
     strongest = max(tried, key=lambda name: float(tried[name].sum()))
     right, one = tried[strongest], 1 / safer.n_records

@@ -15,7 +15,7 @@ from standout.evaluate.population import People
 from standout.evaluate.simulate import Cell, Simulation, simulate
 from standout.evaluate.success_rate import rights
 from standout.release.model import Release
-from standout.sanitizing.noise_aware import attacks_on, noise_in
+from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
 __all__ = ["Attacked", "Plan", "attacked", "curve_of", "measures", "strongest"]
 
@@ -59,7 +59,7 @@ class Plan:
 
 def strongest(plan: Plan, adversary: Adversary) -> Plan:
     """The plan with the attack that finds most people: where a release has noise, some allow for it."""
-    ways = attacks_on(plan.release, noise_in(plan.release), adversary)
+    ways = noise_aware_attacks(plan.release, noise_steps(plan.release), adversary)
     if len(ways) == 1:
         return plan
     people = plan.people

@@ -115,11 +115,11 @@ def _original(release: Release, allowing: str) -> dict[str, Any] | None:
     """What the release was made from, and how."""
     if not isinstance(release, Sanitized):
         return None
-    stands = release.terms.stands
+    stands = release.mapping.representatives
     told = {
         "not_in_release": int(np.count_nonzero(stands < 0)),
         "records_of_several": int(np.count_nonzero(np.bincount(stands[stands >= 0]) > 1)),
-        "done": [{"step": one.step, "counts": one.counts} for one in release.done],
+        "done": [{"step": one.step, "counts": one.counts} for one in release.step_reports],
         "attack": allowing,
     }
     return _data(release.original) | told | {"words": words.made_from(release.original.n_records, told)}

@@ -811,12 +811,12 @@ def sanitize(
     from standout.core.errors import ParameterError
     from standout.sanitizing.sanitize import sanitize as sanitized
     from standout.sanitizing.step_parser import step
-    from standout.sanitizing.writer import check_places, write_sanitized
+    from standout.sanitizing.writer import check_output_paths, write_sanitized
 
     wanted = [step(words) for words in steps]
     if not wanted and not said["renumber"]:
         raise ParameterError("--step says what is to change; --list-steps shows all, --renumber needs none")
-    check_places(output, key, force, Path(data))
+    check_output_paths(output, key, force, Path(data))
     with show.progress() as progress:
         release = settings.read([data], progress)
         chosen = fresh_seed() if seed is None else seed

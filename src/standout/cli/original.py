@@ -47,7 +47,7 @@ class Original:
             raise ParameterError(
                 f"with --original {data} is read as its sidecar says: --{settings.said[0]} is for other data"
             )
-        from standout.sanitizing.reopen import open_sanitized
+        from standout.sanitizing.open_sanitized import open_sanitized
 
         return open_sanitized(data, self.settings.read([self.source], progress), self.key, progress)
 

@@ -12,7 +12,7 @@ from standout._version import __version__
 from standout.cli import show
 
 if TYPE_CHECKING:
-    from standout.sanitized import Done, Sanitized
+    from standout.sanitized import Sanitized, StepReport
 
 __all__ = ["fresh_seed", "list_steps", "show_sanitized"]
 
@@ -29,20 +29,20 @@ def list_steps() -> None:
     from standout.sanitizing.step_parser import STEPS
 
     for kind in STEPS:
-        click.echo(f"{kind.name} {kind.form}\n    {kind.about}")
+        click.echo(f"{kind.name} {kind.syntax}\n    {kind.summary}")
 
 
 def show_sanitized(safer: "Sanitized", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
     """What each step did, and where everything is."""
     if as_json:
         files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
-        steps = [{"step": done.step, "counts": done.counts} for done in safer.done]
+        steps = [{"step": done.step, "counts": done.counts} for done in safer.step_reports]
         told: dict[str, Any] = {**files, "renumbered": safer.renumbered, "steps": steps}
         told |= {"records": safer.n_records, "items": safer.n_items, "entries": safer.n_entries}
         show.print_json(told | {"fingerprint": safer.fingerprint, "version": __version__})
         return
     show.console().print(_table(safer))
-    gone = int((safer.terms.stands < 0).sum())
+    gone = int((safer.mapping.representatives < 0).sum())
     click.echo(f"{gone:,} of {safer.original.n_records:,} people have no record that stands for them.")
     click.echo(f"{output}: {safer.n_entries:,} entries of {safer.n_records:,} records")
     click.echo(f"{sidecar}: what was done, to be published with it")
@@ -59,7 +59,7 @@ def _table(safer: "Sanitized") -> Table:
     original = safer.original
     sizes = original.n_records, original.n_items, original.n_entries
     table.add_row("as read", *(f"{size:,}" for size in sizes), "")
-    for done in safer.done:
+    for done in safer.step_reports:
         counts = (f"{int(done.counts[name]):,}" for name in SIZES)
         table.add_row(done.step, *counts, "\n".join(_changes(done)))
     if safer.renumbered:
@@ -67,7 +67,7 @@ def _table(safer: "Sanitized") -> Table:
     return table
 
 
-def _changes(done: "Done") -> Iterator[str]:
+def _changes(done: "StepReport") -> Iterator[str]:
     """What a step's counts say beside the sizes."""
     counts = dict(done.counts)
     for name in SIZES:

@@ -9,8 +9,8 @@ from scipy.sparse import csc_array
 
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
-from standout.data_utility.per_person import Spread
-from standout.data_utility.recommender import histories
+from standout.data_utility.influence import InfluenceEstimate
+from standout.data_utility.recommender import history_matrix
 from standout.evaluate.estimates import Estimate
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -61,7 +61,7 @@ def similarity(original: Release, release: Release, items: Ints, seed: int) -> E
     after = np.zeros_like(before)
     after[there] = _cosines(release, items[one[there]], items[other[there]])
     without = float(np.sqrt((before**2).mean()))
-    return Spread.mean((after - before) ** 2).root().estimate(without)
+    return InfluenceEstimate.mean((after - before) ** 2).root().estimate(without)
 
 
 def _pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
@@ -78,7 +78,7 @@ def _pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
 
 
 def _cosines(release: Release, one: Ints, other: Ints) -> Floats:
-    whole = csc_array(histories(release))
+    whole = csc_array(history_matrix(release))
     both = np.asarray(whole[:, one].multiply(whole[:, other]).sum(axis=0))
     return both / np.sqrt(release.support[one] * release.support[other].astype(np.float64))
 
@@ -88,8 +88,8 @@ class Entries(NamedTuple):
     values (as numbers) and times (in days) of those are off, where both have them."""
 
     kept: Estimate
-    value_off: Estimate | None
-    time_off: Estimate | None
+    value_difference: Estimate | None
+    time_difference: Estimate | None
 
 
 def entries(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> Entries:
@@ -99,13 +99,15 @@ def entries(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> Entries
     length = original.lengths[people]
     whose = np.repeat(np.arange(len(people)), length)
     at = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - side.start[people], length)
-    place = _places(safer, safer.terms.stands[people], safer.terms.items[side.other[at]], length)
+    place = _places(
+        safer, safer.mapping.representatives[people], safer.mapping.item_codes[side.other[at]], length
+    )
     there = place >= 0
     off = np.abs(_numbers(side.value, at, old) - _numbers(safer.by_record.value, place, new))
     days = np.abs(_days(original, side.time, at) - _days(safer, safer.by_record.time, place))
     share = np.bincount(whose, there, len(people)) / length
     return Entries(
-        Spread.mean(share).estimate(1.0), _mean_of(off, whose, there), _mean_of(days, whose, there)
+        InfluenceEstimate.mean(share).estimate(1.0), _mean_of(off, whose, there), _mean_of(days, whose, there)
     )
 
 
@@ -143,4 +145,6 @@ def _mean_of(off: Floats, whose: Ints, there: NDArray[np.bool_]) -> Estimate | N
     some = count > 0
     if not some.any():
         return None
-    return Spread.mean(np.bincount(whose, np.where(known, off, 0.0))[some] / count[some]).estimate(0.0)
+    return InfluenceEstimate.mean(np.bincount(whose, np.where(known, off, 0.0))[some] / count[some]).estimate(
+        0.0
+    )

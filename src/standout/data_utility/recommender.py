@@ -20,7 +20,7 @@ from scipy.sparse.linalg import svds
 from standout.core.arrays import Floats, Ints, offsets
 from standout.release.model import Release
 
-__all__ = ["DAMPING", "FACTORS", "Recommender", "histories", "learned"]
+__all__ = ["DAMPING", "FACTORS", "Recommender", "history_matrix", "train_recommender"]
 
 FACTORS, DAMPING = 32, 5.0
 """How many factors; a bias counts as many entries less than it has: of few little is believed."""
@@ -75,13 +75,15 @@ class Recommender:
         return np.asarray(self.mean + self.bias[item] + bias[person] + suits)
 
 
-def learned(release: Release, values: Floats, items: Ints, records: Ints | None = None) -> Recommender:
+def train_recommender(
+    release: Release, values: Floats, items: Ints, records: Ints | None = None
+) -> Recommender:
     """What a release teaches. `values` are the numbers of its value codes, NaN for none; `items` are the
     codes of the original's items in it, -1 for those that are gone; `records` are those to learn from."""
     gone, place = items < 0, np.maximum(items, 0)
     support = np.where(gone, 0, release.support[place])
-    together = np.where(gone[:, None], 0.0, _factors(histories(release, None, records))[place])
-    rated = histories(release, values, records)
+    together = np.where(gone[:, None], 0.0, _factors(history_matrix(release, None, records))[place])
+    rated = history_matrix(release, values, records)
     if not rated.nnz:
         empty = np.zeros(len(items))
         return Recommender(support, together, float("nan"), empty, empty[:, None])
@@ -94,7 +96,7 @@ def learned(release: Release, values: Floats, items: Ints, records: Ints | None 
     return Recommender(support, together, mean, np.where(gone, 0.0, bias[place]), alike)
 
 
-def histories(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
+def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
     """Records × items: 1 for what somebody has; or the value, where it is a number, and nothing elsewhere.
 
     With `people` the rows are theirs.

@@ -1,7 +1,7 @@
 """What a sanitized release is still good for: a recommender trained on it, and one trained on the original.
 
 The entries that it is tested on are held out of the original BEFORE it is sanitized: a release that has seen
-them would be judged by what it remembers.
+them would be measure_utility by what it remembers.
 """
 
 import math
@@ -17,9 +17,13 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, quiet
 from standout.core.rng import check_seed
 from standout.data_utility import distortion
-from standout.data_utility.held_out import numbers
-from standout.data_utility.per_person import Spread
-from standout.data_utility.recommender_trials import Bench, Tested, calibrated
+from standout.data_utility.holdout import numbers
+from standout.data_utility.influence import InfluenceEstimate
+from standout.data_utility.recommender_benchmark import (
+    RecommenderBenchmark,
+    RecommenderResult,
+    calibrated_values,
+)
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.result_table import Tabled
 from standout.release.model import Release
@@ -27,7 +31,7 @@ from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 
-__all__ = ["Utility", "judged", "utility"]
+__all__ = ["Utility", "measure_utility", "utility"]
 
 PEOPLE = 1000
 
@@ -42,39 +46,39 @@ class Utility(Tabled):
     hit_rate          the share of held-out items among the ten that are recommended, of all items that a
                       person does not have; its baseline is recommending what is popular
     hit_rate_before   the same of the untouched release
-    hit_rate_lost     how much lower it is, in pairs: the same people, the same entries
+    hit_rate_loss     how much lower it is, in pairs: the same people, the same entries
     kept_hit_rate     hit_rate / hit_rate_before; None where the untouched release gives no hits either
     rmse              the root mean square error of what is predicted for held-out values, on the original's
                       scale; its baseline is the mean of a person's own values, for which it takes no release.
                       None where the original has no values that are numbers
     rmse_before       the same of the untouched release
-    rmse_added        how much higher it is, in pairs
+    rmse_increase        how much higher it is, in pairs
     kept_rmse         (baseline − rmse) / (baseline − rmse_before); None where the untouched release does not
                       beat the baseline for sure
-    popularity_moved  half the sum of how much the items' shares of all entries changed, from 0 to 1
-    popularity_order  Spearman's rank correlation of the items' supports, before and after
-    similarity_moved  the root mean square change of the cosine of two items; its baseline is the loss of all
+    popularity_change  half the sum of how much the items' shares of all entries changed, from 0 to 1
+    popularity_correlation  Spearman's rank correlation of the items' supports, before and after
+    similarity_change  the root mean square change of the cosine of two items; its baseline is the loss of all
     entries_kept      the share of a person's entries that is in the record that stands for the person
-    value_off         how far the values of those are off, on average, on the original's scale
-    time_off          how many days their times are off; None where there are no times any more
+    value_difference         how far the values of those are off, on average, on the original's scale
+    time_difference          how many days their times are off; None where there are no times any more
     """
 
     steps: tuple[str, ...]
     kept: Estimate | None
     hit_rate: Estimate
     hit_rate_before: Estimate
-    hit_rate_lost: Estimate
+    hit_rate_loss: Estimate
     kept_hit_rate: Estimate | None
     rmse: Estimate | None
     rmse_before: Estimate | None
-    rmse_added: Estimate | None
+    rmse_increase: Estimate | None
     kept_rmse: Estimate | None
-    popularity_moved: Estimate
-    popularity_order: Estimate
-    similarity_moved: Estimate | None
+    popularity_change: Estimate
+    popularity_correlation: Estimate
+    similarity_change: Estimate | None
     entries_kept: Estimate
-    value_off: Estimate | None
-    time_off: Estimate | None
+    value_difference: Estimate | None
+    time_difference: Estimate | None
     seed: int
     fingerprint: str
 
@@ -127,29 +131,46 @@ def utility(
     """
     if isinstance(release, Sanitized):
         raise ParameterError("utility sanitizes by itself: give it the original, and the steps")
-    bench = Bench.of(release, whole_number("people", people, 1), check_seed(seed))
+    bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
     progress("judging", 1, 3)
-    safer = sanitize(bench.held.rest, *steps, seed=seed, threads=threads)
+    safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
     progress("judging", 2, 3)
-    return judged(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
+    return measure_utility(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
 
 
-def judged(bench: Bench, safer: Sanitized, steps: tuple[str, ...], seed: int, fingerprint: str) -> Utility:
-    """What a release made of the rest of a bench is good for."""
+def measure_utility(
+    bench: RecommenderBenchmark, safer: Sanitized, steps: tuple[str, ...], seed: int, fingerprint: str
+) -> Utility:
+    """Utility of a release that was made from the rest of the benchmark's original."""
+    rest, item_codes = bench.holdout.rest, safer.mapping.item_codes
     old, new = bench.untouched, bench.tested(safer)
-    moved, order = distortion.popularity(bench.held.rest, safer, safer.terms.items)
-    entries = distortion.entries(safer, bench.held.people, numbers(bench.held.rest), calibrated(safer))
+    popularity_change, popularity_correlation = distortion.popularity(rest, safer, item_codes)
+    entries = distortion.entries(safer, bench.holdout.people, numbers(rest), calibrated_values(safer))
     errors = _errors(bench, old, new)
-    by_hits = _kept(new.hit_rate, old.hit_rate)
-    shares = [one for one in (by_hits, errors.kept_rmse) if one is not None]
+    kept_hit_rate = _kept(new.hit_rate, old.hit_rate)
     return Utility(
-        steps, _least(shares), _rate(new), _rate(old), (old.hit_rate - new.hit_rate).estimate(0.0), by_hits,
-        *errors, moved, order, distortion.similarity(bench.held.rest, safer, safer.terms.items, seed),
-        *entries, seed, fingerprint,
-    )  # fmt: skip
+        steps=steps,
+        kept=_least([share for share in (kept_hit_rate, errors.kept_rmse) if share is not None]),
+        hit_rate=_rate(new),
+        hit_rate_before=_rate(old),
+        hit_rate_loss=(old.hit_rate - new.hit_rate).estimate(0.0),
+        kept_hit_rate=kept_hit_rate,
+        rmse=errors.rmse,
+        rmse_before=errors.rmse_before,
+        rmse_increase=errors.rmse_increase,
+        kept_rmse=errors.kept_rmse,
+        popularity_change=popularity_change,
+        popularity_correlation=popularity_correlation,
+        similarity_change=distortion.similarity(rest, safer, item_codes, seed),
+        entries_kept=entries.kept,
+        value_difference=entries.value_difference,
+        time_difference=entries.time_difference,
+        seed=seed,
+        fingerprint=fingerprint,
+    )
 
 
-def _rate(tested: Tested) -> Estimate:
+def _rate(tested: RecommenderResult) -> Estimate:
     n = len(tested.hits)
     return rate(min(math.fsum(tested.hits), n), n, float(tested.popular.mean()))
 
@@ -157,11 +178,11 @@ def _rate(tested: Tested) -> Estimate:
 class _Errors(NamedTuple):
     rmse: Estimate | None = None
     rmse_before: Estimate | None = None
-    rmse_added: Estimate | None = None
+    rmse_increase: Estimate | None = None
     kept_rmse: Estimate | None = None
 
 
-def _errors(bench: Bench, old: Tested, new: Tested) -> _Errors:
+def _errors(bench: RecommenderBenchmark, old: RecommenderResult, new: RecommenderResult) -> _Errors:
     alone, before, after = bench.alone, old.rmse, new.rmse
     if alone is None or before is None or after is None:
         return _Errors()
@@ -169,7 +190,7 @@ def _errors(bench: Bench, old: Tested, new: Tested) -> _Errors:
     return _Errors(*ends, _kept(alone - after, alone - before))
 
 
-def _kept(now: Spread, before: Spread) -> Estimate | None:
+def _kept(now: InfluenceEstimate, before: InfluenceEstimate) -> Estimate | None:
     """The share of a gain that is left; None where it is not certain that there was one."""
     return (now / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
 

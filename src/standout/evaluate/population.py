@@ -41,7 +41,7 @@ class People:
 
     def stands(self, people: Ints) -> Ints:
         """The record that stands for each of these people, -1 where nobody does."""
-        return self.release.terms.stands[people] if isinstance(self.release, Sanitized) else people
+        return self.release.mapping.representatives[people] if isinstance(self.release, Sanitized) else people
 
     def observed(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> Known:
         """What the adversary knows of these people, in the terms of the release."""
@@ -58,18 +58,18 @@ class People:
         """Which of these items of a person the record has that stands for them."""
         if not isinstance(self.release, Sanitized):
             return np.ones(len(items), np.bool_)
-        record, code = self.release.terms.stands[person], self.release.terms.items[items]
+        record, code = self.release.mapping.representatives[person], self.release.mapping.item_codes[items]
         return (code >= 0) & has(self.release, np.full(len(items), record), code)
 
     def _told(self, known: Known, people: Ints) -> Known:
-        return self.release.told(known, people) if isinstance(self.release, Sanitized) else known
+        return self.release.translate_facts(known, people) if isinstance(self.release, Sanitized) else known
 
     def key(self) -> list[str]:
         """What names the release, its original, and how that is told in it."""
         if not isinstance(self.release, Sanitized):
             return [self.release.fingerprint]
-        terms, told = self.release.terms, hashlib.blake2b(digest_size=16)
-        for codes in (terms.stands, terms.items):
+        terms, told = self.release.mapping, hashlib.blake2b(digest_size=16)
+        for codes in (terms.representatives, terms.item_codes):
             told.update(np.ascontiguousarray(codes, np.int64).tobytes())
-        told.update(repr((terms.values, terms.periods)).encode())
+        told.update(repr((terms.released_values, terms.rounding_periods)).encode())
         return [self.release.fingerprint, self.truth.fingerprint, told.hexdigest()]

@@ -9,7 +9,7 @@ from standout.facts import values_of
 from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.release.subset import subset
-from standout.sanitized import Sanitized, Terms
+from standout.sanitized import OriginalMapping, Sanitized
 
 __all__ = ["sampled"]
 
@@ -19,21 +19,21 @@ def sampled(release: Release, keep: NDArray[np.bool_]) -> Release:
     some = subset(release, keep)
     if not isinstance(release, Sanitized):
         return some
-    terms, whole = release.terms, release.original
-    there = (terms.stands >= 0) & keep[np.maximum(terms.stands, 0)]
+    terms, whole = release.mapping, release.original
+    there = (terms.representatives >= 0) & keep[np.maximum(terms.representatives, 0)]
     original = subset(whole, there)
     code = np.full(release.n_items + 1, -1)  # the last is for what is gone: -1
     code[_among(release.items, some.items)] = np.arange(some.n_items)
-    item = terms.items[_among(whole.items, original.items)]
-    value = dict(zip(values_of(whole), terms.values, strict=True))
-    told = Terms(
-        (np.cumsum(keep) - 1)[terms.stands[there]],
+    item = terms.item_codes[_among(whole.items, original.items)]
+    value = dict(zip(values_of(whole), terms.released_values, strict=True))
+    told = OriginalMapping(
+        (np.cumsum(keep) - 1)[terms.representatives[there]],
         code[item],
         tuple(value[level] for level in values_of(original)),
-        terms.periods,
+        terms.rounding_periods,
     )
     kept = {field.name: getattr(some, field.name) for field in fields(Release)}
-    return replace(release, **kept, original=original, terms=told)
+    return replace(release, **kept, original=original, mapping=told)
 
 
 def _among(labels: Labels, some: Labels) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, quiet
 from standout.sanitizing import cluster_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
-from standout.sanitizing.step import Made, Step, number
+from standout.sanitizing.step import Step, StepResult, number
 from standout.sanitizing.step_noise import Noise
 
 __all__ = ["ClusterRecords"]
@@ -41,8 +41,8 @@ class ClusterRecords(Step):
     """
 
     name = "cluster-records"
-    form = "K"
-    about = "one representative for each cluster of at least K similar records"
+    syntax = "K"
+    summary = "one representative for each cluster of at least K similar records"
     parsers = (number,)
 
     k: int
@@ -52,7 +52,7 @@ class ClusterRecords(Step):
         if self.k > MOST:
             raise ParameterError(f"k must be at most {MOST:,}, got {self.k:,}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         n = draft.n_records
         if self.k > n:
             raise ParameterError(f"{self}: there are {n:,} records, fewer than {self.k:,}")
@@ -73,7 +73,7 @@ class ClusterRecords(Step):
             "clusters": len(sizes), "largest cluster": int(sizes.max()),
             "similarity": float(alike[~chosen].mean()),
         }  # fmt: skip
-        return Made(draft.with_records(chosen, stands), counts)
+        return StepResult(draft.with_records(chosen, stands), counts)
 
 
 def _layout(draft: Draft, noise: Noise, progress: Progress) -> Floats:

@@ -55,7 +55,7 @@ class Draft:
         told: tuple[float | str | None, ...] = values_of(source)
         periods: tuple[Period, ...] = ()
         if isinstance(source, Sanitized):
-            told, periods = source.terms.values, source.terms.periods
+            told, periods = source.mapping.released_values, source.mapping.rounding_periods
         records = np.arange(source.n_records)
         return cls(
             source, source.check().by_record, source.levels, source.clock, records, np.arange(source.n_items),

@@ -14,7 +14,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, quiet
 from standout.sanitizing.draft import Draft, Flags
 from standout.sanitizing.km_kernels import by_popularity, walk
-from standout.sanitizing.step import Made, Step, number
+from standout.sanitizing.step import Step, StepResult, number
 from standout.sanitizing.step_noise import Noise
 
 __all__ = ["KmSuppress"]
@@ -43,8 +43,8 @@ class KmSuppress(Step):
     """
 
     name = "km-suppress"
-    form = "K [M]"
-    about = "leave out entries until any M (2) items of a record are had by K records; M = 1, 2 or 3"
+    syntax = "K [M]"
+    summary = "leave out entries until any M (2) items of a record are had by K records; M = 1, 2 or 3"
     parsers = (number, number)
 
     k: int
@@ -55,13 +55,13 @@ class KmSuppress(Step):
         if self.m > 3:
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         if self.k > draft.n_records:
             raise ParameterError(f"{self}: there are {draft.n_records:,} records, fewer than {self.k:,}")
         why = f"no item is had by {self.k:,} records together with others that are"
         for m in range(min(self.m, 2), self.m + 1):
             draft = draft.kept(self._walk(draft, m, progress), why)
-        return Made(draft)
+        return StepResult(draft)
 
     def _walk(self, draft: Draft, m: int, progress: Progress) -> Flags:
         """Which entries stay."""

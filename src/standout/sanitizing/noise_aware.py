@@ -16,12 +16,12 @@ from standout.sanitized import Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_parser import step as step_of
+from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.time_steps import PerturbTime
 from standout.sanitizing.value_steps import PerturbValue
 from standout.similarity.attributes import Within
 
-__all__ = ["attacks_on", "noise_in"]
+__all__ = ["noise_aware_attacks", "noise_steps"]
 
 OF_TIMES, OF_VALUES = (PerturbTime, ClusterRecords), (PerturbValue, RandomizedResponse, ClusterRecords)
 """What makes dates or values differ from what is known. Rounding does not: what is known is rounded too."""
@@ -32,13 +32,15 @@ WIDE = 2.0
 """An attack that allows for noise takes so many times its days for d0."""
 
 
-def noise_in(release: Release) -> list[Step]:
+def noise_steps(release: Release) -> list[Step]:
     """The steps by which dates or values of a release differ from what is known of people."""
-    done = release.done if isinstance(release, Sanitized) else ()
-    return [step_of(one.step) for one in done if one.step.split(maxsplit=1)[0] in NOISY]
+    done = release.step_reports if isinstance(release, Sanitized) else ()
+    return [parse_step(one.step) for one in done if one.step.split(maxsplit=1)[0] in NOISY]
 
 
-def attacks_on(release: Release, steps: Sequence[Step], adversary: Adversary) -> dict[str, ScoreboardRH]:
+def noise_aware_attacks(
+    release: Release, steps: Sequence[Step], adversary: Adversary
+) -> dict[str, ScoreboardRH]:
     """The paper's attack, "", and those that allow for the noise of these steps, by how they differ: without
     dates or values, with a wider scale, or counting what lies within noise and the adversary's own error."""
     times: dict[str, float | None] = {"": DAYS}

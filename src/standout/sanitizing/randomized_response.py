@@ -13,7 +13,7 @@ from standout.core.progress import Progress, quiet
 from standout.release.model import Codes, code_type
 from standout.sanitizing import entry_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
-from standout.sanitizing.step import Made, Step, number, positive, text
+from standout.sanitizing.step import Step, StepResult, number, positive, text
 from standout.sanitizing.step_noise import Noise
 from standout.sanitizing.value_steps import perturbed
 
@@ -42,8 +42,8 @@ class RandomizedResponse(Step):
     """
 
     name = "randomized-response"
-    form = "EPSILON [items]"
-    about = "each value another one so often that it has ε = EPSILON; items: each having of an item instead"
+    syntax = "EPSILON [items]"
+    summary = "each value another one so often that it has ε = EPSILON; items: each having of an item instead"
 
     epsilon: float
     items: bool = False
@@ -51,22 +51,22 @@ class RandomizedResponse(Step):
     def __post_init__(self) -> None:
         self._set(epsilon=positive("epsilon", self.epsilon, 50), items=bool(self.items))
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         return (text(self.epsilon), *(["items"] if self.items else []))
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         match words:
             case [epsilon]:
                 return cls(number(epsilon))
             case [epsilon, "items"]:
                 return cls(number(epsilon), items=True)
-        raise ParameterError(f"written like this: {cls.name} {cls.form}")
+        raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         return self._cells(draft, noise, progress) if self.items else self._values(draft, noise)
 
-    def _values(self, draft: Draft, noise: Noise) -> Made:
+    def _values(self, draft: Draft, noise: Noise) -> StepResult:
         self._needs(draft.n_levels > 0, "values")
         n = draft.n_levels
         first, last = np.zeros(n, np.int64), np.full(n, n - 1)
@@ -76,7 +76,7 @@ class RandomizedResponse(Step):
         counts = {"levels": n, "expected share changed": changes, "epsilon of a value": self.epsilon}
         return made._replace(counts=counts)
 
-    def _cells(self, draft: Draft, noise: Noise, progress: Progress) -> Made:
+    def _cells(self, draft: Draft, noise: Noise, progress: Progress) -> StepResult:
         flips = 1 / (1 + math.exp(self.epsilon))
         cells = draft.n_records * draft.n_items
         expected = draft.n_entries + flips * (cells - 2 * draft.n_entries)
@@ -96,7 +96,7 @@ class RandomizedResponse(Step):
             raise ParameterError(f"nothing would be left: {self} left out every entry")
         start = offsets(lengths)
         counts = {"false entries": false, "epsilon of a cell": self.epsilon}
-        return Made(draft.holding(start, item), counts)
+        return StepResult(draft.holding(start, item), counts)
 
 
 def _pieces(draft: Draft) -> Iterator[tuple[int, int]]:

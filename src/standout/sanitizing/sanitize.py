@@ -12,11 +12,11 @@ from standout.release.labels import Labels
 from standout.release.model import Release, frozen
 from standout.release.provenance import Provenance
 from standout.release.subset import labels_at
-from standout.sanitized import Done, Sanitized, Terms
+from standout.sanitized import OriginalMapping, Sanitized, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_noise import Keys
-from standout.sanitizing.step_parser import step as step_of
+from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.suppression_steps import DropItems
 
 __all__ = ["sanitize"]
@@ -41,19 +41,19 @@ def sanitize(
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> safer = sanitize(release, so.RoundTime("month"), so.DropRareItems(below=10), seed=7)
-    >>> safer.n_entries, [done.step for done in safer.done]
+    >>> safer.n_entries, [report.step for report in safer.step_reports]
     (886, ['round-time month', 'drop-rare-items 10'])
     """
-    chosen = [step_of(one) if isinstance(one, str) else one for one in steps]
+    chosen = [parse_step(one) if isinstance(one, str) else one for one in steps]
     if not all(isinstance(one, Step) for one in chosen):
         raise ParameterError("a step is one of Standout's, like RoundTime('month'), or its words")
-    before = release.done if isinstance(release, Sanitized) else ()
+    before = release.step_reports if isinstance(release, Sanitized) else ()
     secret = secrets.randbits(63) if seed is None else seed
     draft, keys, done = Draft.of(release, threads), Keys.of(release, secret), list(before)
     for one in chosen:
         old, noise = draft, keys.noise(draft, len(done))
         draft, counts, bins = one.apply(old, noise, progress)
-        done.append(Done(_public(one), _sizes(old, draft) | counts, bins))
+        done.append(StepReport(_public(one), _sizes(old, draft) | counts, bins))
     if renumber:
         draft = draft.ordered(np.argsort(keys.noise(draft, "renumber", len(done)).records, kind="stable"))
     return _finished(draft, tuple(done), renumber, progress)
@@ -67,7 +67,7 @@ def _sizes(old: Draft, new: Draft) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _finished(draft: Draft, done: tuple[Done, ...], renumber: bool, progress: Progress) -> Sanitized:
+def _finished(draft: Draft, done: tuple[StepReport, ...], renumber: bool, progress: Progress) -> Sanitized:
     """The release that a draft has become, in canonical form."""
     source, side = draft.source, frozen_groups(draft.side)
     chained = source if isinstance(source, Sanitized) else None
@@ -83,13 +83,13 @@ def _finished(draft: Draft, done: tuple[Done, ...], renumber: bool, progress: Pr
         packed(side, draft.n_items, draft.levels, draft.clock, progress),
         _provenance(draft),
         original=source if chained is None else chained.original,
-        terms=_terms(draft),
-        done=done,
+        mapping=_terms(draft),
+        step_reports=done,
         renumbered=renumber or (chained is not None and chained.renumbered),
     )
 
 
-def _terms(draft: Draft) -> Terms:
+def _terms(draft: Draft) -> OriginalMapping:
     """How the first original is told."""
     source = draft.source
     items = np.full(source.n_items, -1, np.int64)
@@ -98,9 +98,9 @@ def _terms(draft: Draft) -> Terms:
     if isinstance(source, Sanitized):
         stands, items = (
             np.where(before >= 0, now[before], -1)
-            for before, now in ((source.terms.stands, stands), (source.terms.items, items))
+            for before, now in ((source.mapping.representatives, stands), (source.mapping.item_codes, items))
         )
-    return Terms(frozen(stands), frozen(items), draft.told, draft.periods)
+    return OriginalMapping(frozen(stands), frozen(items), draft.told, draft.periods)
 
 
 def _provenance(draft: Draft) -> Provenance:

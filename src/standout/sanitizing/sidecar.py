@@ -10,7 +10,7 @@ from typing import Any
 
 from standout._version import __version__
 from standout.core.errors import SourceError, StandoutError
-from standout.sanitized import Bins, Done, Sanitized
+from standout.sanitized import Bins, Sanitized, StepReport
 
 __all__ = ["Sidecar", "is_sidecar", "sidecar_path"]
 
@@ -48,7 +48,7 @@ class Sidecar:
     value: str | None
     time_unit: str | None
     zone: str | None
-    done: tuple[Done, ...]
+    step_reports: tuple[StepReport, ...]
 
     @classmethod
     def of(cls, safer: Sanitized) -> "Sidecar":
@@ -60,14 +60,15 @@ class Sidecar:
             None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
             None if safer.clock is None else safer.clock.unit,
             None if safer.clock is None else safer.clock.zone,
-            safer.done,
+            safer.step_reports,
         )
 
     def to_json(self) -> bytes:
-        steps = [{name: part for name, part in asdict(one).items() if part is not None} for one in self.done]
-        told = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
-        told |= {"ids": NOTE[self.renumbered], **asdict(self), "done": steps}
-        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+        head = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
+        content = head | {"ids": NOTE[self.renumbered], **asdict(self)}
+        del content["step_reports"]
+        content["done"] = [_report_to_json(report) for report in self.step_reports]
+        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -94,16 +95,29 @@ class Sidecar:
             raise ValueError("kinds")
         fingerprint, value, unit, zone = texts
         return cls(
-            str(fingerprint), told["renumbered"], sizes, value, unit, zone, tuple(map(_done, told["done"]))
+            str(fingerprint),
+            told["renumbered"],
+            sizes,
+            value,
+            unit,
+            zone,
+            tuple(map(_report_from_json, told["done"])),
         )
 
 
-def _done(told: dict[str, Any]) -> Done:
-    bins = told.get("bins")
-    counts = {str(name): count for name, count in told["counts"].items()}
+def _report_to_json(report: StepReport) -> dict[str, Any]:
+    content: dict[str, Any] = {"step": report.step, "counts": report.counts}
+    if report.bins is not None:
+        content["bins"] = {"edges": report.bins.edges, "tells": report.bins.values}
+    return content
+
+
+def _report_from_json(content: dict[str, Any]) -> StepReport:
+    bins = content.get("bins")
+    counts = {str(name): count for name, count in content["counts"].items()}
     if bins is None:
-        return Done(str(told["step"]), counts)
-    edges, tells = (tuple(map(float, bins[name])) for name in ("edges", "tells"))
-    if len(tells) != len(edges) + 1:
+        return StepReport(str(content["step"]), counts)
+    edges, values = (tuple(map(float, bins[name])) for name in ("edges", "tells"))
+    if len(values) != len(edges) + 1:
         raise ValueError("bins")
-    return Done(str(told["step"]), counts, Bins(edges, tells))
+    return StepReport(str(content["step"]), counts, Bins(edges, values))

@@ -15,10 +15,10 @@ from standout.sanitized import Bins
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step_noise import Noise
 
-__all__ = ["Made", "Step", "number", "number_or_none", "portion", "positive", "text"]
+__all__ = ["Step", "StepResult", "number", "number_or_none", "portion", "positive", "text"]
 
 
-class Made(NamedTuple):
+class StepResult(NamedTuple):
     """What a step made: the next draft, what else is to be told of it, and its bins where it has some."""
 
     draft: Draft
@@ -31,31 +31,31 @@ class Step(ABC):
     """One change of a release. `str(step)` are words that `standout.step` understands."""
 
     name: ClassVar[str]
-    form: ClassVar[str]
+    syntax: ClassVar[str]
     """How its parameters are written."""
-    about: ClassVar[str]
+    summary: ClassVar[str]
     """What it does, in a line."""
     parsers: ClassVar[tuple[Callable[[str], Any], ...]] = ()
     """What makes a parameter of each word."""
 
     @abstractmethod
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         """The draft after this step."""
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         """The parameters as words."""
         return tuple(text(getattr(self, each.name)) for each in fields(self))
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         """The step with these parameters."""
         needed = sum(each.default is MISSING for each in fields(cls))
         if not needed <= len(words) <= len(cls.parsers):
-            raise ParameterError(f"written like this: {cls.name} {cls.form}")
+            raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
         return cls(*(parse(word) for parse, word in zip(cls.parsers, words, strict=False)))
 
     def __str__(self) -> str:
-        return shlex.join([self.name, *self.words()])
+        return shlex.join([self.name, *self.parameter_words()])
 
     def _needs(self, there: bool, what: str) -> None:
         if not there:

@@ -18,7 +18,7 @@ from standout.sanitizing.suppression_steps import (
 from standout.sanitizing.time_steps import PerturbTime, RoundTime
 from standout.sanitizing.value_steps import PerturbValue, RoundValue
 
-__all__ = ["STEPS", "step"]
+__all__ = ["STEPS", "parse_step", "step"]
 
 STEPS: tuple[type[Step], ...] = (
     RoundTime, PerturbTime, RoundValue, PerturbValue, RandomizedResponse, DropRareItems, DropTopItems,
@@ -26,7 +26,7 @@ STEPS: tuple[type[Step], ...] = (
 )  # fmt: skip
 
 
-def step(words: str) -> Step:
+def parse_step(words: str) -> Step:
     """The step that these words name, as `str(step)` gives them.
 
     >>> step("round-time 30 days")
@@ -40,6 +40,10 @@ def step(words: str) -> Step:
     if name not in kinds:
         raise ParameterError(f"there is no step {name!r}: the steps are {', '.join(kinds)}")
     try:
-        return kinds[name].of(*parameters)
+        return kinds[name].from_words(*parameters)
     except ParameterError as error:
         raise ParameterError(f"step {words!r}: {error}") from None
+
+
+step = parse_step
+"""The public name, `standout.step`."""

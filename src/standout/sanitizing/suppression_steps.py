@@ -15,7 +15,7 @@ from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing import entry_kernels as kernels
 from standout.sanitizing.draft import Draft, Flags, Ints
-from standout.sanitizing.step import Made, Step, number, portion, text
+from standout.sanitizing.step import Step, StepResult, number, portion, text
 from standout.sanitizing.step_noise import Noise
 
 __all__ = ["CapRecords", "DropEntries", "DropItems", "DropRareItems", "DropTopItems", "SampleRecords"]
@@ -30,8 +30,8 @@ class DropRareItems(Step):
     """
 
     name = "drop-rare-items"
-    form = "BELOW"
-    about = "leave out items that fewer than BELOW records have"
+    syntax = "BELOW"
+    summary = "leave out items that fewer than BELOW records have"
     parsers = (number,)
 
     below: int
@@ -39,9 +39,9 @@ class DropRareItems(Step):
     def __post_init__(self) -> None:
         self._set(below=whole_number("below", self.below, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         why = f"no item has {self.below:,} records; the most popular has {int(draft.support.max()):,}"
-        return Made(_with_items(draft, draft.support >= self.below, why))
+        return StepResult(_with_items(draft, draft.support >= self.below, why))
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class DropTopItems(Step):
     """
 
     name = "drop-top-items"
-    form = "COUNT"
-    about = "leave out the COUNT most popular items"
+    syntax = "COUNT"
+    summary = "leave out the COUNT most popular items"
     parsers = (number,)
 
     count: int
@@ -62,9 +62,9 @@ class DropTopItems(Step):
     def __post_init__(self) -> None:
         self._set(count=whole_number("count", self.count, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         why = f"there are {draft.n_items:,} items in all"
-        return Made(_with_items(draft, draft.rank >= self.count, why))
+        return StepResult(_with_items(draft, draft.rank >= self.count, why))
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class DropItems(Step):
     """
 
     name = "drop-items"
-    form = "ITEM … | @FILE"
-    about = "leave out these items, by id or title; or those that a file lists"
+    syntax = "ITEM … | @FILE"
+    summary = "leave out these items, by id or title; or those that a file lists"
 
     items: tuple[str, ...] = ()
     file: str | None = None
@@ -95,27 +95,27 @@ class DropItems(Step):
             raise ParameterError("drop-items takes items, or a file that lists them")
         self._set(items=given, file=None if self.file is None else str(self.file))
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         if self.file is not None:
             return (f"@{self.file}",)
         return tuple(f"@{name}" if name.startswith("@") else name for name in self.items)
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         if len(words) == 1 and words[0].startswith("@") and not words[0].startswith("@@"):
             return cls(file=words[0][1:])
         return cls(tuple(name[1:] if name.startswith("@@") else name for name in words))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         names = self.items or _lines(Path(str(self.file)))
         original = draft.source.original if isinstance(draft.source, Sanitized) else draft.source
         gone = _found(original, names, self)
         if isinstance(draft.source, Sanitized):
-            now = draft.source.terms.items[gone]
+            now = draft.source.mapping.item_codes[gone]
             gone = now[now >= 0]
         keep = ~np.isin(draft.things, gone)
         made = _with_items(draft, keep, "every item is on the list")
-        return Made(made, {"items listed": len(names)})
+        return StepResult(made, {"items listed": len(names)})
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class DropEntries(Step):
     """
 
     name = "drop-entries"
-    form = "SHARE"
-    about = "leave out each entry with the probability SHARE"
+    syntax = "SHARE"
+    summary = "leave out each entry with the probability SHARE"
     parsers = (number,)
 
     share: float
@@ -136,8 +136,8 @@ class DropEntries(Step):
     def __post_init__(self) -> None:
         self._set(share=portion("share", self.share))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
-        return Made(draft.kept(noise.uniforms() >= self.share, f"{self} left out every entry"))
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+        return StepResult(draft.kept(noise.uniforms() >= self.share, f"{self} left out every entry"))
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class CapRecords(Step):
     """
 
     name = "cap-records"
-    form = "MOST"
-    about = "keep MOST entries, at random, of records that have more"
+    syntax = "MOST"
+    summary = "keep MOST entries, at random, of records that have more"
     parsers = (number,)
 
     most: int
@@ -158,12 +158,12 @@ class CapRecords(Step):
     def __post_init__(self) -> None:
         self._set(most=whole_number("most", self.most, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         draws, keep = noise.uniforms(), np.zeros(draft.n_entries, np.bool_)
         most = min(self.most, draft.n_entries)
         draft.by_pieces(lambda low, high: kernels.cap(draft.side.start, draws, low, high, most, keep))
         capped = int(np.count_nonzero(draft.lengths > self.most))
-        return Made(draft.kept(keep, "no entry is kept"), {"records cut": capped})
+        return StepResult(draft.kept(keep, "no entry is kept"), {"records cut": capped})
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ class SampleRecords(Step):
     """
 
     name = "sample-records"
-    form = "SHARE | COUNT"
-    about = "keep a share of the records, below 1, or so many, at random"
+    syntax = "SHARE | COUNT"
+    summary = "keep a share of the records, below 1, or so many, at random"
 
     share: float | None = None
     count: int | None = None
@@ -189,24 +189,24 @@ class SampleRecords(Step):
         else:
             self._set(count=whole_number("count", self.count, 1))
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         return (text(self.count if self.share is None else self.share),)
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         if len(words) != 1:
-            raise ParameterError(f"written like this: {cls.name} {cls.form}")
+            raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
         given = number(words[0])
         return cls(count=given) if isinstance(given, int) else cls(share=given)
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         wanted = self.count if self.share is None else round(self.share * draft.n_records)
         assert wanted is not None
         if not 1 <= wanted <= draft.n_records:
             raise ParameterError(f"{self} would keep {wanted:,} of {draft.n_records:,} records")
         keep = np.zeros(draft.n_records, np.bool_)
         keep[np.argsort(noise.records, kind="stable")[:wanted]] = True
-        return Made(draft.with_records(keep))
+        return StepResult(draft.with_records(keep))
 
 
 def _with_items(draft: Draft, keep: Flags, otherwise: str) -> Draft:

@@ -12,7 +12,7 @@ from standout.release.clock import SECONDS, Clock
 from standout.sanitized import PERIODS, Period
 from standout.sanitizing import entry_kernels as kernels
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Made, Step, number, portion, positive
+from standout.sanitizing.step import Step, StepResult, number, portion, positive
 from standout.sanitizing.step_noise import Noise
 
 __all__ = ["PerturbTime", "RoundTime"]
@@ -31,8 +31,8 @@ class PerturbTime(Step):
     """
 
     name = "perturb-time"
-    form = "DAYS [PROBABILITY]"
-    about = "moved by up to ± DAYS, with PROBABILITY (1)"
+    syntax = "DAYS [PROBABILITY]"
+    summary = "moved by up to ± DAYS, with PROBABILITY (1)"
     parsers = (number, number)
 
     days: float = 14
@@ -44,7 +44,7 @@ class PerturbTime(Step):
             probability=portion("probability", self.probability, whole=True),
         )
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         clock, time = draft.clock, draft.side.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
@@ -62,7 +62,7 @@ class PerturbTime(Step):
         changed = int(np.count_nonzero(known & (out != time.astype(np.int64) + most)))
         counts = {"times changed": changed, "share changed": changed / max(int(known.sum()), 1)}
         wider = replace(clock, origin=clock.origin - most, span=clock.span + 2 * most)
-        return Made(draft.timed(out, _dated(self, wider)), counts)
+        return StepResult(draft.timed(out, _dated(self, wider)), counts)
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class RoundTime(Step):
     """
 
     name = "round-time"
-    form = "day | week | month | quarter | year | DAYS days | none"
-    about = "rounded down to the first day of its period; or no times"
+    syntax = "day | week | month | quarter | year | DAYS days | none"
+    summary = "rounded down to the first day of its period; or no times"
 
     to: str | None = None
     days: int | None = None
@@ -99,25 +99,25 @@ class RoundTime(Step):
             return Period("day", self.days)
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         return (str(self.to),) if self.days is None else (str(self.days), "days")
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         match words:
             case [count, "days" | "day"]:
                 return cls(days=number(count))  # type: ignore[arg-type]  # checked there
             case [to]:
                 return cls(to)
-        raise ParameterError(f"written like this: {cls.name} {cls.form}")
+        raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         clock, time = draft.clock, draft.side.time
         if clock is None or time is None:
             raise ParameterError(f"{self}: the release has no times")
         known = int(np.count_nonzero(time != clock.span))
         if self.period is None:
-            return Made(draft.timed(None, None), {"times changed": known})
+            return StepResult(draft.timed(None, None), {"times changed": known})
         if clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
         units = np.arange(clock.span) + clock.origin
@@ -128,7 +128,7 @@ class RoundTime(Step):
         counts = {"times changed": changed, "share changed": changed / max(known, 1)}
         recode = np.append(days - origin, span)
         daily = _dated(self, Clock("day", origin, span, clock.zone))
-        return Made(draft.timed(recode[time], daily, self.period), counts)
+        return StepResult(draft.timed(recode[time], daily, self.period), counts)
 
 
 def _dated(step: Step, clock: Clock) -> Clock:

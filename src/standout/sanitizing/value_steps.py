@@ -17,7 +17,7 @@ from standout.release.model import Codes
 from standout.sanitized import Bins
 from standout.sanitizing import entry_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
-from standout.sanitizing.step import Made, Step, number, number_or_none, portion, text
+from standout.sanitizing.step import Step, StepResult, number, number_or_none, portion, text
 from standout.sanitizing.step_noise import Noise
 from standout.similarity.attributes import ROUNDING
 
@@ -38,8 +38,8 @@ class PerturbValue(Step):
     """
 
     name = "perturb-value"
-    form = "ERROR|none [PROBABILITY]"
-    about = "another value within ± ERROR, with PROBABILITY (1); none: any other value"
+    syntax = "ERROR|none [PROBABILITY]"
+    summary = "another value within ± ERROR, with PROBABILITY (1); none: any other value"
     parsers = (number_or_none, number)
 
     error: float | None = 1
@@ -53,7 +53,7 @@ class PerturbValue(Step):
             raise ParameterError(f"error must be a number > 0, or None for any value, got {error!r}")
         self._set(probability=portion("probability", self.probability, whole=True))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         self._needs(draft.n_levels > 0, "values")
         first, last = self._near(draft)
         return perturbed(draft, noise, first, last, self.probability)
@@ -86,8 +86,8 @@ class RoundValue(Step):
     """
 
     name = "round-value"
-    form = "bins N | edges E … | liked FROM | none"
-    about = "N bins of about as many entries; bins that begin at E …; 1 from FROM on, else 0; or no values"
+    syntax = "bins N | edges E … | liked FROM | none"
+    summary = "N bins of about as many entries; bins that begin at E …; 1 from FROM on, else 0; or no values"
 
     bins: int | None = None
     edges: tuple[float, ...] | None = None
@@ -109,7 +109,7 @@ class RoundValue(Step):
         if self.liked_from is not None:
             self._set(liked_from=_edges((self.liked_from,))[0])
 
-    def words(self) -> tuple[str, ...]:
+    def parameter_words(self) -> tuple[str, ...]:
         if self.bins is not None:
             return "bins", str(self.bins)
         if self.edges is not None:
@@ -117,7 +117,7 @@ class RoundValue(Step):
         return ("none",) if self.liked_from is None else ("liked", text(self.liked_from))
 
     @classmethod
-    def of(cls, *words: str) -> Self:
+    def from_words(cls, *words: str) -> Self:
         match words:
             case ["none"]:
                 return cls(to="none")
@@ -127,13 +127,13 @@ class RoundValue(Step):
                 return cls(edges=tuple(map(number, words[1:])))
             case ["liked", least]:
                 return cls(liked_from=number(least))
-        raise ParameterError(f"written like this: {cls.name} {cls.form}")
+        raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> Made:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
         self._needs(draft.levels is not None, "values")
         side = draft.side
         if self.to is not None:
-            return Made(
+            return StepResult(
                 draft.valued(None, None, (None,) * len(draft.told)), {"values changed": _valued(draft)}
             )
         levels = draft.levels
@@ -142,12 +142,12 @@ class RoundValue(Step):
             raise ParameterError(f"{self}: values are categories: only 'round-value none' is for them")
         counts = tally(side.value, len(levels) + 1)[:-1]
         bins = self._bins(levels, counts, draft.told)
-        told = np.array(bins.told(levels.tolist()))
+        told = np.array(bins.bin_values(levels.tolist()))
         tells = np.unique(told)
         recode = np.append(np.searchsorted(tells, told), len(tells))
-        known = [None if one is None else bins.told([float(one)])[0] for one in draft.told]
+        known = [None if one is None else bins.bin_values([float(one)])[0] for one in draft.told]
         changed = int(counts[told != levels].sum())
-        return Made(
+        return StepResult(
             draft.valued(recode[side.value], tells, tuple(known)),
             {"values changed": changed, "levels": len(tells)},
             bins,
@@ -162,7 +162,7 @@ class RoundValue(Step):
         return _weighed(edges, np.append(levels, gone), np.append(counts, np.zeros(len(gone), np.int64)))
 
 
-def perturbed(draft: Draft, noise: Noise, first: Ints, last: Ints, probability: float) -> Made:
+def perturbed(draft: Draft, noise: Noise, first: Ints, last: Ints, probability: float) -> StepResult:
     """Values that become another level of first[v] … last[v] with this probability."""
     side, out = draft.side, np.empty(draft.n_entries, np.uint32)
     value = side.value
@@ -175,7 +175,7 @@ def perturbed(draft: Draft, noise: Noise, first: Ints, last: Ints, probability: 
     )  # fmt: skip
     changed = int(np.count_nonzero(out != value))
     counts = {"values changed": changed, "share changed": changed / max(_valued(draft), 1)}
-    return Made(draft.valued(out, draft.levels, draft.told), counts)
+    return StepResult(draft.valued(out, draft.levels, draft.told), counts)
 
 
 def _valued(draft: Draft) -> int:

@@ -15,10 +15,10 @@ from standout.release.export import write_table
 from standout.release.index_writer import is_index
 from standout.release.store import save
 from standout.sanitized import Sanitized
-from standout.sanitizing.key import write_key
+from standout.sanitizing.key_file import write_key
 from standout.sanitizing.sidecar import Sidecar, is_sidecar, sidecar_path
 
-__all__ = ["check_places", "write_sanitized"]
+__all__ = ["check_output_paths", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
 
@@ -46,7 +46,7 @@ def write_sanitized(
     if not isinstance(safer, Sanitized):
         raise ParameterError("only what standout.sanitize has made can be written with what was done to it")
     target, secret = Path(path), None if key is None else Path(key)
-    check_places(target, secret, force)
+    check_output_paths(target, secret, force)
     told = sidecar_path(target)
     fresh, old = (target.with_name(f".{target.stem}.{state}{target.suffix}") for state in ("new", "old"))
     try:
@@ -83,7 +83,7 @@ def _exchanged(target: Path, old: Path, tell: Callable[[], None]) -> None:
         raise
 
 
-def check_places(target: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
+def check_output_paths(target: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
     """Refuses places that cannot be written to, hold something, or are read from, before any work is done."""
     places = [target, *([] if key is None else [key])]
     try:

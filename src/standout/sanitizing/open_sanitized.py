@@ -14,14 +14,14 @@ from standout.release.index_writer import is_index
 from standout.release.model import Release, frozen
 from standout.release.store import open_index
 from standout.release.subset import labels_at
-from standout.sanitized import Done, Period, Sanitized, Terms
+from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Ints
-from standout.sanitizing.key import by_id, read_key
+from standout.sanitizing.key_file import by_id, read_key
 from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.sidecar import Sidecar, sidecar_path
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_parser import step
+from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.time_steps import RoundTime
 
 __all__ = ["open_sanitized"]
@@ -42,12 +42,13 @@ def open_sanitized(
     >>> release = so.synthesize(records=10, items=10, entries=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = so.write_sanitized(so.sanitize(release, "round-time month"), f"{folder}/safer.csv")
-    ...     [str(period) for period in open_sanitized(f"{folder}/safer.csv", release).terms.periods]
-    ['month']
+    ...     safer = so.open_sanitized(f"{folder}/safer.csv", release)
+    >>> [report.step for report in safer.step_reports]
+    ['round-time month']
     """
     path = Path(path)
     told = Sidecar.read(sidecar_path(path))
-    steps = [step(done.step) for done in told.done]
+    steps = [parse_step(done.step) for done in told.step_reports]
     release = open_index(path) if is_index(path) else read(path, progress=progress, **_options(told))
     if release.fingerprint != told.fingerprint:
         raise SourceError(f"{path} is not what its sidecar tells of: it was changed, or is another's")
@@ -62,7 +63,7 @@ def open_sanitized(
         release, original, stands, items
     ):
         raise _another(path)
-    values, periods = _values(original, release, told.done), _periods(steps)
+    values, periods = _values(original, release, told.step_reports), _periods(steps)
     _check_kinds(path, release, original, values)
     titles = release.titles
     if titles is None and original.titles is not None:
@@ -70,11 +71,20 @@ def open_sanitized(
             original.titles, np.argsort(items, kind="stable")[original.n_items - release.n_items :]
         )
     return Sanitized(
-        release.records, release.items, titles, release.levels, release.clock, release.by_record,
-        release.by_item, release.provenance, release.known_fingerprint, original=original,
-        terms=Terms(frozen(stands), frozen(items), values, periods), done=told.done,
+        records=release.records,
+        items=release.items,
+        titles=titles,
+        levels=release.levels,
+        clock=release.clock,
+        by_record=release.by_record,
+        by_item=release.by_item,
+        provenance=release.provenance,
+        known_fingerprint=release.known_fingerprint,
+        original=original,
+        mapping=OriginalMapping(frozen(stands), frozen(items), values, periods),
+        step_reports=told.step_reports,
         renumbered=told.renumbered,
-    )  # fmt: skip
+    )
 
 
 def _options(told: Sidecar) -> dict[str, Any]:
@@ -107,7 +117,9 @@ def _stands(
     return by_id(original.records, release.records)
 
 
-def _values(original: Release, release: Release, done: tuple[Done, ...]) -> tuple[float | str | None, ...]:
+def _values(
+    original: Release, release: Release, done: tuple[StepReport, ...]
+) -> tuple[float | str | None, ...]:
     told = values_of(original)
     if release.levels is None:
         return (None,) * len(told)
@@ -115,7 +127,7 @@ def _values(original: Release, release: Release, done: tuple[Done, ...]) -> tupl
         return told  # categories have no bins
     for one in done:
         if one.bins is not None:
-            told = one.bins.told([float(value) for value in told])
+            told = one.bins.bin_values([float(value) for value in told])
     return told
 
 

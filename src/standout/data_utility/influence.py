@@ -13,14 +13,15 @@ import numpy as np
 from standout.core.arrays import Floats
 from standout.evaluate.estimates import CONFIDENCE, Estimate, student
 
-__all__ = ["Spread"]
+__all__ = ["InfluenceEstimate"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Spread:
+class InfluenceEstimate:
     """A number, and what each of the people it was measured on adds to it; those sum to 0.
 
-    >>> before, after = Spread.mean(np.array([1.0, 0.4, 0.6])), Spread.mean(np.array([0.5, 0.2, 0.3]))
+    >>> before = InfluenceEstimate.mean(np.array([1.0, 0.4, 0.6]))
+    >>> after = InfluenceEstimate.mean(np.array([0.5, 0.2, 0.3]))
     >>> print((after / before).estimate(), after.estimate(), sep="; ")
     0.500 (0.500 to 0.500, n = 3); 0.333 (-0.046 to 0.713, n = 3)
     """
@@ -29,20 +30,22 @@ class Spread:
     influence: Floats
 
     @classmethod
-    def mean(cls, values: Floats) -> "Spread":
+    def mean(cls, values: Floats) -> "InfluenceEstimate":
         middle = float(values.mean())
         return cls(middle, values - middle)
 
-    def root(self) -> "Spread":
+    def root(self) -> "InfluenceEstimate":
         value = math.sqrt(self.value)
-        return Spread(value, self.influence / (2 * value) if value else np.zeros_like(self.influence))
+        return InfluenceEstimate(
+            value, self.influence / (2 * value) if value else np.zeros_like(self.influence)
+        )
 
-    def __sub__(self, other: "Spread") -> "Spread":
-        return Spread(self.value - other.value, self.influence - other.influence)
+    def __sub__(self, other: "InfluenceEstimate") -> "InfluenceEstimate":
+        return InfluenceEstimate(self.value - other.value, self.influence - other.influence)
 
-    def __truediv__(self, other: "Spread") -> "Spread":
+    def __truediv__(self, other: "InfluenceEstimate") -> "InfluenceEstimate":
         ratio = self.value / other.value
-        return Spread(ratio, (self.influence - ratio * other.influence) / other.value)
+        return InfluenceEstimate(ratio, (self.influence - ratio * other.influence) / other.value)
 
     def estimate(self, baseline: float | None = None) -> Estimate:
         n = len(self.influence)

@@ -11,14 +11,14 @@ from standout.evaluate.targets import drawn, shuffled
 from standout.release.build import frozen_groups, frozen_levels, packed, tightened
 from standout.release.model import Codes, Orientation, Release
 
-__all__ = ["HeldOut", "hold_out", "numbers"]
+__all__ = ["HeldOutEntries", "hold_out", "numbers"]
 
 LEAST, EACH, PART = 5, 5, 5
 """Of people with at least LEAST entries at most EACH are held out, and no more than one in PART."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class HeldOut:
+class HeldOutEntries:
     """Some people's entries, and the release without them: the same records and items at the same places.
 
     people   places of the people
@@ -34,7 +34,7 @@ class HeldOut:
     value: Floats
 
 
-def hold_out(release: Release, people: int, seed: int) -> HeldOut:
+def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     """Entries of so many people, drawn at random; what is held out depends on seed and release only.
 
     An item keeps at least one entry: of what nobody else has nothing can be learned from any release.
@@ -58,7 +58,7 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOut:
     of, person_of = np.unique(whose, return_inverse=True)
     item = release.by_record.other[asked].astype(np.int64)
     value = numbers(release)[_code(release, asked)]
-    return HeldOut(_without(release, asked), places[of], person_of, item, value)
+    return HeldOutEntries(_without(release, asked), places[of], person_of, item, value)
 
 
 def numbers(release: Release) -> Floats:

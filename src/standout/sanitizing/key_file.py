@@ -27,7 +27,7 @@ def write_key(safer: Sanitized, path: Path) -> None:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
     old, new = list(safer.original.records), list(safer.records)
-    stands = safer.terms.stands
+    stands = safer.mapping.representatives
     table.writerows((old[record], new[stands[record]]) for record in np.flatnonzero(stands >= 0).tolist())
     put(path, lambda file: file.write(text.getvalue().encode()), private=True)
 
