@@ -19,7 +19,7 @@ from scipy import sparse
 
 import standout as so
 from standout.facts import Known
-from standout.release.postings import unpacked
+from standout.release.postings import unpack_item
 
 __all__ = ["Answer", "Baseline", "Entries", "Query", "asked", "by_item", "duckdb_sql", "numpy_add_at"]
 __all__ += ["numpy_tables", "pandas_isin", "pandas_loc", "polars_slices", "scipy_csc"]
@@ -72,7 +72,9 @@ def by_item(release: so.Release) -> Entries:
     record, code, day = np.empty(n, np.int32), np.empty(n, np.uint8), np.empty(n, np.float32)
     for item in range(release.n_items):
         here = slice(start[item], start[item + 1])
-        record[here], code[here], day[here] = unpacked(release.by_item, item, release.n_levels, release.span)
+        record[here], code[here], day[here] = unpack_item(
+            release.by_item, item, release.n_levels, release.span
+        )
     item = np.repeat(np.arange(release.n_items, dtype=np.uint16), release.support)
     return Entries(start, record, item, _levels(release)[code], day, release.n_records)
 

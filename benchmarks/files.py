@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.release.build import frozen_groups, frozen_levels, packed, tightened
+from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.release.clock import SECONDS, Clock, TimeUnit
-from standout.release.model import Levels, Orientation
-from standout.release.postings import unpacked
+from standout.release.model import Levels, RecordEntries
+from standout.release.postings import unpack_item
 
 __all__ = ["csv_file", "index_file", "netflix_file", "release_of", "with_levels", "with_times"]
 
@@ -54,17 +54,17 @@ def with_levels(release: so.Release, count: int) -> so.Release:
 
 
 def _repacked(
-    release: so.Release, by_record: Orientation, levels: Levels | None = None, clock: Clock | None = None
+    release: so.Release, by_record: RecordEntries, levels: Levels | None = None, clock: Clock | None = None
 ) -> so.Release:
-    by_record, kept, clock = tightened(
+    by_record, kept, clock = drop_unused_codes(
         by_record, release.levels if levels is None else levels, clock or release.clock
     )
     return replace(
         release,
-        levels=frozen_levels(kept),
+        levels=read_only_levels(kept),
         clock=clock,
-        by_record=frozen_groups(by_record),
-        by_item=packed(by_record, release.n_items, kept, clock),
+        by_record=read_only_entries(by_record),
+        by_item=pack_by_item(by_record, release.n_items, kept, clock),
         known_fingerprint=None,
     )
 
@@ -108,7 +108,7 @@ def netflix_file(folder: Path, entries: int) -> Path:
     assert clock is not None
     with path.open("wb") as file:
         for film in range(release.n_items):
-            customer, rating, day = unpacked(release.by_item, film, release.n_levels, release.span)
+            customer, rating, day = unpack_item(release.by_item, film, release.n_levels, release.span)
             order = np.random.default_rng(film).permutation(len(customer))
             days = pl.Series(day[order].astype(np.int32) + clock.origin).cast(pl.Date)
             rows = pl.DataFrame({"customer": customer[order] + 1, "rating": rating[order] + 1, "date": days})

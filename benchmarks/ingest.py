@@ -36,16 +36,16 @@ def _to_index(tiny: Path, path: str, folder: str) -> Callable[[], object]:
 
 def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
     """Text to columns of codes, as far as Polars goes when it reads: no orientation is built yet."""
-    from standout.core.progress import quiet
+    from standout.core.progress import no_progress
     from standout.ingest import netflix
     from standout.ingest.options import Options
-    from standout.ingest.rejects import Rejects
-    from standout.ingest.sources import opened
+    from standout.ingest.rejects import RejectLog
+    from standout.ingest.sources import open_stream
 
     def work(source: str = path) -> object:
-        collector = netflix.collector(Options(), Rejects())
-        with opened(Path(source)) as stream:
-            netflix.read_netflix(stream, collector, quiet)
+        collector = netflix.new_collector(Options(), RejectLog())
+        with open_stream(Path(source)) as stream:
+            netflix.read_netflix(stream, collector, no_progress)
         return sum(map(len, collector.blocks.all()))
 
     work(str(netflix_file(Path(folder), TINY)))

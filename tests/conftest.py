@@ -16,7 +16,7 @@ import naive
 import standout as so
 from standout.cli.main import main
 from standout.ingest.options import Options
-from standout.ingest.read import Ingest
+from standout.ingest.read import SourceReader
 
 settings.register_profile("standout", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("standout")
@@ -90,7 +90,7 @@ def _units(time, unit):
 
 def outcome(source, **options):
     """(entries, {line: reason}), with any number of rejects allowed; no entries where no row is left."""
-    ingest = Ingest(Options(max_rejects="100%", **options))
+    ingest = SourceReader(Options(max_rejects="100%", **options))
     try:
         kept = content(ingest.read(source))
     except so.SourceError:

@@ -30,9 +30,9 @@ import polars as pl
 import standout as so
 from standout.ingest import sources, window
 from standout.ingest.options import Options
-from standout.ingest.read import Ingest
+from standout.ingest.read import SourceReader
 from standout.ingest.sources import zstd
-from standout.release.index_writer import building
+from standout.release.index_writer import open_index_writer
 
 __all__ = ["READERS", "survey"]
 
@@ -135,7 +135,7 @@ class Reader:
         return outcomes[0]
 
     def read(self, source, folder, options):
-        return Ingest(Options(**options)).read(source, folder / self.titles if self.titles else None)
+        return SourceReader(Options(**options)).read(source, folder / self.titles if self.titles else None)
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def indexed(read, folder):
     """The same through an index: afterwards there is a whole one, or nothing at all."""
     folder.mkdir()
     try:
-        with building(folder / "index") as place:
+        with open_index_writer(folder / "index") as place:
             place.write(read())
     except so.StandoutError as error:
         left = [path.name for path in folder.iterdir()]

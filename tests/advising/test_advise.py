@@ -18,7 +18,7 @@ from standout.advising.menu import family, menu
 from standout.advising.runner import Lab
 from standout.advising.search import searched
 from standout.advising.strongest_attack import Risk, risk
-from standout.core.progress import quiet
+from standout.core.progress import no_progress
 from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate, rate
 from standout.release.subset import subset
@@ -183,47 +183,47 @@ WAYS = [steps(name) for name in KNOWN if name]
 
 def test_the_cheapest_below_the_limit_is_recommended_once_it_was_measured_afresh():
     lab = Told(KNOWN)
-    found = searched(lab, 0.05, WAYS, quiet)
+    found = searched(lab, 0.05, WAYS, no_progress)
     assert found.complete and found.recommended.name == "drop-entries 0.8"
     assert found.recommended.stage == "fresh" and lab.asked[-1] == ("fresh", "drop-entries 0.8")
 
 
 @pytest.mark.parametrize("share", [0.06, 0.045], ids=["above", "its interval reaches above"])
 def test_what_fails_afresh_is_not_recommended_but_the_next_is(share):
-    found = searched(Told(KNOWN, {"drop-entries 0.8": (share, 0.4)}), 0.05, WAYS, quiet)
+    found = searched(Told(KNOWN, {"drop-entries 0.8": (share, 0.4)}), 0.05, WAYS, no_progress)
     assert found.recommended.name == "drop-entries 0.9" and [one.name for one in found.failed] == [
         "drop-entries 0.8"
     ]
     both = {"drop-entries 0.8": (0.06, 0.4), "drop-entries 0.9": (0.07, 0.4)}
-    assert searched(Told(KNOWN, both), 0.05, WAYS, quiet).recommended is None
+    assert searched(Told(KNOWN, both), 0.05, WAYS, no_progress).recommended is None
 
 
 def test_an_interval_that_reaches_above_the_limit_is_not_below_it():
     assert (
-        searched(Told(KNOWN | {"drop-entries 0.8": (0.045, 0.4)}), 0.05, WAYS, quiet).recommended.name
+        searched(Told(KNOWN | {"drop-entries 0.8": (0.045, 0.4)}), 0.05, WAYS, no_progress).recommended.name
         == "drop-entries 0.9"
     )
 
 
 def test_a_release_that_is_safe_already_is_left_as_it_is():
-    found = searched(Told(KNOWN | {"": (0.01, 1.0)}), 0.05, WAYS, quiet)
+    found = searched(Told(KNOWN | {"": (0.01, 1.0)}), 0.05, WAYS, no_progress)
     assert found.recommended.steps == ()
 
 
 def test_a_way_that_leaves_nothing_is_told_and_passed_over():
-    found = searched(Told(KNOWN | {"drop-entries 0.9": None}), 0.05, WAYS, quiet)
+    found = searched(Told(KNOWN | {"drop-entries 0.9": None}), 0.05, WAYS, no_progress)
     assert found.impossible == {"drop-entries 0.9": "nothing would be left"} and found.recommended
 
 
 @pytest.mark.parametrize("after", [2, 4, 6, 8])
 def test_a_search_that_is_cut_short_recommends_nothing(after):
-    found = searched(Told(KNOWN, stop_after=after), 0.05, WAYS, quiet)
+    found = searched(Told(KNOWN, stop_after=after), 0.05, WAYS, no_progress)
     assert not found.complete and found.recommended is None and len(found.points) >= 2
 
 
 def test_cut_short_before_anything_was_tried_it_ends():
     with pytest.raises(KeyboardInterrupt):
-        searched(Told(KNOWN, stop_after=1), 0.05, WAYS, quiet)
+        searched(Told(KNOWN, stop_after=1), 0.05, WAYS, no_progress)
 
 
 # All of it

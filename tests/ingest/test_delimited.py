@@ -19,7 +19,7 @@ import standout as so
 from conftest import content, outcome, windows
 from standout.ingest import interner as intern
 from standout.ingest.options import Options
-from standout.ingest.read import Ingest
+from standout.ingest.read import SourceReader
 from standout.ingest.rejects import Reason
 from standout.ingest.sources import zstd
 
@@ -242,7 +242,7 @@ def test_rows_that_cannot_be_used_are_named_by_line_and_reason(put, size):
 
 def test_lines_are_counted_anew_in_every_file(put):
     one, other = put("user,item,rating\na,x,1\na,y\n"), put("user,item,rating\nb,x\nb,y,z\n")
-    ingest = Ingest(Options(max_rejects=3))
+    ingest = SourceReader(Options(max_rejects=3))
     assert set(content(ingest.read([one, other]))) == {("a", "x")}
     assert sorted((source, line) for source, line, _ in ingest.rejects) == sorted(
         [(str(one), 3), (str(other), 2), (str(other), 3)]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.release.export import write_table
-from standout.release.flat_arrays import columns
+from standout.release.flat_arrays import release_columns
 from standout.release.labels import Labels
 from standout.release.model import code_type
-from standout.release.postings import BLOCK_BITS, unpacked
+from standout.release.postings import BLOCK_BITS, unpack_item
 
 STEP = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
 TIME_TYPE = {"day": pl.Date, "hour": pl.Datetime("us"), "minute": pl.Datetime("us")}
@@ -108,7 +108,7 @@ def framed(release):
 
 
 def content(release):
-    return {name: (array.dtype.str, array.tobytes()) for name, array in columns(release).items()}
+    return {name: (array.dtype.str, array.tobytes()) for name, array in release_columns(release).items()}
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -165,7 +165,7 @@ def test_entries_by_item_equal_their_slow_twin_and_come_back(table, block_bits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("standout.release.postings.BLOCK_BITS", block_bits)
         by_item = (release := table.read()).by_item
-        columns = [unpacked(by_item, item, n_levels, span) for item in range(release.n_items)]
+        columns = [unpack_item(by_item, item, n_levels, span) for item in range(release.n_items)]
     expected = naive.postings(entries, release.n_items, n_levels, span, block_bits)
     assert {name: np.array(part).tolist() for name, part in by_item._asdict().items()} == expected
     cells = [(item, *row) for item, parts in enumerate(columns) for row in zip(*parts, strict=True)]

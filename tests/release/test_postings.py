@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.release.build import packed
+from standout.release.build import pack_by_item
 from standout.release.clock import Clock
-from standout.release.model import Orientation, code_type
-from standout.release.postings import BLOCK_BITS, bits, blocks, misfit, sound, unpacked, word_type
+from standout.release.model import RecordEntries, code_type
+from standout.release.postings import (
+    BLOCK_BITS,
+    block_starts,
+    mismatched_column,
+    unpack_item,
+    word_bits,
+    word_type,
+    words_are_valid,
+)
 
 SIZE = 1 << BLOCK_BITS
 MOST_LEVELS, MOST_UNITS = 65_536, 2**32 - 1
@@ -27,7 +35,7 @@ def by_record(entries, n_records, n_items, n_levels, span):
     start = np.searchsorted([row[0] for row in rows], np.arange(n_records + 1))
     value = [n_levels if row[2] is None else row[2] for row in rows]
     time = [span if row[3] is None else row[3] for row in rows]
-    return Orientation(
+    return RecordEntries(
         start.astype(np.int64),
         np.array([row[1] for row in rows], code_type(n_items)),
         np.array(value, code_type(n_levels + 1)) if n_levels else None,
@@ -38,7 +46,7 @@ def by_record(entries, n_records, n_items, n_levels, span):
 def pack(entries, n_records, n_items, n_levels, span):
     levels = np.arange(float(n_levels)) if n_levels else None
     clock = Clock("minute", 0, span) if span else None
-    return packed(by_record(entries, n_records, n_items, n_levels, span), n_items, levels, clock)
+    return pack_by_item(by_record(entries, n_records, n_items, n_levels, span), n_items, levels, clock)
 
 
 @st.composite
@@ -79,7 +87,7 @@ def test_words_and_runs_equal_their_slow_twin(table):
 def test_an_item_unpacks_to_its_entries_by_record(table):
     (entries, _, n_items, n_levels, span), made = table, pack(*table)
     for item in range(n_items):
-        rows = list(zip(*(part.tolist() for part in unpacked(made, item, n_levels, span)), strict=True))
+        rows = list(zip(*(part.tolist() for part in unpack_item(made, item, n_levels, span)), strict=True))
         assert rows == sorted(
             (record, n_levels if value is None else value, span if time is None else time)
             for (record, other), (value, time) in entries.items()
@@ -92,7 +100,7 @@ def test_blocks_are_numbered_in_the_narrowest_type(n_records, width, monkeypatch
     monkeypatch.setattr("standout.release.postings.BLOCK_BITS", 0)
     made = pack({(record, 0): (None, None) for record in range(n_records)}, n_records, 1, 0, 0)
     assert made.block.dtype == width
-    assert made.block.tolist() == unpacked(made, 0, 0, 0)[0].tolist() == list(range(n_records))
+    assert made.block.tolist() == unpack_item(made, 0, 0, 0)[0].tolist() == list(range(n_records))
 
 
 def test_the_widest_word_has_63_bits_and_its_entries_come_back():
@@ -101,7 +109,7 @@ def test_the_widest_word_has_63_bits_and_its_entries_come_back():
     }  # fmt: skip
     made = pack(entries, 2 * SIZE, 1, MOST_LEVELS, MOST_UNITS)
     assert BLOCK_BITS + made.value_bits + made.time_bits == 63
-    assert [part.tolist() for part in unpacked(made, 0, MOST_LEVELS, MOST_UNITS)] == [
+    assert [part.tolist() for part in unpack_item(made, 0, MOST_LEVELS, MOST_UNITS)] == [
         [SIZE - 1, 2 * SIZE - 1], [MOST_LEVELS - 1, MOST_LEVELS], [MOST_UNITS - 1, MOST_UNITS],
     ]  # fmt: skip
     with pytest.raises(ValueError, match="65 bits"):
@@ -125,7 +133,7 @@ def test_the_widest_word_has_63_bits_and_its_entries_come_back():
     ],
 )
 def test_fields_have_the_bits_that_their_codes_need(n_levels, span, gaps, expected):
-    assert bits(n_levels, span, gaps) == expected
+    assert word_bits(n_levels, span, gaps) == expected
     kinds = (n_levels + 1) * (1 + gaps)
     assert 2 ** expected[0] >= kinds > 2 ** expected[0] // 2
     assert 2 ** expected[1] >= span > 2 ** expected[1] // 2 or span <= 1
@@ -133,12 +141,12 @@ def test_fields_have_the_bits_that_their_codes_need(n_levels, span, gaps, expect
 
 def test_a_word_at_the_size_of_netflix_has_32_bits_even_where_times_are_missing():
     for gaps in (False, True):
-        assert word_type(*bits(5, 2_243, gaps)) == np.uint32
+        assert word_type(*word_bits(5, 2_243, gaps)) == np.uint32
 
 
 def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
-    assert word_type(*bits(5, 6 * 366 * 24, False)) == np.uint32
-    assert word_type(*bits(5, 6 * 366 * 24 * 60, False)) == np.uint64
+    assert word_type(*word_bits(5, 6 * 366 * 24, False)) == np.uint32
+    assert word_type(*word_bits(5, 6 * 366 * 24 * 60, False)) == np.uint64
 
 
 # Damage. The checks are held against loops over plain numbers.
@@ -158,8 +166,8 @@ def fits(start, run, block, end, n_blocks):
 @settings(max_examples=200)
 @given(tables(), st.data())
 def test_runs_that_do_not_fit_together_are_found(table, data):
-    made, n_blocks = pack(*table), len(blocks(table[1]))
-    assert misfit(made, n_blocks) is None
+    made, n_blocks = pack(*table), len(block_starts(table[1]))
+    assert mismatched_column(made, n_blocks) is None
     name = data.draw(st.sampled_from(["run", "block", "end"]))
     column = getattr(made, name).copy()
     place = data.draw(st.integers(0, len(column) - 1))
@@ -169,7 +177,7 @@ def test_runs_that_do_not_fit_together_are_found(table, data):
     if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(made.block)):
         return  # store.py finds those, as in any column of offsets
     parts = [getattr(changed, part).tolist() for part in RUNS]
-    assert (misfit(changed, n_blocks) is None) == fits(*parts, n_blocks)
+    assert (mismatched_column(changed, n_blocks) is None) == fits(*parts, n_blocks)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +201,7 @@ def test_a_column_of_runs_that_does_not_fit_is_named(name, column, found):
     made = pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
     assert [part.tolist() for part in made[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
     changed = made._replace(**{name: np.array(column, getattr(made, name).dtype)})
-    assert (misfit(made, 2), misfit(changed, 2)) == (None, found)
+    assert (mismatched_column(made, 2), mismatched_column(changed, 2)) == (None, found)
 
 
 def exists(word, block, made, n_records, n_levels, span):
@@ -222,9 +230,9 @@ def test_a_word_that_points_nowhere_is_found(table, data, piece):
     block = next(int(made.block[j]) for j in runs if place < made.start[item] + made.end[j])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("standout.release.postings.PIECE", piece)
-        assert sound(made, n_records, n_levels, span)
+        assert words_are_valid(made, n_records, n_levels, span)
         changed = made._replace(word=word)
-        assert sound(changed, n_records, n_levels, span) == exists(
+        assert words_are_valid(changed, n_records, n_levels, span) == exists(
             int(word[place]), block, made, n_records, n_levels, span
         )
 
@@ -264,7 +272,7 @@ def test_a_release_of_several_blocks_holds_the_same_entries_by_item_on_disk_too(
     record = np.repeat(np.arange(release.n_records), release.lengths)
     order = np.lexsort((record, side.other))
     for one in (release, again):
-        parts = [unpacked(one.by_item, item, n_levels, span) for item in range(one.n_items)]
+        parts = [unpack_item(one.by_item, item, n_levels, span) for item in range(one.n_items)]
         for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
             expected = np.zeros(len(record), int) if column is None else column[order]
             assert np.concatenate(told).tolist() == expected.tolist()
@@ -282,25 +290,25 @@ def test_a_large_release_holds_the_same_entries_by_item():
     made, side, span = release.by_item, release.by_record, release.clock.span
     record = np.repeat(np.arange(release.n_records), release.lengths)
     order = np.argsort(side.other, kind="stable")
-    parts = [unpacked(made, item, 5, span) for item in range(release.n_items)]
+    parts = [unpack_item(made, item, 5, span) for item in range(release.n_items)]
     for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
         assert (np.concatenate(told) == column[order]).all()
-    assert misfit(made, len(blocks(release.n_records))) is None
-    assert sound(made, release.n_records, 5, span)
+    assert mismatched_column(made, len(block_starts(release.n_records))) is None
+    assert words_are_valid(made, release.n_records, 5, span)
 
 
 @pytest.mark.large
 def test_a_million_items_in_a_hundred_blocks_take_memory_for_their_runs_only():
     n = 1_000_000
-    side = Orientation(np.arange(n + 1), np.arange(n, dtype=np.uint32)[::-1].copy(), None, None)
-    packed(Orientation(side.start[:3], side.other[:2] - np.uint32(n - 2), None, None), 2, None, None)
+    side = RecordEntries(np.arange(n + 1), np.arange(n, dtype=np.uint32)[::-1].copy(), None, None)
+    pack_by_item(RecordEntries(side.start[:3], side.other[:2] - np.uint32(n - 2), None, None), 2, None, None)
     tracemalloc.start()
     try:
-        made = packed(side, n, None, None)
+        made = pack_by_item(side, n, None, None)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(blocks(n)) > 100 and len(made.block) == n
+    assert len(block_starts(n)) > 100 and len(made.block) == n
     assert peak < 100 * n, f"{peak:,} bytes"  # an item in every block would be 123 × n times something
-    assert made.block[0] == len(blocks(n)) - 1 and made.block[-1] == 0
-    assert (made.end == 1).all() and unpacked(made, 0, 0, 0)[0].tolist() == [n - 1]
+    assert made.block[0] == len(block_starts(n)) - 1 and made.block[-1] == 0
+    assert (made.end == 1).all() and unpack_item(made, 0, 0, 0)[0].tolist() == [n - 1]

@@ -16,11 +16,11 @@ import pytest
 
 import standout as so
 from standout.core import exchange
-from standout.release.flat_arrays import columns
-from standout.release.index_writer import building
+from standout.release.flat_arrays import release_columns
+from standout.release.index_writer import open_index_writer
 from standout.release.labels import Labels
 from standout.release.model import code_type
-from standout.release.postings import bits, word_type
+from standout.release.postings import word_bits, word_type
 
 TIMEOUT = 120
 
@@ -42,7 +42,7 @@ def index(release, tmp_path):
 
 
 def content(release):
-    return {name: (array.dtype.str, array.tobytes()) for name, array in columns(release).items()}
+    return {name: (array.dtype.str, array.tobytes()) for name, array in release_columns(release).items()}
 
 
 def damaged(path):
@@ -121,15 +121,15 @@ def test_an_index_is_readable_by_its_owner_only(release, tmp_path, left_over):
 def test_an_entry_takes_5_bytes_by_record_and_4_by_item_at_the_size_of_netflix():
     items, levels, days = 17_770, 5, 2_243
     assert sum(code_type(count).itemsize for count in (items, levels + 1, days + 1)) == 5
-    assert word_type(*bits(levels, days, gaps=True)).itemsize == 4
+    assert word_type(*word_bits(levels, days, gaps=True)).itemsize == 4
 
 
 def test_a_column_file_is_its_array_and_nothing_else(index, release):
-    for name, array in columns(release).items():
+    for name, array in release_columns(release).items():
         assert (index / f"{name}.bin").read_bytes() == array.tobytes()
 
 
-COLUMNS = sorted(columns(so.synthesize(records=3, items=3, entries=5, seed=1)))
+COLUMNS = sorted(release_columns(so.synthesize(records=3, items=3, entries=5, seed=1)))
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -296,7 +296,7 @@ def test_a_manifest_without_a_column_is_refused(index, name):
     "start", ["by-record-start", "by-item-start", "by-item-run", "record-id-offsets", "item-id-offsets"]
 )
 def test_offsets_that_do_not_fit_are_named_and_refused(index, release, start):
-    array = columns(release)[start].copy()
+    array = release_columns(release)[start].copy()
     array[1] = array[-1] + 1
     (index / f"{start}.bin").write_bytes(array.tobytes())
     with pytest.raises(so.StoreError, match=rf"damaged: {start}\.bin"):
@@ -335,7 +335,7 @@ def put(path, name, array):
 def test_runs_that_do_not_fit_are_named_and_refused(wide, tmp_path, name, place, change):
     """Named is the file that is wrong, or one that does not fit it: which one it is, only verify can know."""
     so.save(wide, tmp_path / "index")
-    array = columns(wide)[name].copy()
+    array = release_columns(wide)[name].copy()
     array[place] = int(array[place]) + change
     put(tmp_path / "index", name, array)
     with pytest.raises(
@@ -358,7 +358,7 @@ def test_runs_that_do_not_fit_are_named_and_refused(wide, tmp_path, name, place,
     ],
 )
 def test_a_shorter_column_is_refused_though_the_manifest_knows_its_length(index, release, name, message):
-    array = columns(release)[name][:-1]
+    array = release_columns(release)[name][:-1]
     put(index, name, array)
     edited(index, lambda manifest: manifest["columns"][name].update(length=len(array), bytes=array.nbytes))
     with pytest.raises(so.StoreError, match=message):
@@ -425,7 +425,7 @@ for name, use in uses.items():
 
 @pytest.mark.parametrize("name", ["by-record-item", "by-record-value", "by-record-time", "by-item-word"])
 def test_codes_that_point_nowhere_are_an_error_or_a_gap_but_never_a_crash(index, release, name):
-    (index / f"{name}.bin").write_bytes(b"\xff" * columns(release)[name].nbytes)
+    (index / f"{name}.bin").write_bytes(b"\xff" * release_columns(release)[name].nbytes)
     assert f"{name}.bin" in damaged(index)
     done = run_python(USES, index)
     assert (done.returncode, done.stderr) == (0, "")
@@ -515,7 +515,7 @@ def test_an_empty_folder_becomes_an_index(release, tmp_path):
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_what_came_to_the_target_during_a_build_is_left_alone(release, tmp_path, kind):
     path = tmp_path / "index"
-    with pytest.raises(so.StoreError, match="exists and is not"), building(path) as place:
+    with pytest.raises(so.StoreError, match="exists and is not"), open_index_writer(path) as place:
         if kind == "file":
             path.write_text("dear")
         elif kind == "folder":
@@ -549,7 +549,7 @@ def test_where_folders_cannot_change_places_at_once_the_old_index_is_replaced_to
 
 
 def test_a_second_build_at_the_same_place_is_told_so(index, release, other):
-    with building(index) as place:
+    with open_index_writer(index) as place:
         with pytest.raises(so.BuildRunning, match=f"another build of {index} is running"):
             so.save(other, index)
         place.write(release)
@@ -559,7 +559,7 @@ def test_a_second_build_at_the_same_place_is_told_so(index, release, other):
 
 
 def test_a_second_process_is_told_that_a_build_is_running(index, release):
-    with building(index) as place:
+    with open_index_writer(index) as place:
         done = run_python(CHILD, index, "write", 99)
         place.write(release)
     assert "BuildRunning" in done.stderr
@@ -591,7 +591,7 @@ def test_a_second_build_at_any_moment_is_refused_or_whole(
 
     def begin():
         with suppress(so.BuildRunning):
-            begun.append(second.enter_context(building(index)))
+            begun.append(second.enter_context(open_index_writer(index)))
 
     def step(*args, **kwargs):
         calls.append(args)
@@ -624,7 +624,7 @@ def test_a_build_that_fails_leaves_the_old_index_or_nothing(tmp_path, release, e
     if old:
         so.save(release, path)
     before = tree(tmp_path)
-    with pytest.raises(error), building(path):
+    with pytest.raises(error), open_index_writer(path):
         raise error
     assert tree(tmp_path) == before
 

@@ -14,7 +14,16 @@ import pytest
 import sample_findings as examples
 
 import standout as so
-from standout.core.formatting import LONG, SHORT, between, cleaned, count, decimal, estimate, percent
+from standout.core.formatting import (
+    LONG,
+    SHORT,
+    count,
+    decimal,
+    estimate_text,
+    interval_text,
+    percent,
+    printable_texts,
+)
 from standout.report.audit_charts import figures
 from standout.report.audit_page import charts, page, write
 from standout.report.charts import Axis, Point
@@ -311,10 +320,16 @@ def test_long_texts_are_cut_and_isolated():
 
 
 def test_what_would_act_becomes_a_sign():
-    assert cleaned(["a\u202eb", "\ud800", "x\ny", {"k": 1.5}, None]) == ["a�b", "�", "x y", {"k": 1.5}, None]
-    assert cleaned("a" + "\u0301" * 50) == "a" + "\u0301" * 3
-    assert len(cleaned("W" * 10_000)) == LONG and cleaned("  a \t b ") == "a b"
-    assert "שלום\u200f" in cleaned("שלום\u200f")  # marks that writing needs stay
+    assert printable_texts(["a\u202eb", "\ud800", "x\ny", {"k": 1.5}, None]) == [
+        "a�b",
+        "�",
+        "x y",
+        {"k": 1.5},
+        None,
+    ]
+    assert printable_texts("a" + "\u0301" * 50) == "a" + "\u0301" * 3
+    assert len(printable_texts("W" * 10_000)) == LONG and printable_texts("  a \t b ") == "a b"
+    assert "שלום\u200f" in printable_texts("שלום\u200f")  # marks that writing needs stay
 
 
 def test_a_chart_keeps_hostile_names_as_texts():
@@ -421,14 +436,19 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
 
 
 def test_numbers_in_words():
-    assert (percent(None), percent(math.nan), percent(1.0), estimate(None)) == ("–", "–", "100\xa0%", "–")
+    assert (percent(None), percent(math.nan), percent(1.0), estimate_text(None)) == (
+        "–",
+        "–",
+        "100\xa0%",
+        "–",
+    )
     assert (decimal(-0.04), decimal(12.34), count(None), count(0, "person", "people")) == (
         "0.0",
         "12.3",
         "–",
         "0 people",
     )
-    assert (between(None), between({"low": None, "high": 1.0})) == ("", "")
+    assert (interval_text(None), interval_text({"low": None, "high": 1.0})) == ("", "")
     assert SHORT < LONG
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import standout as so
 from conftest import content
 from standout.facts import entries_told
-from standout.release.flat_arrays import columns
+from standout.release.flat_arrays import release_columns
 from standout.sanitized import Bins, Period
 from standout.sanitizing.step_parser import STEPS
 
@@ -97,7 +97,7 @@ def test_the_output_is_what_its_entries_alone_would_be_read_as(release, words):
     made = so.sanitize(release, words, seed=3)
     again = so.read(made.to_frame(), value_type="auto")
     assert made.fingerprint == again.fingerprint
-    ours, theirs = columns(made), columns(again)
+    ours, theirs = release_columns(made), release_columns(again)
     assert ours.keys() == theirs.keys()
     assert all(ours[name].dtype == theirs[name].dtype for name in ours)
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)

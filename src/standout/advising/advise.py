@@ -20,10 +20,10 @@ from standout.advising.runner import Lab
 from standout.advising.search import Found, searched
 from standout.advising.strongest_attack import Among
 from standout.auditing.ladder import fitted, ladder_of, words_of
-from standout.core.atomic_files import folder_at, put
+from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.estimate_json import told
@@ -119,13 +119,13 @@ class Advice(Tabled):
     def to_json(self, path: str | Path) -> None:
         """Everything as a JSON file."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        put(Path(path), lambda file: file.write(text.encode()))
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def to_html(self, path: str | Path) -> None:
         """The report as one file."""
         from standout.report.advice_page import page
 
-        put(Path(path), lambda file: file.write(page(self.to_dict()).encode()))
+        write_atomically(Path(path), lambda file: file.write(page(self.to_dict()).encode()))
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values; neither ids nor anything else of a person is in it, and no seed of noise."""
@@ -166,7 +166,7 @@ def advise(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
     work: str | Path | None = None,
 ) -> Advice:
     """The least change of a release after which an adversary finds no more than a share of the people.
@@ -201,7 +201,7 @@ def advise(
     tried = min(whole_number("targets", targets, 1), release.n_records)
     lab = Lab(
         release, who, tried, whole_number("people", people, 1), check_seed(seed), among,
-        thread_count(threads), None if work is None else folder_at(Path(work), private=True),
+        thread_count(threads), None if work is None else make_folder(Path(work), private=True),
     )  # fmt: skip
     found = searched(lab, float(limit), None if candidates is None else _ways(candidates), progress)
     both = _together(release, found, lab, progress)

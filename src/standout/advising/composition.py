@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.linking.link import link
@@ -50,7 +50,7 @@ def composition(
     people: int = PEOPLE,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Composition:
     """What two releases that were made from the same original give away together.
 

@@ -11,7 +11,7 @@ from standout._version import __version__
 from standout.adversary import Adversary
 from standout.advising.candidate import Point, key_of
 from standout.advising.strongest_attack import Among, Risk, risk
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.data_utility.recommender_benchmark import RecommenderBenchmark
 from standout.data_utility.utility import Utility, measure_utility
 from standout.release.model import Release
@@ -72,7 +72,7 @@ class Lab:
         self.kept[key] = found.to_dict()
         if self.work is not None:
             text = json.dumps(self.kept)
-            put(self._file, lambda file: file.write(text.encode()), private=True)
+            write_atomically(self._file, lambda file: file.write(text.encode()), private=True)
         return found
 
     def _quick(self, steps: tuple[Step, ...]) -> Point:

@@ -14,7 +14,7 @@ from standout.attack.verdict import Columns, Row
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 
 __all__ = ["run", "run_matching", "run_nested"]
@@ -32,7 +32,7 @@ FAINT = 1e-15
 
 
 def run(
-    queries: Queries, top: int, with_z: bool, threads: int | None = None, progress: Progress = quiet
+    queries: Queries, top: int, with_z: bool, threads: int | None = None, progress: Progress = no_progress
 ) -> Columns:
     """The columns of the verdicts. Neither the number of threads nor the slices change a bit of them."""
     found = Found.of(len(queries), max(PLACES, 4 * top))
@@ -56,7 +56,7 @@ def run_nested(
     top: int,
     with_z: bool,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> tuple[Queries, Columns]:
     """Each query with its first so many facts, for every size: one walk for all of them.
 
@@ -113,7 +113,7 @@ def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[
 
 
 def run_matching(
-    queries: Queries, alpha: float, top: int, threads: int | None = None, progress: Progress = quiet
+    queries: Queries, alpha: float, top: int, threads: int | None = None, progress: Progress = no_progress
 ) -> Columns:
     """The columns of Algorithm 1A: `z` is how many match."""
     rows: dict[int, Row] = {}

@@ -15,7 +15,7 @@ from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import ANY_TIME, Known
 from standout.release.model import Release
-from standout.release.postings import unpacked
+from standout.release.postings import unpack_item
 from standout.similarity.attributes import Similarity, asked, checked
 from standout.similarity.lookup_tables import Single, Tables, tables
 
@@ -156,7 +156,7 @@ class Queries:
         release = self.release
         scores = np.zeros(release.n_records)
         for fact in range(*self.own(q).indices(len(self.weight))):
-            records, value, time = unpacked(
+            records, value, time = unpack_item(
                 release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
             )
             same = np.full(len(records), fact)

@@ -10,7 +10,7 @@ from standout.attack.batches import run, run_matching, run_nested
 from standout.attack.queries import Queries, Weights, excluded, prepared, weigher
 from standout.attack.verdict import Matching, Verdict, Verdicts
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.facts import Aux, Known, known_of
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Similarity, Within
@@ -58,7 +58,7 @@ class Scoreboard:
         exclude: Exclude = None,
         top: int = 10,
         threads: int | None = None,
-        progress: Progress = quiet,
+        progress: Progress = no_progress,
     ) -> Verdicts:
         """The verdicts on many. `exclude` names one record for all, or one (or None) for each."""
         queries = _queries(release, auxes, exclude, self.similarity, "one")
@@ -117,7 +117,7 @@ class ScoreboardRH:
         top: int = 10,
         with_z: bool = True,
         threads: int | None = None,
-        progress: Progress = quiet,
+        progress: Progress = no_progress,
     ) -> Verdicts:
         """The verdicts on many. `exclude` names one record for all, or one (or None) for each.
 
@@ -136,7 +136,7 @@ class ScoreboardRH:
         top: int = 2,
         with_z: bool = True,
         threads: int | None = None,
-        progress: Progress = quiet,
+        progress: Progress = no_progress,
     ) -> Verdicts:
         """The verdicts on the first so many facts of each aux, for every size: several times faster than one
         by one. The verdict on aux q with sizes[s] facts is number q · len(sizes) + s.

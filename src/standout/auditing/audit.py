@@ -21,10 +21,10 @@ from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import Check, SelfCheck
 from standout.auditing.sensitive import listed
 from standout.auditing.theory_section import measured_sparsity
-from standout.core.atomic_files import folder_at, put
+from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Meter, Progress, quiet
+from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import People
@@ -73,19 +73,19 @@ class Audit:
     def to_json(self, path: str | Path) -> None:
         """findings.json."""
         text = json.dumps(self.findings, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        put(Path(path), lambda file: file.write(text.encode()))
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def to_html(self, path: str | Path) -> None:
         """The report, one file."""
         from standout.report.audit_page import page
 
-        put(Path(path), lambda file: file.write(page(self.findings).encode()))
+        write_atomically(Path(path), lambda file: file.write(page(self.findings).encode()))
 
     def to_csv(self, folder: str | Path) -> None:
         """Every table as a file of its name in a folder."""
-        place = folder_at(Path(folder))
+        place = make_folder(Path(folder))
         for name, table in self.tables.items():
-            put(place / f"{name}.csv", inert(table).write_csv)
+            write_atomically(place / f"{name}.csv", inert(table).write_csv)
 
     def risk_table(
         self,
@@ -95,7 +95,7 @@ class Audit:
         records: str | int = "all",
         draws: int = 8,
         facts: Sequence[int] | None = None,
-        progress: Progress = quiet,
+        progress: Progress = no_progress,
     ) -> pl.DataFrame:
         """How likely each person is to be identified by an adversary of the ladder: see `risk_table`."""
         name = self.findings["settings"]["headline"] if adversary is None else adversary
@@ -122,7 +122,7 @@ def audit(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
     work: str | Path | None = None,
 ) -> Audit:
     """How many people could be picked out of a release, by whom, what would be learned, and how sure that is.
@@ -163,7 +163,7 @@ def audit(
     plan = Plan(
         release, min(wanted, QUICK_TARGETS) if quick else wanted, _facts(facts, quick), check_phi(phi),
         float(budget), TOP, check_seed(seed), thread_count(threads),
-        None if work is None else folder_at(Path(work), private=True),
+        None if work is None else make_folder(Path(work), private=True),
     )  # fmt: skip
     plan = strongest(plan, next(rung.adversary for rung in fit.rungs if rung.name == fit.headline))
     asked = Asked(
@@ -184,7 +184,7 @@ def _worked(asked: Asked, fit: Fitted, progress: Progress) -> Worked:
     """
     plan = asked.plan
     order = sorted(fit.rungs, key=lambda rung: rung.name != asked.headline)
-    meter = Meter("auditing", CHECKS + ATTACK * len(order) + NEAREST, progress)
+    meter = ProgressMeter("auditing", CHECKS + ATTACK * len(order) + NEAREST, progress)
     checks: list[Check] = []
     tried: dict[str, Attacked] = {}
     near: Sparsity | None = None

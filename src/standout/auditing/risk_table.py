@@ -14,7 +14,7 @@ from standout.auditing.exposure import NEVER, needed
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
 from standout.evaluate.estimates import rate
 from standout.evaluate.population import People
@@ -42,7 +42,7 @@ def risk_table(
     facts: Sequence[int] | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
     path: str | Path | None = None,
     attack: ScoreboardRH | None = None,
 ) -> pl.DataFrame:

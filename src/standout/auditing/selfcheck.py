@@ -16,7 +16,7 @@ from standout.adversary import Adversary
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, fit
 from standout.core.arrays import Floats, Ints, offsets
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.evaluate.estimate_json import percent
 from standout.evaluate.outcomes import Question, claims, tried
@@ -26,7 +26,7 @@ from standout.evaluate.sampled_release import sampled
 from standout.evaluate.simulate import Cell, Simulation, simulate
 from standout.facts import Aux, Known
 from standout.release.clock import SECONDS
-from standout.release.model import Orientation, Release, frozen
+from standout.release.model import RecordEntries, Release, read_only
 from standout.release.subset import subset
 from standout.similarity.attributes import Decay, Present
 
@@ -83,7 +83,7 @@ class SelfCheck:
     def people(self) -> People:
         return People.of(self.release)
 
-    def run(self, progress: Progress = quiet) -> list[Check]:
+    def run(self, progress: Progress = no_progress) -> list[Check]:
         checks = [self.canaries, self.guessing, self.control, self.twin]
         checks += [self.standing] if self.people.changed else []
         found = []
@@ -264,13 +264,13 @@ def planted(release: Release, places: Ints, seed: int) -> Release:
         return (
             None
             if old is None
-            else frozen(np.concatenate([old[kept], np.concatenate(new).astype(old.dtype)])[order])
+            else read_only(np.concatenate([old[kept], np.concatenate(new).astype(old.dtype)])[order])
         )
 
     counts = np.where(stays, lengths, count)
     start = offsets(counts)
-    groups = Orientation(
-        frozen(start), column(side.other, item), column(side.value, value), column(side.time, time)
+    groups = RecordEntries(
+        read_only(start), column(side.other, item), column(side.value, value), column(side.time, time)
     )
     draft = replace(release, by_record=groups, known_fingerprint=None)
     return subset(draft, np.ones(release.n_records, np.bool_))

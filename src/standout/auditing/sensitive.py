@@ -19,7 +19,7 @@ from standout.evaluate.simulate import Cell
 from standout.facts import Known
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
-from standout.release.postings import unpacked
+from standout.release.postings import unpack_item
 
 __all__ = ["ANY", "Listed", "listed", "revealed_by"]
 
@@ -128,7 +128,7 @@ def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which records have at least one of these items."""
     found = np.zeros(release.n_records, np.bool_)
     for code in codes.tolist():
-        found[unpacked(release.by_item, code, release.n_levels, release.span)[0]] = True
+        found[unpack_item(release.by_item, code, release.n_levels, release.span)[0]] = True
     return found
 
 

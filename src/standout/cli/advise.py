@@ -9,7 +9,7 @@ from rich.table import Table
 
 from standout.cli import show
 from standout.cli.sources import Settings
-from standout.core.atomic_files import folder_at, written
+from standout.core.atomic_files import make_folder, write_content
 
 if TYPE_CHECKING:
     from standout.advising.advise import Advice
@@ -27,7 +27,7 @@ WORK = "work"
 
 def folder_for(data: str, output: Path | None) -> Path:
     """Where an advice goes: by the name of the data unless it is said."""
-    return folder_at(output or Path(f"{_stem(data)}-advice"))
+    return make_folder(output or Path(f"{_stem(data)}-advice"))
 
 
 def _stem(data: str) -> str:
@@ -69,9 +69,9 @@ def write(done: "Advice", data: str, settings: Settings, folder: Path) -> dict[s
 
     told = done.to_dict() | {"command": command_of(done, Path(data).name, settings)}
     text = json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    written(folder / "advice.json", text)
-    written(folder / "frontier.csv", inert(done.table).write_csv())
-    written(folder / "report.html", page(told))
+    write_content(folder / "advice.json", text)
+    write_content(folder / "frontier.csv", inert(done.table).write_csv())
+    write_content(folder / "report.html", page(told))
     if done.complete:
         shutil.rmtree(folder / WORK, ignore_errors=True)
     return told

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from standout.cli import show
-from standout.core.atomic_files import folder_at
+from standout.core.atomic_files import make_folder
 
 if TYPE_CHECKING:
     from standout.auditing.audit import Audit
@@ -32,7 +32,7 @@ USUAL, LEAST = 0.05, 1e-6
 def folder_for(data: str, output: Path | None) -> Path:
     """Where an audit goes: beside nothing of the user's, by the name of the data unless it is said."""
     folder = output or Path(f"{Path(data.rstrip('/')).name.split('.')[0] or 'data'}-audit")
-    return folder_at(folder)
+    return make_folder(folder)
 
 
 def write(done: "Audit", folder: Path) -> None:

@@ -85,9 +85,9 @@ def index(sources: tuple[str, ...], output: Path, settings: Settings, as_json: b
     Netflix Prize files. An index that is already at the output is replaced when the new one is whole.
     """
     from standout.cli import show
-    from standout.release.index_writer import building
+    from standout.release.index_writer import open_index_writer
 
-    with show.progress() as progress, building(output) as place:
+    with show.progress() as progress, open_index_writer(output) as place:
         release = settings.read(list(sources), progress)
         place.write(release, progress)
     show.indexed(release, output, as_json)
@@ -731,7 +731,7 @@ def paper(
     """
     from standout.cli import show
     from standout.cli.paper import show_reproduction
-    from standout.core.atomic_files import folder_at
+    from standout.core.atomic_files import make_folder
     from standout.paper.figures import chosen
     from standout.paper.item_bits import find_qualifying
     from standout.paper.reproduce import reproduce
@@ -740,7 +740,7 @@ def paper(
     chosen(only)
     if data is not None and records is not None:
         raise StandoutError("--records is for the stand-in, which is not made where --data is given")
-    folder_at(output)
+    make_folder(output)
     with show.progress() as progress:
         if data is None:
             release = standin(output, records, said["seed"], said["threads"], progress)

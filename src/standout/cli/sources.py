@@ -15,7 +15,7 @@ from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
-    from standout.ingest.rejects import Rejects
+    from standout.ingest.rejects import RejectLog
     from standout.release.model import Release
 
 __all__ = ["Settings", "source_options"]
@@ -101,9 +101,9 @@ class Settings:
         if self.rejects_to is not None and any(_same(self.rejects_to, source) for source in sources):
             raise ParameterError(f"{self.rejects_to} is the source: name another file for --rejects")
         from standout.ingest.options import Options
-        from standout.ingest.read import Ingest
+        from standout.ingest.read import SourceReader
 
-        ingest = Ingest(Options(**self.options), progress)
+        ingest = SourceReader(Options(**self.options), progress)
         try:
             return ingest.read(sources, self.titles)
         finally:
@@ -155,14 +155,14 @@ def _same(path: Path, source: str) -> bool:
     return path.exists() and Path(source).exists() and path.samefile(source)
 
 
-def _write_rejects(rejects: "Rejects", path: Path) -> None:
+def _write_rejects(rejects: "RejectLog", path: Path) -> None:
     """Writes the list beside its place first, then puts it there: it is whole or not there."""
-    from standout.core.private_files import private_file
+    from standout.core.private_files import open_private
 
     building = path.with_name(f".{path.name}.building")
     try:
         with (
-            private_file(building) as made,
+            open_private(building) as made,
             os.fdopen(os.dup(made), "w", encoding="utf-8", newline="") as file,
         ):
             os.ftruncate(made, 0)

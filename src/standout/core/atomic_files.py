@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import IO
 
 from standout.core.errors import StandoutError
-from standout.core.private_files import OWNER_ONLY, private_file
+from standout.core.private_files import OWNER_ONLY, open_private
 
-__all__ = ["folder_at", "put", "written"]
+__all__ = ["make_folder", "write_atomically", "write_content"]
 
 
-def folder_at(path: Path, private: bool = False) -> Path:
+def make_folder(path: Path, private: bool = False) -> Path:
     """The folder, made if it is not there."""
     try:
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
@@ -23,17 +23,17 @@ def folder_at(path: Path, private: bool = False) -> Path:
     return path
 
 
-def written(path: Path, content: str | bytes) -> None:
+def write_content(path: Path, content: str | bytes) -> None:
     """Writes a text or bytes."""
-    put(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
+    write_atomically(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 
 
-def put(path: Path, write: Callable[[IO[bytes]], object], private: bool = False) -> None:
+def write_atomically(path: Path, write: Callable[[IO[bytes]], object], private: bool = False) -> None:
     """Writes a file beside its place first, then puts it there; a private one is its owner's alone."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         new.unlink(missing_ok=True)
-        with private_file(new) as made, os.fdopen(os.dup(made), "wb") as file:
+        with open_private(new) as made, os.fdopen(os.dup(made), "wb") as file:
             write(file)
         if not private:
             new.chmod((0o666 & ~_umask()) | OWNER_ONLY)

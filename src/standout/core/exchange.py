@@ -4,7 +4,7 @@ import ctypes
 import os
 from pathlib import Path
 
-__all__ = ["aside", "exchange"]
+__all__ = ["backup_path", "exchange"]
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
@@ -17,13 +17,13 @@ def exchange(one: Path, other: Path) -> None:
     leaves the content of `other` where `aside(other)` says.
     """
     if not _at_once(one, other):
-        old = aside(other)
+        old = backup_path(other)
         other.rename(old)
         one.rename(other)
         old.rename(one)
 
 
-def aside(path: Path) -> Path:
+def backup_path(path: Path) -> Path:
     """Where the content of a path stands in the middle of an exchange that takes three renames."""
     return path.with_name(f".{path.name}.old")
 

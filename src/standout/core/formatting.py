@@ -8,14 +8,14 @@ from typing import Any
 __all__ = [
     "LONG",
     "SHORT",
-    "between",
-    "cleaned",
     "count",
-    "cut",
     "decimal",
-    "estimate",
-    "near_an_end",
+    "estimate_text",
+    "interval_text",
+    "is_near_limit",
     "percent",
+    "printable_texts",
+    "shorten",
 ]
 
 SHORT, LONG = 80, 700
@@ -33,7 +33,7 @@ STACKED = re.compile(
 Estimate = Mapping[str, Any]
 
 
-def cleaned(found: Any) -> Any:
+def printable_texts(found: Any) -> Any:
     """The same with all texts fit to be shown: what would act instead of being read becomes �.
 
     >>> cleaned({"name": ["a\\u202eb", 3, None]})
@@ -41,13 +41,13 @@ def cleaned(found: Any) -> Any:
     """
     if isinstance(found, str):
         text = ODD.sub("\ufffd", re.sub(r"\s+", " ", found[: 4 * LONG])).strip()
-        return cut(STACKED.sub(r"\1", text), LONG)
+        return shorten(STACKED.sub(r"\1", text), LONG)
     if isinstance(found, Mapping):
-        return {name: cleaned(value) for name, value in found.items()}
-    return [cleaned(one) for one in found] if isinstance(found, list | tuple) else found
+        return {name: printable_texts(value) for name, value in found.items()}
+    return [printable_texts(one) for one in found] if isinstance(found, list | tuple) else found
 
 
-def cut(text: str, most: int = SHORT) -> str:
+def shorten(text: str, most: int = SHORT) -> str:
     """The beginning of a long text, with an ellipsis.
 
     >>> cut("acquaintance", 8)
@@ -66,16 +66,16 @@ def percent(value: float | None, fine: bool | None = None) -> str:
         return BLANK
     if 0 < value < LEAST or 1 - LEAST < value < 1:
         return "<\xa00.1\xa0%" if value < LEAST else ">\xa099.9\xa0%"
-    fine = near_an_end(value) if fine is None else fine
+    fine = is_near_limit(value) if fine is None else fine
     return f"{100 * value:.{int(fine)}f}".removesuffix(".0") + "\xa0%"
 
 
-def near_an_end(value: float) -> bool:
+def is_near_limit(value: float) -> bool:
     """Whether a share needs a digit more to be told from none or all."""
     return 0 < min(value, 1 - value) < 0.0995
 
 
-def between(found: Estimate | None, unit: str = "share") -> str:
+def interval_text(found: Estimate | None, unit: str = "share") -> str:
     """The ends of an interval.
 
     >>> between({"low": 0.81, "high": 0.868}), between({"low": 0.004, "high": 0.868})
@@ -88,12 +88,12 @@ def between(found: Estimate | None, unit: str = "share") -> str:
         return ""
     if unit != "share":
         return f"{decimal(low)}\xa0to\xa0{decimal(high)}"
-    fine = near_an_end(low) or near_an_end(high)
+    fine = is_near_limit(low) or is_near_limit(high)
     first = percent(low, fine).removesuffix("\xa0%")
     return f"{first}\xa0to\xa0{percent(high, fine)}"
 
 
-def estimate(found: Estimate | None, unit: str = "share") -> str:
+def estimate_text(found: Estimate | None, unit: str = "share") -> str:
     """A number as text; – where there is none."""
     value = None if found is None else found["value"]
     return percent(value) if unit == "share" else decimal(value)

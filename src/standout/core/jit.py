@@ -23,7 +23,18 @@ from numba.core import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Flag", "Int", "Real", "float_of_bits", "fused", "inline", "kernel", "part", "summing"]
+__all__ = [
+    "Array",
+    "Flag",
+    "Int",
+    "Real",
+    "float_of_bits",
+    "fused_subroutine",
+    "inline",
+    "kernel",
+    "subroutine",
+    "summing_subroutine",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,17 +61,17 @@ def inline(function: F) -> F:
     return _compiled(function, forceinline=True)
 
 
-def part(function: F) -> F:
+def subroutine(function: F) -> F:
     """The function, compiled for kernels to call: without a way in from Python it compiles faster."""
     return _compiled(function, **INSIDE)
 
 
-def fused(function: F) -> F:
+def fused_subroutine(function: F) -> F:
     """The same; a product and a sum may be one instruction, with one rounding."""
     return _compiled(function, fastmath={"contract"}, **INSIDE)
 
 
-def summing(function: F) -> F:
+def summing_subroutine(function: F) -> F:
     """The same, so that its sums vectorise."""
     return _compiled(function, fastmath=SUMS, **INSIDE)
 

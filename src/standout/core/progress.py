@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Meter", "Progress", "quiet"]
+__all__ = ["Progress", "ProgressMeter", "no_progress"]
 
 FINE = 1000
 
@@ -11,14 +11,14 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 
-def quiet(stage: str, done: int, total: int) -> None:
+def no_progress(stage: str, done: int, total: int) -> None:
     """No progress shown."""
 
 
-class Meter:
+class ProgressMeter:
     """How far all of a long work is: told of one part after the other, each as long as its cost."""
 
-    def __init__(self, stage: str = "", total: float = 0.0, progress: Progress = quiet) -> None:
+    def __init__(self, stage: str = "", total: float = 0.0, progress: Progress = no_progress) -> None:
         self.stage, self.total, self.progress, self.before, self.cost = stage, total, progress, 0.0, 0.0
 
     @contextmanager

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.evaluate.targets import drawn, shuffled
-from standout.release.build import frozen_groups, frozen_levels, packed, tightened
-from standout.release.model import Codes, Orientation, Release
+from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.release.model import Codes, RecordEntries, Release
 
 __all__ = ["HeldOutEntries", "hold_out", "numbers"]
 
@@ -78,11 +78,11 @@ def _without(release: Release, entries: Ints) -> Release:
     side, kept = release.by_record, np.ones(release.n_entries, np.bool_)
     kept[entries] = False
     start = offsets(kept)[side.start]
-    groups = Orientation(start, side.other[kept], _kept(side.value, kept), _kept(side.time, kept))
-    groups, levels, clock = tightened(groups, release.levels, release.clock)
+    groups = RecordEntries(start, side.other[kept], _kept(side.value, kept), _kept(side.time, kept))
+    groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
     return replace(
-        release, levels=frozen_levels(levels), clock=clock, by_record=frozen_groups(groups),
-        by_item=packed(groups, release.n_items, levels, clock), known_fingerprint=None,
+        release, levels=read_only_levels(levels), clock=clock, by_record=read_only_entries(groups),
+        by_item=pack_by_item(groups, release.n_items, levels, clock), known_fingerprint=None,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from standout._version import __version__
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.data_utility import distortion
 from standout.data_utility.holdout import numbers
@@ -114,7 +114,7 @@ def utility(
     people: int = PEOPLE,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Utility:
     """What a release is still good for after these steps; without any, what it is good for as it is.
 

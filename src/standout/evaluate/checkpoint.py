@@ -12,7 +12,7 @@ import numpy as np
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, StandoutError
-from standout.core.private_files import private_file
+from standout.core.private_files import open_private
 from standout.evaluate.outcomes import Outcomes
 
 __all__ = ["Kept"]
@@ -66,7 +66,7 @@ class Kept:
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
         new = self.path.with_suffix(f".{os.getpid()}")
         try:
-            with private_file(new) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
+            with open_private(new) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
                 np.savez(file, settings=np.array(self.settings), places=self.places[:done], **columns)
             new.replace(self.path)
         except OSError as error:

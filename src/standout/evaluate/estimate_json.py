@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from standout.core.formatting import near_an_end
+from standout.core.formatting import is_near_limit
 from standout.core.formatting import percent as on_a_page
 from standout.evaluate.estimates import Estimate
 
@@ -34,6 +34,6 @@ def percent(number: float, fine: bool | None = None) -> str:
 
 def share(found: Estimate) -> str:
     """A rate with its interval: 84 % (82 % to 86 %)."""
-    fine = any(near_an_end(number) for number in (found.value, found.low, found.high))
+    fine = any(is_near_limit(number) for number in (found.value, found.low, found.high))
     ends = percent(found.low, fine), percent(found.high, fine)
     return f"{percent(found.value, fine)} ({ends[0]} to {ends[1]})"

@@ -14,7 +14,7 @@ from standout.attack.kernels.record_scores import has
 from standout.attack.queries import Queries, prepared
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
-from standout.core.progress import quiet
+from standout.core.progress import no_progress
 from standout.core.threads import thread_count
 from standout.evaluate.population import People
 from standout.facts import Known, entries_told
@@ -118,7 +118,7 @@ class Suspicion:
         if self.release.n_entries <= LARGE or not known:
             return dict.fromkeys(places.tolist(), True)
         order, rule = np.sort(places), rule_of(self.release, self.similarity)
-        best = search(self.release, rule, order, False, thread_count(self.threads), quiet)
+        best = search(self.release, rule, order, False, thread_count(self.threads), no_progress)
         return dict(zip(order.tolist(), (best.similar / best.union >= self.theta).tolist(), strict=True))
 
 

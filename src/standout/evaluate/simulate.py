@@ -18,7 +18,7 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import NotFoundError, ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.evaluate.checkpoint import Kept
 from standout.evaluate.claim_rates import Tradeoff
@@ -56,7 +56,7 @@ def simulate(
     absent: bool = True,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
     save: str | Path | None = None,
 ) -> "Simulation":
     """What an adversary achieves, measured: attacks on targets whose records are known.

@@ -11,15 +11,15 @@ from standout.core.jit import Array, Flag, Int, kernel
 from standout.core.progress import Progress
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
-from standout.ingest.rejects import SHOWN, Reason, Rejects
+from standout.ingest.rejects import SHOWN, Reason, RejectLog
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.value_levels import LevelMap
-from standout.release.build import Coded, build
+from standout.release.build import CodedEntries, build_release
 from standout.release.build_kernels import NONE
 from standout.release.model import Release
 from standout.release.provenance import Provenance
 
-__all__ = ["Batch", "Collector", "Spans", "joined"]
+__all__ = ["Batch", "Collector", "Spans", "join_columns"]
 
 
 BLOCK = 1 << 22
@@ -98,7 +98,7 @@ class Collector:
     """Takes batches, codes what can be used, counts what cannot, and builds the release."""
 
     def __init__(
-        self, options: Options, rejects: Rejects, has_value: bool, has_time: bool, unit: str = "line"
+        self, options: Options, rejects: RejectLog, has_value: bool, has_time: bool, unit: str = "line"
     ) -> None:
         self.options = options
         self.records = Interner()
@@ -119,7 +119,7 @@ class Collector:
     def add(self, batch: Batch) -> None:
         """Codes a batch of rows."""
         status = batch.status
-        item = batch.item[0] if len(batch.item) == 1 else joined(batch.item)
+        item = batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
         _require(batch.record, status, Reason.NO_RECORD)
         _require(item, status, Reason.NO_ITEM)
         times = np.zeros(len(status), np.uint32)
@@ -157,7 +157,7 @@ class Collector:
         """The release of all that was added, or an error that says why there is none."""
         found = None if self.values is None else self._levels(self.values)
         self.rejects.check(self.options.limit, self.unit)
-        coded = Coded(
+        coded = CodedEntries(
             self.blocks.all(),
             self.records.labels(),
             self.items.labels(),
@@ -170,7 +170,7 @@ class Collector:
             self.blocks = Blocks()  # build lets each block go when it is done with it
         rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
         provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
-        release = build(coded, self.options.repeats, provenance, progress)
+        release = build_release(coded, self.options.repeats, provenance, progress)
         if self.options.repeats == "error" and release.provenance.repeats:
             raise self._repeated(release.provenance.repeats)
         return release
@@ -214,7 +214,7 @@ class Collector:
             row += len(block)
 
 
-def joined(parts: tuple[Spans, ...]) -> Spans:
+def join_columns(parts: tuple[Spans, ...]) -> Spans:
     """Several columns as one text, a|b; a | or \\ inside a part gets a \\ before it, so that nothing merges.
 
     Empty where all parts are.

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from standout.core.errors import ColumnError
 from standout.ingest.options import Column, Options
-from standout.ingest.timestamps import recognised
+from standout.ingest.timestamps import recognise_format
 
-__all__ = ["Roles", "is_header", "resolve", "unnamed"]
+__all__ = ["Roles", "is_header", "numbered_names", "resolve_roles"]
 
 KNOWN = {
     "record": "user userid uid username customer customerid member memberid person personid subscriber "
@@ -52,7 +52,7 @@ class Roles:
         return [self.record, *self.item, *optional]
 
 
-def unnamed(count: int) -> tuple[str, ...]:
+def numbered_names(count: int) -> tuple[str, ...]:
     """Names for the columns of a file without a header."""
     return tuple(f"column {i + 1}" for i in range(count))
 
@@ -83,7 +83,7 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     return False
 
 
-def resolve(
+def resolve_roles(
     names: Sequence[str],
     options: Options,
     header: bool,
@@ -182,7 +182,7 @@ def _by_order(count: int, sample: Sequence[Sequence[str]]) -> tuple[int | None, 
 
 def _is_time(cells: Sequence[str]) -> bool:
     """Whether cells look like times and not like small numbers: ISO dates, or Unix times since 1973."""
-    form = recognised(cell.strip() for cell in cells)
+    form = recognise_format(cell.strip() for cell in cells)
     if form != "s":
         return form is not None
     return all(re.fullmatch(r"\d{9,10}(\.\d*)?", cell.strip()) for cell in cells)

@@ -8,13 +8,13 @@ import numpy as np
 from standout.core.errors import SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans
-from standout.ingest.column_roles import Roles, is_header, resolve, unnamed
+from standout.ingest.column_roles import Roles, is_header, numbered_names, resolve_roles
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
 
-__all__ = ["Layout", "read_delimited", "sniff"]
+__all__ = ["DelimitedLayout", "detect_layout", "read_delimited"]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SPOKEN = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
@@ -22,7 +22,7 @@ SAMPLE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DelimitedLayout:
     """How a delimited file is written and what its columns are."""
 
     separator: str
@@ -43,7 +43,7 @@ class Layout:
         return Dialect(np.frombuffer(self.separator.encode(), np.uint8), quote, slot)
 
 
-def sniff(stream: Stream, options: Options) -> Layout:
+def detect_layout(stream: Stream, options: Options) -> DelimitedLayout:
     """The layout of a file, from its first lines and what the user says."""
     lines = _first_lines(stream)
     separator = options.separator or _separator(stream.name, lines, options.quote)
@@ -54,12 +54,12 @@ def sniff(stream: Stream, options: Options) -> Layout:
     header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options)
     if header and len(rows) == 1:
         raise SourceError(f"{stream.name} has a header and no rows")
-    names = tuple(rows[0]) if header else unnamed(len(rows[0]))
-    roles = resolve(names, options, header, rows[1:] if header else rows)
-    return Layout(separator, quote, names if header else None, roles)
+    names = tuple(rows[0]) if header else numbered_names(len(rows[0]))
+    roles = resolve_roles(names, options, header, rows[1:] if header else rows)
+    return DelimitedLayout(separator, quote, names if header else None, roles)
 
 
-def read_delimited(stream: Stream, layout: Layout, collector: Collector, progress: Progress) -> None:
+def read_delimited(stream: Stream, layout: DelimitedLayout, collector: Collector, progress: Progress) -> None:
     """Feeds every row of the stream to the collector."""
     collector.source(stream.name)
     dialect, width = layout.dialect(), len(layout.roles.wanted)

@@ -7,9 +7,9 @@ from typing import Literal
 
 from standout.core.errors import SourceError
 from standout.ingest import netflix
-from standout.ingest.sources import PARQUET, ZIP, is_tar, magic, opened, zip_names
+from standout.ingest.sources import PARQUET, ZIP, first_bytes, is_tar, open_stream, zip_names
 
-__all__ = ["NETFLIX_TITLES", "Find", "Part", "recognise"]
+__all__ = ["NETFLIX_TITLES", "RecognisedSource", "SourceFile", "recognise"]
 
 Kind = Literal["delimited text", "MovieLens", "Netflix Prize", "Parquet"]
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
@@ -18,7 +18,7 @@ MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceFile:
     """A file, a file inside a zip, or a tar of files."""
 
     path: Path
@@ -27,84 +27,86 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class RecognisedSource:
     """What was recognised: its kind, its files, and where its titles are."""
 
     kind: Kind
-    parts: tuple[Part, ...]
-    titles: Part | None = None
+    parts: tuple[SourceFile, ...]
+    titles: SourceFile | None = None
 
 
-def recognise(paths: list[Path], member: str | None) -> Find:
+def recognise(paths: list[Path], member: str | None) -> RecognisedSource:
     """What the paths hold, all of the same kind."""
     finds = [_folder(path) if path.is_dir() else _file(path, member) for path in paths]
     if len({find.kind for find in finds}) > 1:
         raise SourceError(f"the sources are of different kinds: {', '.join(sorted({f.kind for f in finds}))}")
     parts = tuple(part for find in finds for part in find.parts)
-    return Find(finds[0].kind, parts, next((find.titles for find in finds if find.titles), None))
+    return RecognisedSource(finds[0].kind, parts, next((find.titles for find in finds if find.titles), None))
 
 
-def _folder(folder: Path) -> Find:
+def _folder(folder: Path) -> RecognisedSource:
     for place in (folder, folder / "training_set"):
         films = sorted(path for path in _files(place) if netflix.FILES.fullmatch(path.name))
         if films:
-            return Find("Netflix Prize", tuple(map(Part, films)), _netflix_titles(folder))
+            return RecognisedSource("Netflix Prize", tuple(map(SourceFile, films)), _netflix_titles(folder))
     for name in ("training_set.tar", "training_set.tar.gz"):
         if (folder / name).is_file():
-            return Find("Netflix Prize", (Part(folder / name, tar=True),), _netflix_titles(folder))
+            return RecognisedSource(
+                "Netflix Prize", (SourceFile(folder / name, tar=True),), _netflix_titles(folder)
+            )
     for name, titles in TITLES_OF.items():
         if (folder / name).is_file():
-            return Find("MovieLens", (Part(folder / name),), _existing(folder / titles))
+            return RecognisedSource("MovieLens", (SourceFile(folder / name),), _existing(folder / titles))
     if any(folder.glob("**/*.parquet")):
-        return Find("Parquet", (Part(folder),))
+        return RecognisedSource("Parquet", (SourceFile(folder),))
     raise SourceError(
         f"{folder} holds no MovieLens, Netflix Prize or Parquet files, and is no index: name its files"
     )
 
 
-def _file(path: Path, member: str | None) -> Find:
-    first = magic(path)
+def _file(path: Path, member: str | None) -> RecognisedSource:
+    first = first_bytes(path)
     if first.startswith(PARQUET):
-        return Find("Parquet", (Part(path),))
+        return RecognisedSource("Parquet", (SourceFile(path),))
     if first.startswith(ZIP) and member is None and (find := _zip(path)):
         return find
     if is_tar(path):
-        return Find("Netflix Prize", (Part(path, tar=True),), _netflix_titles(path.parent))
-    with opened(path, member) as stream:
+        return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(path.parent))
+    with open_stream(path, member) as stream:
         head = stream.peek()
     if netflix.is_netflix(head) or netflix.FILES.fullmatch(PurePosixPath(member or path.name).name):
-        return Find("Netflix Prize", (Part(path, member),), _netflix_titles(path.parent))
+        return RecognisedSource("Netflix Prize", (SourceFile(path, member),), _netflix_titles(path.parent))
     name = PurePosixPath(member or path.name).name
     titles = _existing(path.with_name(TITLES_OF[name])) if member is None and name in TITLES_OF else None
     known = name in ("u.data", "ratings.dat") or (name == "ratings.csv" and MOVIELENS_HEADER.match(head))
     return (
-        Find("MovieLens", (Part(path, member),), titles)
+        RecognisedSource("MovieLens", (SourceFile(path, member),), titles)
         if known
-        else Find("delimited text", (Part(path, member),))
+        else RecognisedSource("delimited text", (SourceFile(path, member),))
     )
 
 
-def _zip(path: Path) -> Find | None:
+def _zip(path: Path) -> RecognisedSource | None:
     """MovieLens and the Netflix Prize files as they are offered for download."""
     names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
     films = sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base))
     if films:
-        titles = next((Part(path, names[base]) for base in NETFLIX_TITLES if base in names), None)
-        return Find("Netflix Prize", tuple(Part(path, name) for name in films), titles)
+        titles = next((SourceFile(path, names[base]) for base in NETFLIX_TITLES if base in names), None)
+        return RecognisedSource("Netflix Prize", tuple(SourceFile(path, name) for name in films), titles)
     for base, titles_base in TITLES_OF.items():
         if base in names:
-            titles = Part(path, names[titles_base]) if titles_base in names else None
-            return Find("MovieLens", (Part(path, names[base]),), titles)
+            titles = SourceFile(path, names[titles_base]) if titles_base in names else None
+            return RecognisedSource("MovieLens", (SourceFile(path, names[base]),), titles)
     return None
 
 
-def _netflix_titles(folder: Path) -> Part | None:
+def _netflix_titles(folder: Path) -> SourceFile | None:
     places = [place / name for place in (folder, folder.parent) for name in NETFLIX_TITLES]
-    return next((Part(path) for path in places if path.is_file()), None)
+    return next((SourceFile(path) for path in places if path.is_file()), None)
 
 
-def _existing(path: Path) -> Part | None:
-    return Part(path) if path.is_file() else None
+def _existing(path: Path) -> SourceFile | None:
+    return SourceFile(path) if path.is_file() else None
 
 
 def _files(folder: Path) -> list[Path]:

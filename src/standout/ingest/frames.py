@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError, SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans
-from standout.ingest.column_roles import Roles, resolve
+from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason, Rejects
+from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.timestamps import TimeReader
 from standout.release.build_kernels import TIME_BIAS
 
@@ -67,13 +67,13 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
 
 
 def read_frame(
-    frame: Any, name: str, options: Options, rejects: Rejects, progress: Progress
+    frame: Any, name: str, options: Options, rejects: RejectLog, progress: Progress
 ) -> tuple[Collector, dict[str, str]]:
     """Feeds every row of a Polars or pandas frame to a collector; also says what was recognised."""
     with _readable(name):
         made = frame() if callable(frame) else frame
         names, some = from_polars(made.lazy()) if hasattr(made, "lazy") else from_pandas(made)
-        roles = resolve(names, options, header=True, declared=True)
+        roles = resolve_roles(names, options, header=True, declared=True)
         wanted = some(roles.wanted)
         total, row = int(wanted.select(pl.len()).collect().item()), 0
         collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from standout.core.errors import SourceError
-from standout.ingest.sources import opened
+from standout.ingest.sources import open_stream
 from standout.release.labels import Labels
-from standout.release.model import frozen
+from standout.release.model import read_only
 
-__all__ = ["read_titles", "titled", "titles_in"]
+__all__ = ["labels_of_titles", "parse_titles", "read_titles"]
 
 NETFLIX = re.compile(r"movie_titles\.(txt|csv)(\.gz)?")
 ITEM_WORDS = ("movieid", "itemid", "item", "id", "movie", "asin", "productid", "stockcode")
@@ -21,12 +21,12 @@ TITLE_WORDS = ("title", "name", "description", "movietitle", "producttitle")
 def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
     """Item id → title."""
     base = Path(member or path.name).name
-    with opened(path, member) as stream:
+    with open_stream(path, member) as stream:
         content = stream.rest()
-    return titles_in(base, content, str(path))
+    return parse_titles(base, content, str(path))
 
 
-def titles_in(base: str, content: bytes, name: str) -> dict[str, str]:
+def parse_titles(base: str, content: bytes, name: str) -> dict[str, str]:
     """Item id → title, from the content of a file with this base name."""
     if NETFLIX.fullmatch(base):
         return _netflix(_lines(content.decode("latin-1")))
@@ -41,10 +41,10 @@ def titles_in(base: str, content: bytes, name: str) -> dict[str, str]:
     return _csv(text, name)
 
 
-def titled(items: Labels, titles: dict[str, str]) -> Labels:
+def labels_of_titles(items: Labels, titles: dict[str, str]) -> Labels:
     """A title for each item, empty where there is none."""
     labels = Labels.of(titles.get(item, "") for item in items)
-    return Labels(frozen(labels.offsets), frozen(labels.data))
+    return Labels(read_only(labels.offsets), read_only(labels.data))
 
 
 def _lines(text: str) -> list[str]:

@@ -15,14 +15,14 @@ from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.core.progress import Progress
 from standout.ingest.collector import Collector
 from standout.ingest.options import Options
-from standout.ingest.rejects import Reason, Rejects
+from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.sources import Stream
 from standout.ingest.timestamps import civil_day
 from standout.ingest.window import Window
 from standout.release.build_kernels import NONE, TIME_BIAS
 from standout.release.clock import SECONDS
 
-__all__ = ["FILES", "collector", "is_netflix", "read_netflix"]
+__all__ = ["FILES", "is_netflix", "new_collector", "read_netflix"]
 
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
@@ -67,7 +67,7 @@ def is_netflix(head: bytes) -> bool:
     return BEGINNING.match(head) is not None
 
 
-def collector(options: Options, rejects: Rejects) -> Collector:
+def new_collector(options: Options, rejects: RejectLog) -> Collector:
     """A collector that knows the ratings 1 to 5 before the first is read."""
     if useless := sorted(options.changed() & OF_NO_USE):
         raise ParameterError(f"the form of the Netflix Prize files is known: {useless[0]} is of no use here")

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError, SourceError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.ingest import netflix
 from standout.ingest.collector import Collector
-from standout.ingest.delimited import read_delimited, sniff
-from standout.ingest.formats import NETFLIX_TITLES, Find, Part, recognise
-from standout.ingest.item_titles import read_titles, titled, titles_in
+from standout.ingest.delimited import detect_layout, read_delimited
+from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise
+from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import Column, Options
-from standout.ingest.rejects import Rejects
-from standout.ingest.sources import expanded, opened, tar_members
+from standout.ingest.rejects import RejectLog
+from standout.ingest.sources import expand_paths, open_stream, tar_members
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.model import Release
@@ -25,7 +25,7 @@ from standout.release.store import is_index, open_index
 if TYPE_CHECKING:
     from standout.ingest.value_levels import ValueType
 
-__all__ = ["Ingest", "read"]
+__all__ = ["SourceReader", "read"]
 
 RECORDED = {"encoding", "max_rejects", "member", "quote", "value_bin", "value_type"}
 
@@ -50,7 +50,7 @@ def read(
     zone: str = "UTC",
     repeats: Repeats = "last",
     max_rejects: int | str = 0,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Release:
     """The release in a file, in several, in a folder, in a frame, or in an index directory.
 
@@ -77,16 +77,16 @@ def read(
         record, item, value, time, separator, header, quote, encoding, member, value_type, value_bin,
         time_format, time_unit, zone, repeats, max_rejects,
     )  # fmt: skip
-    return Ingest(options, progress).read(source, titles)
+    return SourceReader(options, progress).read(source, titles)
 
 
 @dataclass(slots=True)
-class Ingest:
+class SourceReader:
     """One reading of a source; afterwards it knows which rows were rejected."""
 
     options: Options
-    progress: Progress = quiet
-    rejects: Rejects = field(default_factory=Rejects)
+    progress: Progress = no_progress
+    rejects: RejectLog = field(default_factory=RejectLog)
 
     def read(self, source: Any, titles: str | Path | None = None) -> Release:
         """The release in the source."""
@@ -95,14 +95,14 @@ class Ingest:
         sources = [source] if isinstance(source, (str, Path)) else list(source)
         if not sources or not all(isinstance(path, (str, Path)) for path in sources):
             raise ParameterError("a path, or a list of paths, is needed")
-        paths = expanded(sources)
+        paths = expand_paths(sources)
         if len(paths) == 1 and is_index(paths[0]):
             return self._with_titles(self._index(paths[0]), titles)
         find = recognise(paths, self.options.member)
         release = self._found(find)
         if titles is None and find.titles is not None:
             found = read_titles(find.titles.path, find.titles.member)
-            release = replace(release, titles=titled(release.items, found))
+            release = replace(release, titles=labels_of_titles(release.items, found))
         return self._with_titles(release, titles)
 
     def _index(self, path: Path) -> Release:
@@ -110,7 +110,7 @@ class Ingest:
             raise ParameterError(f"{path} is an index: {changed[0]} is for reading its source, not for it")
         return open_index(path)
 
-    def _found(self, find: Find) -> Release:
+    def _found(self, find: RecognisedSource) -> Release:
         files = _some(tuple(dict.fromkeys(_printable(part.path.name) for part in find.parts)))
         if find.kind == "Parquet":
             return self._parquet([part.path for part in find.parts], files)
@@ -118,11 +118,11 @@ class Ingest:
             return self._netflix(find.parts, files)
         return self._delimited(find, files)
 
-    def _delimited(self, find: Find, files: tuple[str, ...]) -> Release:
+    def _delimited(self, find: RecognisedSource, files: tuple[str, ...]) -> Release:
         collector, layout = None, None
         for part in find.parts:
-            with opened(part.path, part.member, self.options.encoding) as stream:
-                this = sniff(stream, self.options)
+            with open_stream(part.path, part.member, self.options.encoding) as stream:
+                this = detect_layout(stream, self.options)
                 if layout is None or collector is None:
                     layout = this
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
@@ -135,17 +135,17 @@ class Ingest:
         assert collector is not None and layout is not None
         return self._finished(collector, Provenance(find.kind, files, layout.roles.told(), layout.told()))
 
-    def _netflix(self, parts: tuple[Part, ...], files: tuple[str, ...]) -> Release:
-        collector, titles = netflix.collector(self.options, self.rejects), None
+    def _netflix(self, parts: tuple[SourceFile, ...], files: tuple[str, ...]) -> Release:
+        collector, titles = netflix.new_collector(self.options, self.rejects), None
         for part in parts:
             if part.tar:
                 for base, stream in tar_members(part.path):
                     if netflix.FILES.fullmatch(base):
                         netflix.read_netflix(stream, collector, self.progress)
                     elif base in NETFLIX_TITLES:
-                        titles = titles_in(base, stream.rest(), stream.name)
+                        titles = parse_titles(base, stream.rest(), stream.name)
             else:
-                with opened(part.path, part.member) as stream:
+                with open_stream(part.path, part.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{parts[0].path} holds no files of the Netflix Prize (mv_0000001.txt …)")
@@ -153,7 +153,7 @@ class Ingest:
         told |= {} if collector.values is None else {"value": "rating"}
         told |= {} if collector.times is None else {"time": "date"}
         release = self._finished(collector, Provenance("Netflix Prize", files, told))
-        return release if titles is None else replace(release, titles=titled(release.items, titles))
+        return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
     def _parquet(self, paths: list[Path], files: tuple[str, ...]) -> Release:
         from standout.ingest.frames import read_frame, scan_parquet
@@ -189,7 +189,7 @@ class Ingest:
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
         if titles is None:
             return release
-        return replace(release, titles=titled(release.items, read_titles(Path(titles))))
+        return replace(release, titles=labels_of_titles(release.items, read_titles(Path(titles))))
 
 
 def _printable(name: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError, RejectedRows, SourceError
 
-__all__ = ["SHOWN", "Limit", "Reason", "Rejects"]
+__all__ = ["SHOWN", "Limit", "Reason", "RejectLog"]
 
 SHOWN = 5
 """How many places a message names."""
@@ -83,7 +83,7 @@ class Limit:
 
 
 @dataclass(slots=True)
-class Rejects:
+class RejectLog:
     """Where the rejected rows of all sources are."""
 
     rows: int = 0

@@ -24,11 +24,11 @@ __all__ = [
     "PARQUET",
     "ZIP",
     "Stream",
-    "expanded",
+    "expand_paths",
+    "first_bytes",
     "is_tar",
-    "magic",
-    "opened",
-    "readable",
+    "open_stream",
+    "read_errors",
     "tar_members",
     "zip_names",
 ]
@@ -51,14 +51,14 @@ class Stream:
 
     def peek(self) -> bytes:
         """The first bytes; they stay to be read by `fill`."""
-        with readable(self.name):
+        with read_errors(self.name):
             while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
                 self.head += more
         return self.head
 
     def rest(self) -> bytes:
         """Everything that is left, in one piece."""
-        with readable(self.name):
+        with read_errors(self.name):
             return self.peek() + self.body.read()
 
     def fill(self, room: memoryview) -> int:
@@ -68,7 +68,7 @@ class Stream:
             room[:n] = self.head[:n]
             self.head = self.head[n:]
             return n
-        with readable(self.name):
+        with read_errors(self.name):
             return self.body.readinto(room) or 0  # type: ignore[attr-defined]
 
     @property
@@ -76,7 +76,7 @@ class Stream:
         return self.raw.tell() if not self.raw.closed else self.total
 
 
-def expanded(sources: list[str | Path]) -> list[Path]:
+def expand_paths(sources: list[str | Path]) -> list[Path]:
     """The files that paths and globs name, in order; each must exist."""
     found: list[Path] = []
     for source in sources:
@@ -91,9 +91,9 @@ def expanded(sources: list[str | Path]) -> list[Path]:
 
 
 @contextmanager
-def opened(path: Path, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
+def open_stream(path: Path, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
     """A file as a stream of UTF-8 bytes, decompressed; `member` names the file inside a zip."""
-    with readable(str(path)), path.open("rb") as raw:
+    with read_errors(str(path)), path.open("rb") as raw:
         total = path.stat().st_size
         with _plain(raw, path, member) as body:
             if not _is_utf8(encoding):
@@ -102,7 +102,7 @@ def opened(path: Path, member: str | None = None, encoding: str = "utf-8") -> It
 
 
 @contextmanager
-def readable(name: str) -> Iterator[None]:
+def read_errors(name: str) -> Iterator[None]:
     """What goes wrong while a file is read, said in one line."""
     try:
         yield
@@ -124,29 +124,29 @@ def readable(name: str) -> Iterator[None]:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
-def magic(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
     """The first bytes of a file, which tell its kind."""
-    with readable(str(path)), path.open("rb") as raw:
+    with read_errors(str(path)), path.open("rb") as raw:
         return raw.read(4)
 
 
 def is_tar(path: Path) -> bool:
     """Whether a file is a tar, compressed or not."""
-    if magic(path) == ZIP:
+    if first_bytes(path) == ZIP:
         return False
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         return stream.peek()[TAR_MAGIC] == b"ustar"
 
 
 def zip_names(path: Path) -> list[str]:
     """The files inside a zip."""
-    with readable(str(path)), zipfile.ZipFile(path) as archive:
+    with read_errors(str(path)), zipfile.ZipFile(path) as archive:
         return [info.filename for info in archive.infolist() if not info.is_dir()]
 
 
 def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
     """(base name, stream) of each file in a tar, compressed or not; a tar inside the tar is walked too."""
-    with readable(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
+    with read_errors(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
         yield from _walk_tar(body, raw, path)
         while body.read(HEAD):  # to the end, where a packed file has its checksum
             pass

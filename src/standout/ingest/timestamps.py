@@ -20,7 +20,7 @@ from standout.ingest.zones import Zone, offset_at
 from standout.release.build_kernels import TIME_BIAS
 from standout.release.clock import SECONDS, TimeUnit
 
-__all__ = ["TimeReader", "civil_day", "recognised"]
+__all__ = ["TimeReader", "civil_day", "recognise_format"]
 
 
 EPOCH = datetime(1970, 1, 1)
@@ -40,7 +40,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 
 
-def recognised(texts: Iterable[str]) -> str | None:
+def recognise_format(texts: Iterable[str]) -> str | None:
     """The format of a column from its first texts: "s", "ms", "iso", "%Y%m%d", or None if none fits."""
     numbers: list[str] = []
     for text in texts:
@@ -143,7 +143,7 @@ class TimeReader:
     def _recognise(self, buffer: Array, starts: Array, ends: Array, status: Array) -> None:
         usable = np.flatnonzero((status == 0) & (ends > starts))[:100]
         spans = (buffer[starts[i] : ends[i]].tobytes() for i in usable)
-        self.format = recognised(span.decode("utf-8", "replace").strip() for span in spans)
+        self.format = recognise_format(span.decode("utf-8", "replace").strip() for span in spans)
         self.guessed = self.format is not None
 
     def _read_pattern(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:

@@ -11,10 +11,10 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
 from standout.facts import Known
-from standout.release.build import tally
+from standout.release.build import count_codes
 from standout.release.clock import SECONDS
 from standout.release.model import Release
-from standout.release.postings import attributes
+from standout.release.postings import unpack_attributes
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["CHANCE", "COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
@@ -81,7 +81,9 @@ class Agreement:
         one = draw.integers(release.support[item])
         two = (one + draw.integers(1, np.maximum(release.support[item], 2))) % release.support[item]
         codes = [
-            attributes(postings, postings.word[postings.start[item] + place], release.n_levels, release.span)
+            unpack_attributes(
+                postings, postings.word[postings.start[item] + place], release.n_levels, release.span
+            )
             for place in (one, two)
         ]
         nobody = np.zeros(len(item), np.int64)
@@ -141,7 +143,7 @@ class Agreement:
         release, column = self.release, self.release.by_record.value
         if isinstance(release.levels, tuple) or column is None or release.n_levels < 2:
             return 0.0
-        counts = np.cumsum(tally(column, release.n_levels + 1)[: release.n_levels])
+        counts = np.cumsum(count_codes(column, release.n_levels + 1)[: release.n_levels])
         low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
         levels = self._levels
         return max(float(levels[high] - levels[low]) / 4, float(np.diff(levels).min()))

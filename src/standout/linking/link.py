@@ -8,7 +8,7 @@ import numpy as np
 
 from standout.attack.eccentricity import check_phi
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.facts import Known
 from standout.linking.agreement import Agreement
@@ -43,7 +43,7 @@ def link(
     truth: TruthSource | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Links:
     """Which record of the release each profile of `public` is, where that can be claimed.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from standout._version import __version__
 from standout.core.arrays import Floats, Ints
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
 from standout.evaluate.estimate_json import percent, told
 from standout.evaluate.estimates import Estimate, rate
@@ -253,21 +253,21 @@ class Links:
 
     def to_csv(self, path: str | Path) -> None:
         """The table as a CSV file, for its owner alone: it names records."""
-        put(Path(path), lambda file: inert(self.table).write_csv(file), private=True)
+        write_atomically(Path(path), lambda file: inert(self.table).write_csv(file), private=True)
 
     def to_parquet(self, path: str | Path) -> None:
         """The table as a Parquet file, for its owner alone: it names records."""
-        put(Path(path), lambda file: self.table.write_parquet(file), private=True)
+        write_atomically(Path(path), lambda file: self.table.write_parquet(file), private=True)
 
     def to_json(self, path: str | Path) -> None:
         """Everything as a JSON file, for its owner alone: it names records."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        put(Path(path), lambda file: file.write(text.encode()), private=True)
+        write_atomically(Path(path), lambda file: file.write(text.encode()), private=True)
 
     def to_html(self, path: str | Path, data: str = "", public: str = "") -> None:
         """A short report, one file, with names for the two data sets. It names nobody."""
         page: Callable[[Mapping[str, Any]], str] = import_module("standout.report.linking_page").page
-        put(Path(path), lambda file: file.write(page(self.told(data, public)).encode()))
+        write_atomically(Path(path), lambda file: file.write(page(self.told(data, public)).encode()))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a plain object: what `told` has, and the table."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.core.errors import SourceError
 
 __all__ = ["read_cells", "unguarded", "write_cells"]
@@ -21,7 +21,7 @@ def write_cells(table: pl.DataFrame, path: Path) -> None:
     that begin as if one stood there: `unguarded` gives back every text as it was."""
     texts = pl.col(pl.String)
     guarded = pl.when(texts.str.contains(f"^'*{ACTIVE}")).then("'" + texts).otherwise(texts)
-    put(path, lambda file: table.with_columns(guarded.name.keep()).write_csv(file))
+    write_atomically(path, lambda file: table.with_columns(guarded.name.keep()).write_csv(file))
 
 
 def unguarded(text: str) -> str:

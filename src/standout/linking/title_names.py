@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
-from standout.release.catalogue import folded
+from standout.release.catalogue import normalise_title
 
 __all__ = ["Title", "parted"]
 
@@ -81,7 +81,7 @@ def _name(text: str) -> tuple[str, str]:
 
 def _plain(text: str) -> str:
     """Without case and accents, and with one kind of apostrophe."""
-    return folded(re.sub("[’`´‘]", "'", text))
+    return normalise_title(re.sub("[’`´‘]", "'", text))
 
 
 def _moved(text: str) -> str:

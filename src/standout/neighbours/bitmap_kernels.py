@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.core.jit import Array, Flag, Int, inline, kernel, part
+from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
 from standout.neighbours.bit_counters import AHEAD, GROUP, LANES, LOW, WORDS, add_rows, aligned, reached
 
 __all__ = [
@@ -197,7 +197,7 @@ def nearest(
                     lane += 1
 
 
-@part
+@subroutine
 def gather(
     start: Array, other: Array, value: Array, asked: Array, begin: Int, end: Int, table: Array, kinds: Int,
     by_level: Flag, row: Array, ends: Array,
@@ -218,7 +218,7 @@ def gather(
         ends[q - begin + 1] = np.int64(n)
 
 
-@part
+@subroutine
 def _limits(
     similar: Array, union: Array, place: Array, length: Array, k: Int, own: Int, foremost: Int, sets: Flag,
     high: Int, limit: Array,

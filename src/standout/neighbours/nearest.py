@@ -26,7 +26,7 @@ from standout.neighbours.bitmap_kernels import (
     number,
 )
 from standout.neighbours.range_kernels import Buckets, Range, Tally, nearest_ranged, scatter, spread
-from standout.release.model import Levels, Release, frozen
+from standout.release.model import Levels, Release, read_only
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "rule_of", "search"]
@@ -119,14 +119,14 @@ class Entries(NamedTuple):
 def _entries(release: Release, rule: Rule) -> Entries:
     """The columns that are compared, none narrower than is usual: every type compiles the kernels anew."""
     start, other, value, time = release.by_record
-    none = frozen(np.empty(0, np.uint8))
+    none = read_only(np.empty(0, np.uint8))
     values = none if value is None or rule.low is None else value
     keys = none if not rule.ranged else values if time is None or rule.reach is None else time
     return Entries(start, _wide(other), values, _wide(keys))
 
 
 def _wide(codes: Codes) -> Codes:
-    return codes if codes.itemsize > 1 else frozen(codes.astype(np.uint16))
+    return codes if codes.itemsize > 1 else read_only(codes.astype(np.uint16))
 
 
 class Place(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.core.jit import Array, Flag, Int, kernel, part
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.neighbours.bit_counters import LANES, add_rows, any_above, fetch
 from standout.neighbours.bitmap_kernels import (
     TILE,
@@ -160,7 +160,7 @@ def nearest_ranged(
                     their_similar[lane], their_union[lane], their_place[lane] = count, total, record
 
 
-@part
+@subroutine
 def _limits(
     similar: Array, union: Array, place: Array, length: Array, own: Int, foremost: Int, limit: Array
 ) -> None:
@@ -171,7 +171,7 @@ def _limits(
         limit[lane] = min(needed, most)
 
 
-@part
+@subroutine
 def _count(
     start: Array, other: Array, key: Array, second: Array, record: Int, ranges: Range, buckets: Buckets,
     tally: Tally,
@@ -212,7 +212,7 @@ def _count(
                 counter[x & lanes] += x - offset <= width
 
 
-@part
+@subroutine
 def _ends(code: Int, low: Array, high: Array, reach: Int, missing: Int) -> tuple[Int, Int]:
     """The first and the last key that is similar to a known one; to one that is not known, all are."""
     if code == missing:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Meter
+from standout.core.progress import ProgressMeter
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.simulate import Cell, Simulation, simulate
 from standout.paper.paper_results import PEOPLE, TRIES, Bar, Setting
@@ -41,7 +41,7 @@ class Lab:
     threads: int | None = None
     folder: Path | None = None
     qualifying: NDArray[np.int64] | None = None
-    meter: Meter = field(default_factory=Meter)
+    meter: ProgressMeter = field(default_factory=ProgressMeter)
     done: dict[tuple[Setting, bool], Simulation | str] = field(default_factory=dict)
     found: dict[Similarity, Sparsity] = field(default_factory=dict)
 

@@ -19,7 +19,7 @@ from standout.paper.attack_runner import Lab
 from standout.paper.paper_results import Setting, bars
 from standout.paper.readings import DEFINED, Reading
 from standout.release.model import Release
-from standout.release.postings import unpacked
+from standout.release.postings import unpack_item
 from standout.similarity.attributes import Decay, Within
 
 __all__ = ["BITS", "COST", "bits_left", "readings_of_bits"]
@@ -114,7 +114,7 @@ def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
     release, own = decay.release, range(*decay.own(q).indices(len(decay.weight)))
     found = np.zeros((4, release.n_records))
     for fact in own:
-        records, value, time = unpacked(
+        records, value, time = unpack_item(
             release.by_item, int(decay.facts.item[fact]), release.n_levels, release.span
         )
         query, same = np.full(len(records), q), np.full(len(records), fact)

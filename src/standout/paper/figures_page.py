@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from standout._version import __version__
-from standout.core.atomic_files import folder_at, written
+from standout.core.atomic_files import make_folder, write_content
 from standout.paper.figure import Figure, Result, said
 from standout.paper.figures import FIGURES
 from standout.paper.paper_results import PEOPLE
@@ -27,7 +27,7 @@ SHOWN = 40
 
 def write(done: Reproduction) -> None:
     """Writes everything; a figure that is not among the results any more is removed."""
-    folder = folder_at(done.folder / "figures")
+    folder = make_folder(done.folder / "figures")
     drawings = {}
     for figure in FIGURES:
         if figure.key not in done.results:
@@ -37,16 +37,16 @@ def write(done: Reproduction) -> None:
         result = done.results[figure.key]
         chart = drawn(figure, result)
         drawings[figure.key] = chart.svg(f"{figure.name}: {figure.title}", words(figure, result))
-        written(folder / f"{figure.key}.csv", table_of(result))
-        written(folder / f"{figure.key}.svg", drawings[figure.key] + "\n")
-        written(folder / f"{figure.key}.png", chart.png())
-    written(done.folder / "validation.csv", done.table.write_csv())
+        write_content(folder / f"{figure.key}.csv", table_of(result))
+        write_content(folder / f"{figure.key}.svg", drawings[figure.key] + "\n")
+        write_content(folder / f"{figure.key}.png", chart.png())
+    write_content(done.folder / "validation.csv", done.table.write_csv())
     heads = (*Reading._fields, "difference")
     rows = ((*one, one.difference) for one in done.readings)
-    written(done.folder / "readings.csv", _csv(heads, rows))
+    write_content(done.folder / "readings.csv", _csv(heads, rows))
     about = {name.lower(): told for name, told in _facts(done)} | {"summary": done.summary}
-    written(done.folder / "about.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
-    written(done.page, page(done, drawings))
+    write_content(done.folder / "about.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    write_content(done.page, page(done, drawings))
 
 
 def drawn(figure: Figure, result: Result) -> Chart:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
-from standout.core.atomic_files import folder_at
+from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
-from standout.core.progress import Meter, Progress, quiet
+from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.paper import bit_readings, film_readings, neighbour_readings
@@ -46,7 +46,7 @@ def reproduce(
     qualifying: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Reproduction:
     """Every figure and table of the paper on a release, beside the paper's own numbers.
 
@@ -67,12 +67,12 @@ def reproduce(
     """
     figures = chosen(only)
     targets, seed, threads = whole_number("targets", targets, 1), check_seed(seed), thread_count(threads)
-    place = folder_at(Path(folder))
+    place = make_folder(Path(folder))
     counted = (
         held_back_of(release) if qualifying is None else qualifying_in(Path(qualifying), release.check())
     )
     known = "" if counted is None else hashlib.blake2b(counted.tobytes(), digest_size=8).hexdigest()
-    work = folder_at(place / "work", private=True)
+    work = make_folder(place / "work", private=True)
     shelf = Shelf(work, (release.fingerprint, targets, seed, known, __version__))
     lab = Lab(release, targets, seed, threads, work, counted)
     jobs = _Jobs(lab, shelf)
@@ -93,7 +93,7 @@ class _Jobs:
         """Works out the figures and readings that are not kept yet; returns whether all are done."""
         missing = [figure for figure in figures if self.shelf.get(figure.key) is None]
         unread = [key for key in READINGS if self._is_asked(key, figures) and self._kept_reading(key) is None]
-        self.lab.meter = Meter("the paper's figures", self._cost(missing, unread), progress)
+        self.lab.meter = ProgressMeter("the paper's figures", self._cost(missing, unread), progress)
         try:
             for figure in missing:
                 self.shelf.put(figure.key, _plain(figure.make(self.lab)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 
 __all__ = ["Shelf"]
 
@@ -30,4 +30,4 @@ class Shelf:
             return None
 
     def put(self, name: str, result: Any) -> None:
-        put(self._path(name), lambda file: file.write(json.dumps(result).encode()), private=True)
+        write_atomically(self._path(name), lambda file: file.write(json.dumps(result).encode()), private=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from standout._version import __version__
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.paper.paper_results import PEOPLE
 from standout.release.index_writer import is_index
 from standout.release.model import Release
@@ -18,7 +18,7 @@ def standin(
     records: int | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Release:
     """The stand-in of so many people, taken up from the folder or made and kept there.
 

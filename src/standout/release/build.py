@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.release import build_kernels as kernels
 from standout.release.clock import Clock, TimeUnit
 from standout.release.labels import Labels
-from standout.release.model import Codes, Levels, Orientation, Release, code_type, frozen
-from standout.release.postings import Postings, bits, blocks, word_type
+from standout.release.model import Codes, Levels, RecordEntries, Release, code_type, read_only
+from standout.release.postings import Postings, block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
 
 __all__ = [
-    "Coded",
+    "CodedEntries",
     "Repeats",
-    "build",
-    "frozen_groups",
-    "frozen_levels",
-    "packed",
+    "build_release",
+    "count_codes",
+    "drop_unused_codes",
+    "pack_by_item",
+    "read_only_entries",
+    "read_only_levels",
     "shortlex_order",
-    "tally",
-    "tightened",
 ]
 
 Repeats = Literal["last", "first", "max", "error"]
@@ -41,7 +41,7 @@ NO_CODES: Codes = np.empty(0, np.uint8)
 
 
 @dataclass(slots=True)
-class Coded:
+class CodedEntries:
     """Entries as the readers hand them over: blocks of codes, and what the codes stand for.
 
     `level` maps a value code of the blocks to its level; without a value column it is None.
@@ -57,7 +57,9 @@ class Coded:
     zone: str | None
 
 
-def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Progress = quiet) -> Release:
+def build_release(
+    coded: CodedEntries, repeats: Repeats, provenance: Provenance, progress: Progress = no_progress
+) -> Release:
     """The release of these entries. Takes the blocks out of `coded` as it goes, to keep memory low."""
     if repeats not in get_args(Repeats):
         raise ParameterError(f"repeats must be last, first, max or error, got {repeats!r}")
@@ -74,40 +76,47 @@ def build(coded: Coded, repeats: Repeats, provenance: Provenance, progress: Prog
     bundles = _bundled(coded, record_rank, item_rank, start, clock, shift, progress)
     by_record, dropped = _settled(start, bundles, shift, len(items), coded.levels, clock, repeats, progress)
     del bundles
-    by_record, levels, clock = tightened(by_record, coded.levels, clock)
+    by_record, levels, clock = drop_unused_codes(by_record, coded.levels, clock)
     provenance = replace(
         provenance,
         repeats=dropped,
         without_value=0 if levels is None else _missing(by_record.value, len(levels)),
         without_time=0 if clock is None else _missing(by_record.time, clock.span),
     )
-    by_item = packed(by_record, len(items), levels, clock, progress)
+    by_item = pack_by_item(by_record, len(items), levels, clock, progress)
     return Release(
-        records, items, None, frozen_levels(levels), clock, frozen_groups(by_record), by_item, provenance
+        records,
+        items,
+        None,
+        read_only_levels(levels),
+        clock,
+        read_only_entries(by_record),
+        by_item,
+        provenance,
     )
 
 
-def packed(
-    by_record: Orientation,
+def pack_by_item(
+    by_record: RecordEntries,
     n_items: int,
     levels: Levels | None,
     clock: Clock | None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Postings:
     """The same entries by item. Levels and clock are those in use, as `tightened` gives them."""
     n_levels, span = 0 if levels is None else len(levels), 0 if clock is None else clock.span
     gaps = span > 0 and int(_column(by_record.time).max()) == span  # `missing` is the highest code
-    value_bits, time_bits = bits(n_levels, span, gaps)
+    value_bits, time_bits = word_bits(n_levels, span, gaps)
     layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
-    start = offsets(tally(by_record.other, n_items))
+    start = offsets(count_codes(by_record.other, n_items))
     word = np.empty(len(by_record.other), word_type(value_bits, time_bits))
     runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
-    run, block, end = (frozen(column) for column in _by_item(runs, n_items))
-    return Postings(frozen(start), run, block, end, frozen(word), value_bits, time_bits)
+    run, block, end = (read_only(column) for column in _by_item(runs, n_items))
+    return Postings(read_only(start), run, block, end, read_only(word), value_bits, time_bits)
 
 
 def _packed_blocks(
-    by_record: Orientation,
+    by_record: RecordEntries,
     layout: NDArray[np.uint64],
     start: NDArray[np.int64],
     word: Codes,
@@ -118,10 +127,10 @@ def _packed_blocks(
     value, time = _column(by_record.value), _column(by_record.time)
     cursor = np.repeat(start[:-1, None], 2, axis=1)
     touched, end = np.empty(n_items, np.uint32), np.empty(n_items, np.uint32)
-    for low in blocks(n):
+    for low in block_starts(n):
         progress("grouping by item", low, n)
         count = kernels.pack(
-            by_record.start, by_record.other, value, time, low, min(low + blocks(n).step, n), layout,
+            by_record.start, by_record.other, value, time, low, min(low + block_starts(n).step, n), layout,
             start, cursor, word, touched, end,
         )  # fmt: skip
         yield touched[:count].copy(), end[:count].copy()
@@ -169,10 +178,10 @@ def _taken(labels: Labels, order: NDArray[np.int64]) -> Labels:
     text_offsets = offsets(lengths)
     data = np.empty(text_offsets[-1], np.uint8)
     kernels.copy_texts(labels.offsets, labels.data, order, data)
-    return Labels(frozen(text_offsets), frozen(data))
+    return Labels(read_only(text_offsets), read_only(data))
 
 
-def _clock(coded: Coded, seen: NDArray[np.int64]) -> Clock | None:
+def _clock(coded: CodedEntries, seen: NDArray[np.int64]) -> Clock | None:
     if coded.zone is None:
         return None
     low, high = int(seen[0]), int(seen[1])
@@ -182,7 +191,7 @@ def _clock(coded: Coded, seen: NDArray[np.int64]) -> Clock | None:
 
 
 def _bundled(
-    coded: Coded,
+    coded: CodedEntries,
     record_rank: NDArray[np.uint32],
     item_rank: NDArray[np.uint32],
     start: NDArray[np.int64],
@@ -213,7 +222,7 @@ def _settled(
     clock: Clock | None,
     repeats: Repeats,
     progress: Progress,
-) -> tuple[Orientation, int]:
+) -> tuple[RecordEntries, int]:
     """Each record's entries in the order of items, one of each repeat; and how many went."""
     n, dropped = len(start) - 1, 0
     n_levels, span = 0 if levels is None else len(levels), 0 if clock is None else clock.span
@@ -235,26 +244,26 @@ def _settled(
         column if len(column) == settled[n] else column[: settled[n]].copy()
         for column in (other, value, time)
     ]
-    by_record = Orientation(
+    by_record = RecordEntries(
         settled, kept[0], None if levels is None else kept[1], None if clock is None else kept[2]
     )
     return by_record, dropped
 
 
-def tightened(
-    groups: Orientation, levels: Levels | None, clock: Clock | None
-) -> tuple[Orientation, Levels | None, Clock | None]:
+def drop_unused_codes(
+    groups: RecordEntries, levels: Levels | None, clock: Clock | None
+) -> tuple[RecordEntries, Levels | None, Clock | None]:
     """The same entries without levels and times that none of them has: what is there decides the form."""
     value, time = groups.value, groups.time
     if levels is not None and value is not None:
         value, levels = _used_levels(value, levels)
     if clock is not None and time is not None:
         time, clock = _used_times(time, clock)
-    return Orientation(groups.start, groups.other, value, time), levels, clock
+    return RecordEntries(groups.start, groups.other, value, time), levels, clock
 
 
 def _used_levels(value: Codes, levels: Levels) -> tuple[Codes, Levels]:
-    used = np.flatnonzero(tally(value, len(levels) + 1)[: len(levels)])
+    used = np.flatnonzero(count_codes(value, len(levels) + 1)[: len(levels)])
     if len(used) == len(levels):
         return value, levels
     recode = np.full(len(levels) + 1, len(used))
@@ -274,7 +283,7 @@ def _used_times(time: Codes, clock: Clock) -> tuple[Codes, Clock]:
     return moved.astype(code_type(span + 1)), replace(clock, origin=origin, span=span)
 
 
-def tally(codes: Codes, count: int) -> NDArray[np.int64]:
+def count_codes(codes: Codes, count: int) -> NDArray[np.int64]:
     """How often each code 0 … count - 1 occurs, without np.bincount's copy as 64-bit numbers."""
     counts = np.zeros(count, np.int64)
     kernels.tally(codes, counts)
@@ -289,11 +298,11 @@ def _column(column: Codes | None) -> Codes:
     return NO_CODES if column is None else column
 
 
-def frozen_groups(groups: Orientation) -> Orientation:
-    value = None if groups.value is None else frozen(groups.value)
-    time = None if groups.time is None else frozen(groups.time)
-    return Orientation(frozen(groups.start), frozen(groups.other), value, time)
+def read_only_entries(groups: RecordEntries) -> RecordEntries:
+    value = None if groups.value is None else read_only(groups.value)
+    time = None if groups.time is None else read_only(groups.time)
+    return RecordEntries(read_only(groups.start), read_only(groups.other), value, time)
 
 
-def frozen_levels(levels: Levels | None) -> Levels | None:
-    return frozen(levels) if isinstance(levels, np.ndarray) else levels
+def read_only_levels(levels: Levels | None) -> Levels | None:
+    return read_only(levels) if isinstance(levels, np.ndarray) else levels

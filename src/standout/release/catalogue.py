@@ -12,7 +12,7 @@ from standout.core.errors import NotFoundError
 from standout.release.labels import Labels
 from standout.release.model import Release
 
-__all__ = ["Catalogue", "folded", "printable"]
+__all__ = ["Catalogue", "normalise_title", "printable"]
 
 YEAR = re.compile(r"^(.*\S)\s*\((\d{4})\)\s*$", re.DOTALL)
 ARTICLES = "the|a|an|der|die|das|le|la|les|il|el|los"
@@ -23,7 +23,7 @@ HOLDS = 0.8  # what a title counts that has every word asked for, among others
 SHORTLIST = 64  # how many titles difflib sees: it takes 20 µs for each
 
 
-def folded(title: str) -> str:
+def normalise_title(title: str) -> str:
     """A title as it is compared: case, accents and runs of blanks do not count, nor where its article stands.
 
     >>> folded("Matrix,  The (1999)"), folded("the MATRIX (1999)"), folded("Amélie")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.release import build_kernels as kernels
-from standout.release.build import tally
+from standout.release.build import count_codes
 from standout.release.model import Release
 
 __all__ = ["Description", "describe"]
@@ -103,7 +103,7 @@ def _value_shares(release: Release) -> dict[str, float]:
     """
     if release.levels is None or release.by_record.value is None:
         return {}
-    counts = tally(release.by_record.value, len(release.levels) + 1)[:-1]
+    counts = count_codes(release.by_record.value, len(release.levels) + 1)[:-1]
     most = np.sort(np.argsort(-counts, kind="stable")[:MOST_SHARES])
     if isinstance(release.levels, tuple):
         most = most[counts[most] >= LEAST_ENTRIES]

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError, StandoutError
-from standout.core.private_files import private_file
-from standout.core.progress import Progress, quiet
+from standout.core.private_files import open_private
+from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Release
@@ -38,14 +38,14 @@ def to_frame(release: Release, low: int = 0, high: int | None = None) -> pl.Data
     return pl.DataFrame(columns)
 
 
-def write_table(release: Release, path: Path, progress: Progress = quiet) -> None:
+def write_table(release: Release, path: Path, progress: Progress = no_progress) -> None:
     """Writes a .csv or .parquet file that only its owner can read; it appears when it is whole."""
     if path.suffix not in (".csv", ".parquet"):
         raise ParameterError(f"{path}: a name that ends in .csv or .parquet is needed")
     building = path.with_name(f".{path.name}.building")
     try:
         building.unlink(missing_ok=True)  # of a writer that was killed
-        with private_file(building) as made, os.fdopen(os.dup(made), "wb") as file:
+        with open_private(building) as made, os.fdopen(os.dup(made), "wb") as file:
             if path.suffix == ".csv":
                 _write_csv(release, file, progress)
             else:

@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from standout.release.clock import Clock
 from standout.release.labels import Labels
-from standout.release.model import Levels, Orientation, Release
+from standout.release.model import Levels, RecordEntries, Release
 from standout.release.postings import Postings
 
-__all__ = ["CONTENT", "columns", "digest", "fingerprint", "fingerprint_of", "from_columns", "raw"]
+__all__ = [
+    "CONTENT",
+    "array_bytes",
+    "array_digest",
+    "fingerprint",
+    "fingerprint_from_digests",
+    "release_columns",
+    "release_fields",
+]
 
 Columns = dict[str, NDArray[Any]]
 
@@ -23,7 +31,7 @@ CONTENT = (
 """The columns that hold the content; all others follow from them, or are titles."""
 
 
-def columns(release: Release) -> Columns:
+def release_columns(release: Release) -> Columns:
     """Every array of a release by its name, in little-endian order."""
     named: dict[str, NDArray[Any] | None] = {
         "record-ids": release.records.data,
@@ -46,7 +54,7 @@ def columns(release: Release) -> Columns:
     return {name: _little(array) for name, array in named.items() if array is not None}
 
 
-def from_columns(stored: Columns, value_bits: int, time_bits: int) -> dict[str, Any]:
+def release_fields(stored: Columns, value_bits: int, time_bits: int) -> dict[str, Any]:
     """The arrays' part of a release's fields; the bits are those of the words by item."""
     levels: Levels | None = stored.get("levels")
     if "level-texts" in stored:
@@ -57,7 +65,7 @@ def from_columns(stored: Columns, value_bits: int, time_bits: int) -> dict[str, 
         "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
         "titles": titles,
         "levels": levels,
-        "by_record": Orientation(
+        "by_record": RecordEntries(
             stored["by-record-start"],
             stored["by-record-item"],
             stored.get("by-record-value"),
@@ -75,24 +83,25 @@ def from_columns(stored: Columns, value_bits: int, time_bits: int) -> dict[str, 
     }
 
 
-def digest(array: NDArray[Any]) -> str:
+def array_digest(array: NDArray[Any]) -> str:
     """SHA-256 of an array's bytes, as sha256sum would give it for the file."""
-    return hashlib.sha256(raw(array)).hexdigest()
+    return hashlib.sha256(array_bytes(array)).hexdigest()
 
 
-def raw(array: NDArray[Any]) -> memoryview:
+def array_bytes(array: NDArray[Any]) -> memoryview:
     """An array's bytes, without a copy."""
     return np.ascontiguousarray(array).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def fingerprint(release: Release) -> str:
     """The name of a release's content, whatever the order of its rows; titles do not count."""
-    return fingerprint_of(
-        {name: digest(array) for name, array in columns(release).items() if name in CONTENT}, release.clock
+    return fingerprint_from_digests(
+        {name: array_digest(array) for name, array in release_columns(release).items() if name in CONTENT},
+        release.clock,
     )
 
 
-def fingerprint_of(digests: dict[str, str], clock: Clock | None) -> str:
+def fingerprint_from_digests(digests: dict[str, str], clock: Clock | None) -> str:
     """The same, from the digests of the columns: their form is canonical, so equal content is equal bytes."""
     content = {name: digests[name] for name in CONTENT if name in digests}
     moment = None if clock is None else [clock.unit, clock.origin, clock.span]

@@ -19,14 +19,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from standout.core.errors import BuildRunning, StoreError
-from standout.core.exchange import aside, exchange
-from standout.core.private_files import private_file
-from standout.core.progress import Progress, quiet
-from standout.release.flat_arrays import columns, fingerprint_of, raw
+from standout.core.exchange import backup_path, exchange
+from standout.core.private_files import open_private
+from standout.core.progress import Progress, no_progress
+from standout.release.flat_arrays import array_bytes, fingerprint_from_digests, release_columns
 from standout.release.manifest import FORMAT, MANIFEST, Column, Manifest
 from standout.release.model import Release
 
-__all__ = ["Building", "building", "is_index"]
+__all__ = ["IndexWriter", "is_index", "open_index_writer"]
 
 PIECE = 1 << 24
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -42,16 +42,16 @@ def is_index(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class Building:
+class IndexWriter:
     """An index being written."""
 
     target: Path
     folder: Path
     lock: int
 
-    def write(self, release: Release, progress: Progress = quiet) -> None:
+    def write(self, release: Release, progress: Progress = no_progress) -> None:
         """Writes the columns and the manifest, and puts the index in place."""
-        named = columns(release)
+        named = release_columns(release)
         total = sum(array.nbytes for array in named.values())
         self._reserve(named, total)
         done, told = 0, {}
@@ -59,8 +59,8 @@ class Building:
             told[name] = _write_column(self.folder, name, array, done, total, progress)
             done += array.nbytes
         digests = {name: column.sha256 for name, column in told.items()}
-        manifest = Manifest.of(release, told, fingerprint_of(digests, release.clock))
-        with private_file(self.folder / MANIFEST) as file:
+        manifest = Manifest.of(release, told, fingerprint_from_digests(digests, release.clock))
+        with open_private(self.folder / MANIFEST) as file:
             _write_all(file, memoryview(manifest.to_json()))
             os.fsync(file)
         _sync(self.folder)
@@ -70,7 +70,7 @@ class Building:
         """Takes the space before anything is written."""
         try:
             for name, array in named.items():
-                with private_file(self.folder / f"{name}.bin") as file:
+                with open_private(self.folder / f"{name}.bin") as file:
                     if array.nbytes and hasattr(os, "posix_fallocate"):
                         os.posix_fallocate(file, 0, array.nbytes)
         except OSError as error:
@@ -98,7 +98,7 @@ class Building:
 
 
 @contextmanager
-def building(path: str | Path) -> Iterator[Building]:
+def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
     """A place to build an index in; checked and locked before the long work starts, cleared if it fails."""
     target = _named(path)
     folder = target.with_name(f".{target.name}.building")
@@ -109,7 +109,7 @@ def building(path: str | Path) -> Iterator[Building]:
     except OSError as error:
         raise _write_error(error, target, None) from error
     try:
-        yield Building(target, folder, lock)
+        yield IndexWriter(target, folder, lock)
     except OSError as error:
         raise _write_error(error, target, None) from error
     finally:
@@ -127,7 +127,7 @@ def _named(path: str | Path) -> Path:
 
 def _recover(target: Path) -> None:
     """Mends what a build killed in the middle of an exchange left behind; one that lives has it locked."""
-    old = aside(target)
+    old = backup_path(target)
     if old.is_symlink() or not is_index(old):
         return
     lock = _flocked(old, target)
@@ -186,8 +186,8 @@ def _same_folder(lock: int, folder: Path) -> bool:
 def _write_column(
     folder: Path, name: str, array: NDArray[Any], done: int, total: int, progress: Progress
 ) -> Column:
-    checksum, content = hashlib.sha256(), raw(array)
-    with private_file(folder / f"{name}.bin") as file:
+    checksum, content = hashlib.sha256(), array_bytes(array)
+    with open_private(folder / f"{name}.bin") as file:
         for at in range(0, len(content), PIECE):
             piece = content[at : at + PIECE]
             checksum.update(piece)

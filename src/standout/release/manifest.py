@@ -12,7 +12,7 @@ from standout._version import __version__
 from standout.core.errors import StandoutError, StoreError
 from standout.release.clock import Clock
 from standout.release.model import Release, code_type
-from standout.release.postings import bits, blocks, word_type
+from standout.release.postings import block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
 
 __all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Words"]
@@ -136,7 +136,7 @@ class Manifest:
             "by-record-item": code_type(self.items).name,
             "by-record-value": code_type(n_levels + 1).name,
             "by-record-time": code_type(span + 1).name,
-            "by-item-block": code_type(len(blocks(self.records))).name,
+            "by-item-block": code_type(len(block_starts(self.records))).name,
             "by-item-word": self._word_type(n_levels, span),
         }
 
@@ -150,7 +150,7 @@ class Manifest:
 
     def _word_type(self, n_levels: int, span: int) -> str:
         words = self.words.value_bits, self.words.time_bits
-        legal = {bits(n_levels, span, gaps) for gaps in (False, span > 0)}
+        legal = {word_bits(n_levels, span, gaps) for gaps in (False, span > 0)}
         if n_levels < 0 or words not in legal or not all(type(part) is int for part in words):
             raise ValueError("words")
         return word_type(*words).name

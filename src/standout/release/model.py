@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels
-from standout.release.postings import Postings, sound, unpacked
+from standout.release.postings import Postings, unpack_item, words_are_valid
 from standout.release.provenance import Provenance
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codes", "Entry", "Item", "Levels", "Orientation", "Record", "Release", "code_type", "frozen"]
+__all__ = ["Codes", "Entry", "Item", "Levels", "Record", "RecordEntries", "Release", "code_type", "read_only"]
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
@@ -28,7 +28,7 @@ def code_type(count: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(count - 1, 0))
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A view that cannot be written to.
 
     Mapped arrays are read-only too: one kind of array, so one compilation of each kernel.
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     time: date | None
 
 
-class Orientation(NamedTuple):
+class RecordEntries(NamedTuple):
     """Entries grouped by record.
 
     Record r owns the positions start[r] to start[r + 1], in ascending order of item codes, which are `other`.
@@ -110,7 +110,7 @@ class Release:
     titles: Labels | None
     levels: Levels | None
     clock: Clock | None
-    by_record: Orientation
+    by_record: RecordEntries
     by_item: Postings
     provenance: Provenance
     known_fingerprint: str | None = None
@@ -142,19 +142,19 @@ class Release:
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """|supp(r)| for every record: how many items it has."""
-        return frozen(np.diff(self.by_record.start))
+        return read_only(np.diff(self.by_record.start))
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
         """|supp(i)| for every item: how many records have it."""
-        return frozen(np.diff(self.by_item.start))
+        return read_only(np.diff(self.by_item.start))
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:
         """Popularity rank of every item: 1 is the most popular; equals go by the order of their ids."""
         rank = np.empty(self.n_items, np.int64)
         rank[np.argsort(-self.support, kind="stable")] = np.arange(1, self.n_items + 1)
-        return frozen(rank)
+        return read_only(rank)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -198,7 +198,7 @@ class Release:
         if index is None:
             raise NotFoundError("the release has no item of that id; ids are text, so 007 is not 7")
         title = "" if self.titles is None else self.titles[index]
-        codes, _, _ = unpacked(self.by_item, index, self.n_levels, self.span)
+        codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
         records = self._labels(self.records, codes)
         return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
 
@@ -218,7 +218,7 @@ class Release:
         columns = zip(self.by_record[1:], (self.n_items - 1, self.n_levels, self.span), strict=True)
         return all(
             column is None or int(column.max(initial=0)) <= high for column, high in columns
-        ) and sound(self.by_item, self.n_records, self.n_levels, self.span)
+        ) and words_are_valid(self.by_item, self.n_records, self.n_levels, self.span)
 
     def to_frame(self) -> "pl.DataFrame":
         """Every entry as a Polars frame: record, item and, where the release has them, value and time."""

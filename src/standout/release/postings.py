@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 __all__ = [
     "BLOCK_BITS",
     "Postings",
-    "attributes",
-    "bits",
-    "blocks",
-    "misfit",
-    "sound",
-    "unpacked",
+    "block_starts",
+    "mismatched_column",
+    "unpack_attributes",
+    "unpack_item",
+    "word_bits",
     "word_type",
+    "words_are_valid",
 ]
 
 BLOCK_BITS = 13
@@ -46,12 +46,12 @@ class Postings(NamedTuple):
     time_bits: int
 
 
-def blocks(n_records: int) -> range:
+def block_starts(n_records: int) -> range:
     """The first record of each block."""
     return range(0, n_records, 1 << BLOCK_BITS)
 
 
-def bits(n_levels: int, span: int, gaps: bool) -> tuple[int, int]:
+def word_bits(n_levels: int, span: int, gaps: bool) -> tuple[int, int]:
     """(value bits, time bits) of the words; gaps = some entry lacks its time though others have one."""
     return (2 * n_levels + 1 if gaps else n_levels).bit_length(), max(span - 1, 0).bit_length()
 
@@ -64,7 +64,7 @@ def word_type(value_bits: int, time_bits: int) -> np.dtype[Any]:
     return np.dtype(np.uint32 if n_bits <= 32 else np.uint64)
 
 
-def unpacked(
+def unpack_item(
     postings: Postings, item: int, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(record codes, value codes, time codes) of one item; n_levels and span mean missing, as by record."""
@@ -72,10 +72,10 @@ def unpacked(
     word = postings.word[words]
     place = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
     block = np.repeat(postings.block[runs].astype(np.int64), np.diff(postings.end[runs], prepend=0))
-    return (block << BLOCK_BITS) + place, *attributes(postings, word, n_levels, span)
+    return (block << BLOCK_BITS) + place, *unpack_attributes(postings, word, n_levels, span)
 
 
-def attributes(
+def unpack_attributes(
     postings: Postings, word: Words, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(value codes, time codes) of words; n_levels and span mean missing, as by record."""
@@ -85,7 +85,7 @@ def attributes(
     return np.where(timed, kind, kind - n_levels - 1), np.where(timed, time, span)
 
 
-def misfit(postings: Postings, n_blocks: int) -> str | None:
+def mismatched_column(postings: Postings, n_blocks: int) -> str | None:
     """The name of a column of runs that does not fit the others, or None; start and run are sound."""
     support, runs = np.diff(postings.start), np.diff(postings.run)
     used = runs > 0
@@ -108,7 +108,7 @@ def _ascends(column: Words, first: NDArray[np.int64]) -> bool:
     return bool(steps.all())
 
 
-def sound(postings: Postings, n_records: int, n_levels: int, span: int) -> bool:
+def words_are_valid(postings: Postings, n_records: int, n_levels: int, span: int) -> bool:
     """Whether every word of postings that fit together stands for a record, a value and a time that exist."""
     pieces = range(0, len(postings.word), PIECE)
     return all(_sound_fields(postings, slice(low, low + PIECE), n_levels, span) for low in pieces) and all(
@@ -119,7 +119,7 @@ def sound(postings: Postings, n_records: int, n_levels: int, span: int) -> bool:
 def _sound_fields(postings: Postings, here: slice, n_levels: int, span: int) -> bool:
     """Whether the kinds and times of these words exist."""
     time_bits, bank = postings.time_bits, n_levels + 1
-    gaps = (postings.value_bits, time_bits) == bits(n_levels, span, gaps=True)
+    gaps = (postings.value_bits, time_bits) == word_bits(n_levels, span, gaps=True)
     low = postings.word[here] & ((1 << (postings.value_bits + time_bits)) - 1)
     time = low & ((1 << time_bits) - 1)
     if (int(low.max()) >> time_bits) >= bank * (1 + gaps) or int(time.max()) >= max(span, 1):

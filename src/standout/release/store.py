@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import StoreError
-from standout.core.progress import Progress, quiet
-from standout.release.flat_arrays import fingerprint_of, from_columns
-from standout.release.index_writer import building, is_index
+from standout.core.progress import Progress, no_progress
+from standout.release.flat_arrays import fingerprint_from_digests, release_fields
+from standout.release.index_writer import is_index, open_index_writer
 from standout.release.manifest import MANIFEST, Column, Manifest
-from standout.release.model import Release, frozen
-from standout.release.postings import blocks, misfit
+from standout.release.model import Release, read_only
+from standout.release.postings import block_starts, mismatched_column
 
 __all__ = ["is_index", "open_index", "save", "verify"]
 
 
-def save(release: Release, path: str | Path, progress: Progress = quiet) -> None:
+def save(release: Release, path: str | Path, progress: Progress = no_progress) -> None:
     """Writes a release as an index; an index that is there already is replaced in one step.
 
     >>> import standout as so, tempfile
@@ -38,7 +38,7 @@ def save(release: Release, path: str | Path, progress: Progress = quiet) -> None
     ...     so.open(f"{folder}/demo").fingerprint == release.fingerprint
     True
     """
-    with building(path) as index:
+    with open_index_writer(path) as index:
         index.write(release, progress)
 
 
@@ -57,7 +57,7 @@ def open_index(path: str | Path) -> Release:
     return _release(manifest, stored, path)
 
 
-def verify(path: str | Path, progress: Progress = quiet) -> Iterator[tuple[str, bool]]:
+def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
     """(file, is it whole) for every file of an index, by its checksum.
 
     >>> import standout as so, tempfile
@@ -76,7 +76,7 @@ def verify(path: str | Path, progress: Progress = quiet) -> Iterator[tuple[str, 
             yield column.file, _digest_file(folder, column.file) == column.sha256
             done += column.bytes
         digests = {name: column.sha256 for name, column in manifest.columns.items()}
-        yield MANIFEST, fingerprint_of(digests, manifest.clock) == manifest.fingerprint
+        yield MANIFEST, fingerprint_from_digests(digests, manifest.clock) == manifest.fingerprint
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
                 f"{path} is damaged: {column.file} has {size:,} bytes instead of {column.bytes:,}"
             )
         if size == 0:
-            return frozen(np.empty(0, column.type))
+            return read_only(np.empty(0, column.type))
         content = mmap.mmap(file, size, prot=mmap.PROT_READ)
         return np.frombuffer(content, np.dtype(column.type).newbyteorder("<"))
     except OSError as error:
@@ -127,7 +127,7 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
 def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) -> Release:
     """The release of the columns, after a check that they fit together."""
     try:
-        fields = from_columns(stored, manifest.words.value_bits, manifest.words.time_bits)
+        fields = release_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged: a column is missing or does not fit") from error
     for name, (count, last) in _ends(manifest, stored).items():
@@ -138,7 +138,7 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
     entries = (*by_record[1:], by_item.word)
     if any(column is not None and len(column) != manifest.entries for column in entries):
         raise StoreError(f"{path} is damaged: its columns are of different lengths")
-    if odd := misfit(by_item, len(blocks(manifest.records))):
+    if odd := mismatched_column(by_item, len(block_starts(manifest.records))):
         raise _misfit(path, f"by-item-{odd}")
     return Release(
         **fields,

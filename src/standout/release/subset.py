@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
 from standout.core.errors import ParameterError
-from standout.release.build import frozen_groups, frozen_levels, packed, tightened
+from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.release.labels import Labels
-from standout.release.model import Codes, Orientation, Release, code_type, frozen
+from standout.release.model import Codes, RecordEntries, Release, code_type, read_only
 
-__all__ = ["labels_at", "subset"]
+__all__ = ["select_labels", "subset"]
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
@@ -28,18 +28,18 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
     taken = np.repeat(keep, lengths)
     items, other = np.unique(side.other[taken], return_inverse=True)
     start = offsets(lengths[keep])
-    groups = Orientation(
+    groups = RecordEntries(
         start, other.astype(code_type(len(items))), _taken(side.value, taken), _taken(side.time, taken)
     )
-    groups, levels, clock = tightened(groups, release.levels, release.clock)
+    groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
     return Release(
-        labels_at(release.records, np.flatnonzero(keep)),
-        labels_at(release.items, items),
-        None if release.titles is None else labels_at(release.titles, items),
-        frozen_levels(levels),
+        select_labels(release.records, np.flatnonzero(keep)),
+        select_labels(release.items, items),
+        None if release.titles is None else select_labels(release.titles, items),
+        read_only_levels(levels),
         clock,
-        frozen_groups(groups),
-        packed(groups, len(items), levels, clock),
+        read_only_entries(groups),
+        pack_by_item(groups, len(items), levels, clock),
         release.provenance,
     )
 
@@ -48,7 +48,7 @@ def _taken(column: Codes | None, taken: NDArray[np.bool_]) -> Codes | None:
     return None if column is None else column[taken]
 
 
-def labels_at(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
+def select_labels(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
     """The labels at these places."""
     texts = [labels.raw(int(place)) for place in places]
-    return Labels(frozen(offsets([len(text) for text in texts])), np.frombuffer(b"".join(texts), np.uint8))
+    return Labels(read_only(offsets([len(text) for text in texts])), np.frombuffer(b"".join(texts), np.uint8))

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.formatting import between, cleaned, count, cut, decimal, estimate, percent
+from standout.core.formatting import (
+    count,
+    decimal,
+    estimate_text,
+    interval_text,
+    percent,
+    printable_texts,
+    shorten,
+)
 from standout.report.audit_charts import Drawing, Figure, Table, drawing
 from standout.report.charts import ACCENT, GREY, INK, Chart
 from standout.report.html_page import page_of, part
@@ -45,10 +53,10 @@ class Mark(NamedTuple):
 
 def page(found: Found) -> str:
     """The report as HTML: no script, nothing from elsewhere; the same advice gives the same bytes."""
-    told = cleaned(found)
+    told = printable_texts(found)
     return page_of(
-        part("advice.html"), part("audit.css"), found=told, advised=section(told), cut=cut, share=estimate,
-        ends=between, percent=percent, count=count, decimal=decimal,
+        part("advice.html"), part("audit.css"), found=told, advised=section(told), cut=shorten,
+        share=estimate_text, ends=interval_text, percent=percent, count=count, decimal=decimal,
     )  # fmt: skip
 
 
@@ -186,4 +194,4 @@ def _within(told: Found | None) -> Found | None:
 
 
 def _share(told: Found | None) -> tuple[str, str]:
-    return estimate(told), between(told)
+    return estimate_text(told), interval_text(told)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from standout.core.formatting import between, count, estimate, percent
+from standout.core.formatting import count, estimate_text, interval_text, percent
 from standout.report.charts import Axis, Chart, Point
 from standout.report.interval_charts import NARROW, WIDE, Row, fan, rows
 
@@ -122,7 +122,7 @@ def _ladder(found: Found) -> Figure | None:
         for key, title in parts
         for one in told
     ]
-    words = "; ".join(f"{one['title']}: {estimate(one['at']['identified'])}" for one in told)
+    words = "; ".join(f"{one['title']}: {estimate_text(one['at']['identified'])}" for one in told)
     table = Table(
         ("adversary", *(title.lower() for _, title in parts)),
         [(one["title"], *(_sure(one["at"][key]) for key, _ in parts)) for one in told],
@@ -138,7 +138,10 @@ def _needed(found: Found) -> Figure | None:
     words = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
     table = Table(
         ("facts needed", "share of people", "95 % interval"),
-        [(bar.label, percent(bar.value), between(one["share"])) for bar, one in zip(bars, told, strict=True)],
+        [
+            (bar.label, percent(bar.value), interval_text(one["share"]))
+            for bar, one in zip(bars, told, strict=True)
+        ],
     )
     return Figure(
         "How few facts are enough", f"Share of people identified with {words}.", partial(rows, bars), table
@@ -161,8 +164,8 @@ def group_table(found: Found) -> Table:
     return Table(
         ("group", "by", "people", "best guess right", "95 % interval", "tried"),
         [
-            (group["label"], KINDS[title], count(group["people"]), estimate(group["identified"]),
-             between(group["identified"]), count(group["identified"]["n"]))
+            (group["label"], KINDS[title], count(group["people"]), estimate_text(group["identified"]),
+             interval_text(group["identified"]), count(group["identified"]["n"]))
             for title, group in _grouped(found)
         ],
     )  # fmt: skip
@@ -212,7 +215,7 @@ def _sparsity(found: Found) -> Figure | None:
     table = Table(
         ("similarity", "share of records", "95 % interval"),
         [
-            (f"{step['epsilon']:g}", estimate(step["share"]), between(step["share"]))
+            (f"{step['epsilon']:g}", estimate_text(step["share"]), interval_text(step["share"]))
             for step in told["curve"][::every]
         ],
     )
@@ -233,7 +236,7 @@ def _value(share: Found | None) -> float | None:
 
 
 def _sure(share: Found | None) -> tuple[str, str]:
-    return estimate(share), between(share)
+    return estimate_text(share), interval_text(share)
 
 
 FIGURES: dict[str, Callable[[Found], Figure | None]] = {

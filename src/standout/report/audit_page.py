@@ -5,8 +5,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from standout.core.atomic_files import folder_at, written
-from standout.core.formatting import LONG, SHORT, between, cleaned, count, cut, decimal, estimate, percent
+from standout.core.atomic_files import make_folder, write_content
+from standout.core.formatting import (
+    LONG,
+    SHORT,
+    count,
+    decimal,
+    estimate_text,
+    interval_text,
+    percent,
+    printable_texts,
+    shorten,
+)
 from standout.report.advice_page import section
 from standout.report.audit_charts import FIGURES, drawing, extremes, figures, group_table, headline
 from standout.report.charts import Chart
@@ -40,26 +50,26 @@ QUESTIONS = {
 
 def charts(findings: Found) -> dict[str, Chart]:
     """The charts of the report by name, as they stand on a desk."""
-    return {name: figure.draw(WIDE) for name, figure in figures(cleaned(findings)).items()}
+    return {name: figure.draw(WIDE) for name, figure in figures(printable_texts(findings)).items()}
 
 
 def write(findings: Found, folder: str | os.PathLike[str]) -> Path:
     """Writes report.html and charts/*.svg|png into a folder, in place of earlier ones. → the report's path"""
-    report, found = Path(folder) / "report.html", cleaned(findings)
-    beside = folder_at(Path(folder) / "charts")
+    report, found = Path(folder) / "report.html", printable_texts(findings)
+    beside = make_folder(Path(folder) / "charts")
     for old in (beside / f"{name}.{ending}" for name in FIGURES for ending in ("svg", "png")):
         old.unlink(missing_ok=True)
     for name, figure in figures(found).items():
         chart = figure.draw(WIDE)
-        written(beside / f"{name}.svg", chart.svg(figure.title, figure.words) + "\n")
-        written(beside / f"{name}.png", chart.png())
-    written(report, page(findings))
+        write_content(beside / f"{name}.svg", chart.svg(figure.title, figure.words) + "\n")
+        write_content(beside / f"{name}.png", chart.png())
+    write_content(report, page(findings))
     return report
 
 
 def page(findings: Found) -> str:
     """The report as HTML: no script, nothing from elsewhere, the same findings give the same bytes."""
-    found = cleaned(findings)
+    found = printable_texts(findings)
     return page_of(
         part("audit.html"), part("audit.css"), found=found, main=headline(found), questions=_questions(found),
         drawings={name: drawing(figure) for name, figure in figures(found).items()},
@@ -67,7 +77,7 @@ def page(findings: Found) -> str:
         groups=group_table(found), settings=_settings(found),
         failed=[one for one in found["trust"]["checks"] if not one["passed"]],
         versions=list(found["versions"].items()), name=_shown(SHORT), say=_shown(LONG),
-        cut=cut, share=estimate, ends=between, percent=percent, count=count, decimal=decimal,
+        cut=shorten, share=estimate_text, ends=interval_text, percent=percent, count=count, decimal=decimal,
         done=_done, advised=section(found["advice"]) if found.get("advice") else None,
     )  # fmt: skip
 
@@ -77,7 +87,7 @@ def _shown(most: int) -> Callable[[str], Any]:
     from markupsafe import Markup
 
     def shown(text: str) -> Any:
-        return Markup("<bdi>{}</bdi>").format(cut(text, most))
+        return Markup("<bdi>{}</bdi>").format(shorten(text, most))
 
     return shown
 
@@ -108,7 +118,7 @@ def _measures(found: Found) -> list[Measure]:
 def _cell(told: Any, unit: str) -> tuple[str, str]:
     if unit == "phi":
         return ("–" if told is None else f"{told:.2f}"), ""
-    return estimate(told, unit), between(told, unit)
+    return estimate_text(told, unit), interval_text(told, unit)
 
 
 def _judged(threshold: Found) -> str:
@@ -193,4 +203,4 @@ def _settings(found: Found) -> list[tuple[str, str]]:
         ("Seed", f"{made['seed']}"),
         ("Made", " ".join(filter(None, (made["at"], f"by {made['by']}")))),
     ]
-    return [(name, cut(words, 200)) for name, words in told]
+    return [(name, shorten(words, 200)) for name, words in told]

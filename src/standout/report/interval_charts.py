@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.formatting import cut, percent
+from standout.core.formatting import percent, shorten
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
 
 __all__ = ["NARROW", "WIDE", "Row", "fan", "rows"]
@@ -82,7 +82,7 @@ def rows(shown: Sequence[Row], width: int = WIDE) -> Chart:
     """A bar for each row, with its interval and its number, in a block for each panel. Names stand left of
     the bars; on a phone above them."""
     wide = width == WIDE
-    longest = max(len(cut(row.label, 44)) for row in shown)
+    longest = max(len(shorten(row.label, 44)) for row in shown)
     side = min(longest * LETTER + 10, 300) if wide else 0
     inner = width - EDGE - RIGHT - side
     panels = list(dict.fromkeys(row.panel for row in shown))
@@ -119,7 +119,7 @@ def _told(place: int, row: Row) -> dict[str, Any]:
     """A row as the marks of a panel see it."""
     return row._asdict() | {
         "place": place,
-        "label": cut(row.label, 44),
+        "label": shorten(row.label, 44),
         "value": row.value or 0.0,
         "colour": ACCENT if row.main else GREY,
         "end": max(row.value or 0.0, row.high or 0.0),

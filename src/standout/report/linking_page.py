@@ -6,7 +6,15 @@ from typing import Any
 
 import altair as alt
 
-from standout.core.formatting import between, cleaned, count, cut, decimal, estimate, percent
+from standout.core.formatting import (
+    count,
+    decimal,
+    estimate_text,
+    interval_text,
+    percent,
+    printable_texts,
+    shorten,
+)
 from standout.report.audit_charts import Figure, Table, drawing
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
 from standout.report.html_page import page_of, part
@@ -31,12 +39,12 @@ SIDE = 60
 
 def page(found: Found) -> str:
     """The report as HTML: no script, nothing from elsewhere; the same numbers give the same bytes."""
-    told = cleaned(found)
+    told = printable_texts(found)
     return page_of(
         part("linking.html"), part("audit.css"), found=told,
         drawings={name: drawing(figure) for name, figure in figures(told).items()}, sizes=_sizes(told),
-        settings=_settings(told), cut=cut, share=estimate, ends=between, percent=percent, count=count,
-        decimal=decimal,
+        settings=_settings(told), cut=shorten, share=estimate_text, ends=interval_text, percent=percent,
+        count=count, decimal=decimal,
     )  # fmt: skip
 
 
@@ -161,9 +169,9 @@ def _settings(found: Found) -> list[tuple[str, str]]:
         ("Fingerprints", f"{release['fingerprint']}, {public['fingerprint']}"),
         ("Version", found["version"]),
     ]
-    return [(name, cut(words, 200)) for name, words in told]
+    return [(name, shorten(words, 200)) for name, words in told]
 
 
 def _named(name: str, side: Found, of: str, people: str) -> str:
     size = f"{count(side['entries'])} entries of {count(side[of])} {people}, {count(side['items'])} items"
-    return f"{cut(name)}: {size}" if name else size
+    return f"{shorten(name)}: {size}" if name else size

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
 
 __all__ = ["inert", "private_table", "table_form"]
@@ -36,6 +36,6 @@ def table_form(path: Path) -> str:
 def private_table(table: pl.DataFrame, path: Path) -> None:
     """Writes a .csv or .parquet file that only its owner can read; it appears when it is whole."""
     form = table_form(path)
-    put(
+    write_atomically(
         path, lambda file: inert(table).write_csv(file) if form == ".csv" else table.write_parquet(file), True
     )

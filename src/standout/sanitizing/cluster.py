@@ -13,7 +13,7 @@ import numpy as np
 from standout.core.arrays import Floats, offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.sanitizing import cluster_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
 from standout.sanitizing.step import Step, StepResult, number
@@ -52,7 +52,7 @@ class ClusterRecords(Step):
         if self.k > MOST:
             raise ParameterError(f"k must be at most {MOST:,}, got {self.k:,}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         n = draft.n_records
         if self.k > n:
             raise ParameterError(f"{self}: there are {n:,} records, fewer than {self.k:,}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from standout.core.jit import Array, Int, kernel, part
+from standout.core.jit import Array, Int, kernel, subroutine
 from standout.core.rng import uniform
 
 __all__ = ["clustered", "fill", "to_items", "to_records"]
@@ -72,7 +72,7 @@ def clustered(
             alike[members[cluster[c]]] = similar[cluster[c], chosen]
 
 
-@part
+@subroutine
 def _similarities(start: Array, item: Array, members: Array, n_items: Int) -> Array:
     n = len(members)
     similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
@@ -93,7 +93,7 @@ def _similarities(start: Array, item: Array, members: Array, n_items: Int) -> Ar
     return similar
 
 
-@part
+@subroutine
 def _least(total: Array, free: Array) -> Int:
     """The free record that is least like the others; the first of equals."""
     best = -1
@@ -103,7 +103,7 @@ def _least(total: Array, free: Array) -> Int:
     return best
 
 
-@part
+@subroutine
 def _nearest(similar: Array, free: Array, centre: Int, size: Int) -> Array:
     """The free records most like one of them, itself first; the first of equals."""
     n = 0
@@ -118,7 +118,7 @@ def _nearest(similar: Array, free: Array, centre: Int, size: Int) -> Array:
     return places[np.argsort(far, kind="mergesort")[:size]]
 
 
-@part
+@subroutine
 def _medoid(similar: Array, cluster: Array) -> Int:
     """The record most like the others of its cluster; the lowest place of equals."""
     best, most = -1, -1.0

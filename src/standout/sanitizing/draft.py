@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.facts import values_of
-from standout.release.build import tally, tightened
+from standout.release.build import count_codes, drop_unused_codes
 from standout.release.clock import Clock
-from standout.release.model import Codes, Levels, Orientation, Release, code_type
+from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
 from standout.sanitized import Period, Sanitized
 
 __all__ = ["Draft", "Flags", "Ints"]
@@ -39,7 +39,7 @@ class Draft:
     """
 
     source: Release
-    side: Orientation
+    side: RecordEntries
     levels: Levels | None
     clock: Clock | None
     people: Ints
@@ -86,7 +86,7 @@ class Draft:
     @cached_property
     def support(self) -> Ints:
         """How many records have each item."""
-        return tally(self.side.other, self.n_items)
+        return count_codes(self.side.other, self.n_items)
 
     @cached_property
     def rank(self) -> Ints:
@@ -108,7 +108,7 @@ class Draft:
         there = lengths > 0
         value, time = (None if column is None else column[entries] for column in self.side[2:])
         start = offsets(lengths[there])
-        return self._only(Orientation(start, self.side.other[entries], value, time), there)
+        return self._only(RecordEntries(start, self.side.other[entries], value, time), there)
 
     def with_records(self, records: Flags, stand_in: Ints | None = None) -> "Draft":
         """With these records only; stand_in[r] = who stands for record r, if not itself."""
@@ -131,7 +131,7 @@ class Draft:
     def holding(self, start: Ints, item: Codes) -> "Draft":
         """With other entries altogether, without values and times; records may have none."""
         there = np.diff(start) > 0
-        side = Orientation(start[np.append(there, True)], item, None, None)
+        side = RecordEntries(start[np.append(there, True)], item, None, None)
         bare = replace(self, levels=None, clock=None, told=(None,) * len(self.told))
         return bare._only(side, there)
 
@@ -142,7 +142,7 @@ class Draft:
         start = offsets(lengths)
         entry = np.repeat(self.side.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
         value, time = (None if column is None else column[entry] for column in self.side[2:])
-        side = Orientation(start, self.side.other[entry], value, time)
+        side = RecordEntries(start, self.side.other[entry], value, time)
         return replace(self, side=side, people=self.people[order], stands=_through(self.stands, place))
 
     def by_pieces(self, work: Callable[[int, int], None]) -> None:
@@ -152,16 +152,16 @@ class Draft:
         self.on_threads(lambda piece: work(ends[piece], ends[piece + 1]), len(ends) - 1)
 
     def on_threads(
-        self, work: Callable[[int], None], count: int, stage: str = "", progress: Progress = quiet
+        self, work: Callable[[int], None], count: int, stage: str = "", progress: Progress = no_progress
     ) -> None:
         """Does work(0) … work(count - 1) on threads."""
         with ThreadPoolExecutor(self.threads) as pool:
             for number, _ in enumerate(pool.map(work, range(count))):
                 progress(stage, number, count)
 
-    def _only(self, side: Orientation, there: Flags) -> "Draft":
+    def _only(self, side: RecordEntries, there: Flags) -> "Draft":
         """With the records that are there; side has their entries, in the old codes of items."""
-        used = tally(side.other, self.n_items) > 0
+        used = count_codes(side.other, self.n_items) > 0
         place = np.where(used, np.cumsum(used) - 1, 0)
         other = place.astype(code_type(int(used.sum())))[side.other]
         moved = np.where(there, np.cumsum(there) - 1, -1)
@@ -173,12 +173,12 @@ class Draft:
         )
         return smaller._tight(side._replace(other=other), self.levels, self.clock)
 
-    def _tight(self, side: Orientation, levels: Levels | None, clock: Clock | None) -> "Draft":
+    def _tight(self, side: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
         value = (
             None if side.value is None or levels is None else side.value.astype(code_type(len(levels) + 1))
         )
         time = None if side.time is None or clock is None else side.time.astype(code_type(clock.span + 1))
-        side, levels, clock = tightened(side._replace(value=value, time=time), levels, clock)
+        side, levels, clock = drop_unused_codes(side._replace(value=value, time=time), levels, clock)
         if isinstance(levels, tuple) and not levels:  # without a single value nothing says what kind they are
             levels = np.empty(0)
         return replace(self, side=side, levels=levels, clock=clock)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.core.errors import SourceError
 from standout.release.labels import Labels
 from standout.release.model import Release
@@ -29,7 +29,7 @@ def write_key(safer: Sanitized, path: Path) -> None:
     old, new = list(safer.original.records), list(safer.records)
     stands = safer.mapping.representatives
     table.writerows((old[record], new[stands[record]]) for record in np.flatnonzero(stands >= 0).tolist())
-    put(path, lambda file: file.write(text.getvalue().encode()), private=True)
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()), private=True)
 
 
 def read_key(path: Path, original: Release, release: Release) -> Ints:

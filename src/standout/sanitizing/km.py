@@ -11,7 +11,7 @@ import numpy as np
 from standout.core.arrays import offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.sanitizing.draft import Draft, Flags
 from standout.sanitizing.km_kernels import by_popularity, walk
 from standout.sanitizing.step import Step, StepResult, number
@@ -55,7 +55,7 @@ class KmSuppress(Step):
         if self.m > 3:
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         if self.k > draft.n_records:
             raise ParameterError(f"{self}: there are {draft.n_records:,} records, fewer than {self.k:,}")
         why = f"no item is had by {self.k:,} records together with others that are"

@@ -1,6 +1,6 @@
 """Which entries stay so that combinations of items are had by k records: compiled."""
 
-from standout.core.jit import Array, Flag, Int, kernel, part
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
 
 __all__ = ["by_popularity", "walk"]
 
@@ -53,7 +53,7 @@ def walk(
     return True
 
 
-@part
+@subroutine
 def _count(items: Array, pairs: Array, by: Int, k: Int) -> Flag:
     """Counts a record in or out; whether too few are left for an item that had just enough."""
     short = False
@@ -63,7 +63,7 @@ def _count(items: Array, pairs: Array, by: Int, k: Int) -> Flag:
     return short
 
 
-@part
+@subroutine
 def _settle_pairs(
     start: Array, kept: Array, n_kept: Array, alive: Array, n: Int, k: Int, pairs: Array
 ) -> Int:
@@ -82,7 +82,7 @@ def _settle_pairs(
     return n if n >= k else 0
 
 
-@part
+@subroutine
 def _enough(items: Array, pairs: Array, k: Int) -> Flag:
     for i in range(len(items)):  # noqa: SIM110
         if pairs[items[i]] < k:
@@ -90,7 +90,7 @@ def _enough(items: Array, pairs: Array, k: Int) -> Flag:
     return True
 
 
-@part
+@subroutine
 def _numbered(pairs: Array, items: Int, local: Array) -> Int:
     """Numbers those of the first items that somebody has kept, so that their pairs lie close together."""
     places = 0
@@ -101,7 +101,7 @@ def _numbered(pairs: Array, items: Int, local: Array) -> Int:
     return places
 
 
-@part
+@subroutine
 def _settle_triples(
     start: Array, kept: Array, n_kept: Array, alive: Array, n: Int, k: Int,
     pairs: Array, local: Array, triples: Array,
@@ -129,7 +129,7 @@ def _settle_triples(
     return n if n >= k else 0
 
 
-@part
+@subroutine
 def _count_two(items: Array, triples: Array, by: Int, k: Int) -> Flag:
     short = False
     for j in range(len(items)):
@@ -140,7 +140,7 @@ def _count_two(items: Array, triples: Array, by: Int, k: Int) -> Flag:
     return short
 
 
-@part
+@subroutine
 def _enough_two(items: Array, triples: Array, k: Int) -> Flag:
     for j in range(len(items)):
         row = items[j] * (items[j] - 1) // 2
@@ -150,7 +150,7 @@ def _enough_two(items: Array, triples: Array, k: Int) -> Flag:
     return True
 
 
-@part
+@subroutine
 def _clear_two(items: Array, triples: Array) -> None:
     for j in range(len(items)):
         row = items[j] * (items[j] - 1) // 2

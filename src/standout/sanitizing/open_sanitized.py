@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from standout.core.errors import ParameterError, SourceError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.facts import values_of
 from standout.ingest.read import read
 from standout.release.clock import SECONDS
 from standout.release.index_writer import is_index
-from standout.release.model import Release, frozen
+from standout.release.model import Release, read_only
 from standout.release.store import open_index
-from standout.release.subset import labels_at
+from standout.release.subset import select_labels
 from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import Ints
@@ -31,7 +31,7 @@ READ = "read it as it was read for sanitizing, with its values, times and zone"
 
 
 def open_sanitized(
-    path: str | Path, original: Release, key: str | Path | None = None, progress: Progress = quiet
+    path: str | Path, original: Release, key: str | Path | None = None, progress: Progress = no_progress
 ) -> Sanitized:
     """What `standout.write_sanitized` has written, and the original that it was made from.
 
@@ -67,7 +67,7 @@ def open_sanitized(
     _check_kinds(path, release, original, values)
     titles = release.titles
     if titles is None and original.titles is not None:
-        titles = labels_at(
+        titles = select_labels(
             original.titles, np.argsort(items, kind="stable")[original.n_items - release.n_items :]
         )
     return Sanitized(
@@ -81,7 +81,7 @@ def open_sanitized(
         provenance=release.provenance,
         known_fingerprint=release.known_fingerprint,
         original=original,
-        mapping=OriginalMapping(frozen(stands), frozen(items), values, periods),
+        mapping=OriginalMapping(read_only(stands), read_only(items), values, periods),
         step_reports=told.step_reports,
         renumbered=told.renumbered,
     )

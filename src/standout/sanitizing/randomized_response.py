@@ -9,7 +9,7 @@ import numpy as np
 
 from standout.core.arrays import offsets
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.release.model import Codes, code_type
 from standout.sanitizing import entry_kernels as kernels
 from standout.sanitizing.draft import Draft, Ints
@@ -63,7 +63,7 @@ class RandomizedResponse(Step):
                 return cls(number(epsilon), items=True)
         raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         return self._cells(draft, noise, progress) if self.items else self._values(draft, noise)
 
     def _values(self, draft: Draft, noise: Noise) -> StepResult:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
-from standout.release.build import frozen_groups, frozen_levels, packed
+from standout.core.progress import Progress, no_progress
+from standout.release.build import pack_by_item, read_only_entries, read_only_levels
 from standout.release.labels import Labels
-from standout.release.model import Release, frozen
+from standout.release.model import Release, read_only
 from standout.release.provenance import Provenance
-from standout.release.subset import labels_at
+from standout.release.subset import select_labels
 from standout.sanitized import OriginalMapping, Sanitized, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step
@@ -27,7 +27,7 @@ def sanitize(
     *steps: Step | str,
     seed: int | None = None,
     renumber: bool = False,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
     threads: int | None = None,
 ) -> Sanitized:
     """The release after these steps, one after the other; the release itself stays as it is.
@@ -69,18 +69,18 @@ def _sizes(old: Draft, new: Draft) -> dict[str, float]:
 
 def _finished(draft: Draft, done: tuple[StepReport, ...], renumber: bool, progress: Progress) -> Sanitized:
     """The release that a draft has become, in canonical form."""
-    source, side = draft.source, frozen_groups(draft.side)
+    source, side = draft.source, read_only_entries(draft.side)
     chained = source if isinstance(source, Sanitized) else None
     return Sanitized(
         Labels.of(map(str, range(1, draft.n_records + 1)))
         if renumber
-        else labels_at(source.records, draft.people),
-        labels_at(source.items, draft.things),
-        None if source.titles is None else labels_at(source.titles, draft.things),
-        frozen_levels(draft.levels),
+        else select_labels(source.records, draft.people),
+        select_labels(source.items, draft.things),
+        None if source.titles is None else select_labels(source.titles, draft.things),
+        read_only_levels(draft.levels),
         draft.clock,
         side,
-        packed(side, draft.n_items, draft.levels, draft.clock, progress),
+        pack_by_item(side, draft.n_items, draft.levels, draft.clock, progress),
         _provenance(draft),
         original=source if chained is None else chained.original,
         mapping=_terms(draft),
@@ -100,7 +100,7 @@ def _terms(draft: Draft) -> OriginalMapping:
             np.where(before >= 0, now[before], -1)
             for before, now in ((source.mapping.representatives, stands), (source.mapping.item_codes, items))
         )
-    return OriginalMapping(frozen(stands), frozen(items), draft.told, draft.periods)
+    return OriginalMapping(read_only(stands), read_only(items), draft.told, draft.periods)
 
 
 def _provenance(draft: Draft) -> Provenance:

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.sanitized import Bins
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step_noise import Noise
@@ -39,7 +39,7 @@ class Step(ABC):
     """What makes a parameter of each word."""
 
     @abstractmethod
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         """The draft after this step."""
 
     def parameter_words(self) -> tuple[str, ...]:

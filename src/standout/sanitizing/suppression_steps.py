@@ -9,7 +9,7 @@ import numpy as np
 
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError, SourceError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -39,7 +39,7 @@ class DropRareItems(Step):
     def __post_init__(self) -> None:
         self._set(below=whole_number("below", self.below, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         why = f"no item has {self.below:,} records; the most popular has {int(draft.support.max()):,}"
         return StepResult(_with_items(draft, draft.support >= self.below, why))
 
@@ -62,7 +62,7 @@ class DropTopItems(Step):
     def __post_init__(self) -> None:
         self._set(count=whole_number("count", self.count, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         why = f"there are {draft.n_items:,} items in all"
         return StepResult(_with_items(draft, draft.rank >= self.count, why))
 
@@ -106,7 +106,7 @@ class DropItems(Step):
             return cls(file=words[0][1:])
         return cls(tuple(name[1:] if name.startswith("@@") else name for name in words))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         names = self.items or _lines(Path(str(self.file)))
         original = draft.source.original if isinstance(draft.source, Sanitized) else draft.source
         gone = _found(original, names, self)
@@ -136,7 +136,7 @@ class DropEntries(Step):
     def __post_init__(self) -> None:
         self._set(share=portion("share", self.share))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         return StepResult(draft.kept(noise.uniforms() >= self.share, f"{self} left out every entry"))
 
 
@@ -158,7 +158,7 @@ class CapRecords(Step):
     def __post_init__(self) -> None:
         self._set(most=whole_number("most", self.most, 1))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         draws, keep = noise.uniforms(), np.zeros(draft.n_entries, np.bool_)
         most = min(self.most, draft.n_entries)
         draft.by_pieces(lambda low, high: kernels.cap(draft.side.start, draws, low, high, most, keep))
@@ -199,7 +199,7 @@ class SampleRecords(Step):
         given = number(words[0])
         return cls(count=given) if isinstance(given, int) else cls(share=given)
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         wanted = self.count if self.share is None else round(self.share * draft.n_records)
         assert wanted is not None
         if not 1 <= wanted <= draft.n_records:

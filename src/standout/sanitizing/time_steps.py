@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
 from standout.sanitized import PERIODS, Period
 from standout.sanitizing import entry_kernels as kernels
@@ -44,7 +44,7 @@ class PerturbTime(Step):
             probability=portion("probability", self.probability, whole=True),
         )
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         clock, time = draft.clock, draft.side.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
@@ -111,7 +111,7 @@ class RoundTime(Step):
                 return cls(to)
         raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         clock, time = draft.clock, draft.side.time
         if clock is None or time is None:
             raise ParameterError(f"{self}: the release has no times")

@@ -11,8 +11,8 @@ import numpy as np
 from standout.core.arrays import Floats
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
-from standout.release.build import tally
+from standout.core.progress import Progress, no_progress
+from standout.release.build import count_codes
 from standout.release.model import Codes
 from standout.sanitized import Bins
 from standout.sanitizing import entry_kernels as kernels
@@ -53,7 +53,7 @@ class PerturbValue(Step):
             raise ParameterError(f"error must be a number > 0, or None for any value, got {error!r}")
         self._set(probability=portion("probability", self.probability, whole=True))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         self._needs(draft.n_levels > 0, "values")
         first, last = self._near(draft)
         return perturbed(draft, noise, first, last, self.probability)
@@ -129,7 +129,7 @@ class RoundValue(Step):
                 return cls(liked_from=number(least))
         raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = quiet) -> StepResult:
+    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
         self._needs(draft.levels is not None, "values")
         side = draft.side
         if self.to is not None:
@@ -140,7 +140,7 @@ class RoundValue(Step):
         self._needs(draft.n_levels > 0, "values")
         if not isinstance(levels, np.ndarray) or side.value is None:
             raise ParameterError(f"{self}: values are categories: only 'round-value none' is for them")
-        counts = tally(side.value, len(levels) + 1)[:-1]
+        counts = count_codes(side.value, len(levels) + 1)[:-1]
         bins = self._bins(levels, counts, draft.told)
         told = np.array(bins.bin_values(levels.tolist()))
         tells = np.unique(told)

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from standout.core.atomic_files import put
+from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, StandoutError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.release.export import write_table
 from standout.release.index_writer import is_index
 from standout.release.store import save
@@ -29,7 +29,7 @@ def write_sanitized(
     *,
     key: str | Path | None = None,
     force: bool = False,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Path:
     """Writes NAME.csv, NAME.parquet or else an index, and what was done beside it; returns where that is.
 
@@ -58,7 +58,7 @@ def write_sanitized(
         def tell() -> None:
             if secret is not None:
                 write_key(safer, secret)
-            put(told, lambda file: file.write(content))
+            write_atomically(told, lambda file: file.write(content))
 
         _exchanged(target, old, tell)
         fresh.rename(target)

@@ -15,7 +15,7 @@ import polars as pl
 
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.evaluate.result_table import Results
 from standout.release.model import Release
@@ -66,7 +66,7 @@ def calibration(
     nearest: int = 2_000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Calibration:
     """How well a release meets the published statistics of the Netflix Prize data.
 

@@ -12,7 +12,7 @@ from standout.core import rng
 from standout.core.jit import Int, kernel
 from standout.core.progress import Progress
 from standout.release.clock import Clock
-from standout.release.model import Orientation, code_type
+from standout.release.model import RecordEntries, code_type
 
 __all__ = ["CLOCK", "LEVELS", "columns"]
 
@@ -21,11 +21,11 @@ CLOCK = Clock("day", (date(2000, 1, 1) - date(1970, 1, 1)).days, 2_000)
 STRIDE = 1 << 14
 
 
-def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> Orientation:
+def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
     """Entries by record; an item may be left without any."""
     length, longer = divmod(entries, records)
     start = np.arange(records + 1) * length + np.minimum(np.arange(records + 1), longer)
-    made = Orientation(
+    made = RecordEntries(
         start,
         np.empty(entries, code_type(items)),
         np.empty(entries, code_type(len(LEVELS) + 1)),

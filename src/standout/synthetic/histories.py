@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from standout.core import rng
 from standout.core.arrays import Floats, Ints
-from standout.core.jit import Array, Flag, Int, Real, inline, kernel, part
+from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 
 __all__ = ["Calendar", "Films", "People", "draw_films", "fill", "sessions_by_quarter"]
 
@@ -95,7 +95,7 @@ def fill(
             value[begin + i] = entry & np.uint64(0xFF)
 
 
-@part
+@subroutine
 def _draw(
     own: np.uint64, people: Any, person: Int, films: Any, stamp: Array, mark: Int, ranks: Array
 ) -> None:  # fmt: skip
@@ -106,7 +106,7 @@ def _draw(
         _draw_dense(own, films, head, last, ranks)
 
 
-@part
+@subroutine
 def _draw_sparse(
     own: np.uint64, films: Any, head: Real, last: Int, stamp: Array, mark: Int, ranks: Array
 ) -> Flag:  # fmt: skip
@@ -132,7 +132,7 @@ def _draw_sparse(
     return n == len(ranks)
 
 
-@part
+@subroutine
 def _draw_dense(own: np.uint64, films: Any, head: Real, last: Int, ranks: Array) -> None:
     """The ranks whose exponential clocks ring first: the same distribution, without rejections."""
     key = rng.mix(own, FILMS)
@@ -147,7 +147,7 @@ def _draw_dense(own: np.uint64, films: Any, head: Real, last: Int, ranks: Array)
         ranks[n] = _low(clock[n])
 
 
-@part
+@subroutine
 def _days(
     own: np.uint64, people: Any, person: Int, calendar: Any, seat: Array, size: Array, day: Array,
     order: Array, days: Array,
@@ -167,7 +167,7 @@ def _days(
             i += 1
 
 
-@part
+@subroutine
 def _seat(own: np.uint64, begins: Real, n: Int, seat: Array, size: Array) -> Int:
     """Seats n ratings: each begins a session, or joins that of an earlier rating; how many sessions."""
     key = rng.mix(own, SEATS)
@@ -184,7 +184,7 @@ def _seat(own: np.uint64, begins: Real, n: Int, seat: Array, size: Array) -> Int
     return sessions
 
 
-@part
+@subroutine
 def _when(
     own: np.uint64, first: Int, last: Int, calendar: Any, sessions: Int, day: Array
 ) -> None:  # fmt: skip
@@ -240,7 +240,7 @@ def _in_week(calendar: Any, day: Int, u: Real) -> Int:
     return day - day % 7 + weekday
 
 
-@part
+@subroutine
 def _place(
     own: np.uint64, films: Any, first: Int, ranks: Array, days: Array, order: Array, placed: Array
 ) -> None:  # fmt: skip
@@ -289,7 +289,7 @@ def _place(
         at += 1
 
 
-@part
+@subroutine
 def _rate(
     own: np.uint64, films: Any, mood: Real, spread: Real, cuts: Array, ranks: Array, placed: Array,
     order: Array,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
-from standout.core.jit import Array, Int, Real, inline, kernel, part
-from standout.core.progress import Progress, quiet
+from standout.core.jit import Array, Int, Real, inline, kernel, subroutine
+from standout.core.progress import Progress, no_progress
 from standout.release.model import Codes, Release
 
 __all__ = ["People", "date_bits", "harmonic", "item_levels", "near_bits", "people"]
@@ -33,7 +33,7 @@ class People(NamedTuple):
     near: Floats
 
 
-def people(release: Release, reaches: Ints, progress: Progress = quiet) -> People:
+def people(release: Release, reaches: Ints, progress: Progress = no_progress) -> People:
     """What each record says; exact: bursts are counted over all its pairs."""
     n, side = release.n_records, release.by_record
     found = People(
@@ -142,7 +142,7 @@ def _lower(a: Int, b: Int) -> Int:
     return a if a < b else b
 
 
-@part
+@subroutine
 def _pairs(count: Array, n: Int, reaches: Array, out: Array) -> None:
     """out[k] = the share of all pairs of n entries that lie within reaches[k]; count = entries by day."""
     n_days = len(count)
@@ -194,6 +194,6 @@ def _date_bits(
         out[k] = total / max(n, 1)
 
 
-@part
+@subroutine
 def _bits(table: Array, n: Int, k: Int) -> Real:
     return (table[n] - table[k]) / np.log(2.0)

@@ -16,7 +16,7 @@ from standout.core.arrays import Floats, Ints, offsets
 from standout.core.elementary import exp, log, log1p, power
 from standout.core.progress import Progress
 from standout.release.clock import Clock
-from standout.release.model import Orientation, code_type
+from standout.release.model import RecordEntries, code_type
 from standout.synthetic import popularity
 from standout.synthetic.histories import Calendar, Films, People, draw_films, fill, sessions_by_quarter
 from standout.synthetic.lengths import lengths
@@ -65,7 +65,7 @@ STRIDE = 1 << 12
 
 def columns(
     records: int, rank: Floats, entries: int, seed: int, threads: int, progress: Progress
-) -> Orientation:
+) -> RecordEntries:
     """Entries by record, of items that have these ranks among Netflix's; one may be left without any."""
     items = len(rank)
     start = offsets(lengths(records, items, entries, seed))
@@ -74,7 +74,7 @@ def columns(
     calendar = _calendar(stream, people)
     films = _films(people, rank, entries, seed)
     cuts = _cuts(people, films, seed)
-    made = Orientation(
+    made = RecordEntries(
         start,
         np.empty(entries, code_type(items)),
         np.empty(entries, code_type(len(LEVELS) + 1)),

@@ -13,7 +13,7 @@ from standout.core.arrays import offsets
 from standout.core.jit import Array, Int, kernel
 from standout.core.progress import Progress
 from standout.release.clock import Clock
-from standout.release.model import Orientation, code_type
+from standout.release.model import RecordEntries, code_type
 from standout.synthetic.lengths import fitted
 
 __all__ = ["CLOCK", "LEVELS", "columns"]
@@ -28,11 +28,11 @@ LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 STRIDE = 1 << 14
 
 
-def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> Orientation:
+def columns(records: int, items: int, entries: int, seed: int, progress: Progress) -> RecordEntries:
     """Entries by record; every item has one at least."""
     draw = rng.generator(seed, "synthetic", "lengths")
     start = offsets(fitted(np.exp(SPREAD * draw.standard_normal(records)), items, entries, draw))
-    made = Orientation(
+    made = RecordEntries(
         start,
         np.empty(entries, code_type(items)),
         np.empty(entries, code_type(len(LEVELS) + 1)),
@@ -42,7 +42,7 @@ def columns(records: int, items: int, entries: int, seed: int, progress: Progres
     return made
 
 
-def _fill(columns: Orientation, items: int, span: int, seed: int, progress: Progress) -> None:
+def _fill(columns: RecordEntries, items: int, span: int, seed: int, progress: Progress) -> None:
     start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.other))
     draw = rng.generator(seed, "synthetic", "items")
     by_rank = draw.permutation(items).astype(np.uint32)

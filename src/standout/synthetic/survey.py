@@ -9,7 +9,7 @@ import numpy as np
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.progress import Progress
-from standout.release.build import tally
+from standout.release.build import count_codes
 from standout.release.model import Release
 from standout.synthetic.marginals import People, item_levels, people
 from standout.synthetic.published_statistics import netflix, support_by_rank
@@ -93,7 +93,7 @@ class Survey:
     def days(self) -> Ints:
         """Ratings by day."""
         time = self.release.by_record.time
-        return np.zeros(0, np.int64) if time is None else tally(time, self.release.span + 1)[:-1]
+        return np.zeros(0, np.int64) if time is None else count_codes(time, self.release.span + 1)[:-1]
 
     @cached_property
     def support(self) -> Ints:

@@ -8,10 +8,16 @@ from numpy.typing import NDArray
 
 from standout.core import rng
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
-from standout.release.build import frozen_groups, frozen_levels, packed, tally, tightened
+from standout.core.progress import Progress, no_progress
+from standout.release.build import (
+    count_codes,
+    drop_unused_codes,
+    pack_by_item,
+    read_only_entries,
+    read_only_levels,
+)
 from standout.release.labels import Labels
-from standout.release.model import Orientation, Release, frozen
+from standout.release.model import RecordEntries, Release, read_only
 from standout.release.provenance import Provenance
 from standout.synthetic import flat, netflix, quick
 from standout.synthetic.invented_titles import titles
@@ -33,7 +39,7 @@ def synthesize(
     entries: int | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Release:
     """A release of exactly so many records, items and entries.
 
@@ -63,15 +69,15 @@ def synthesize(
         made = (flat if like == "flat" else quick).columns(records, items, entries, seed, progress)
     _leave_none_out(made, items, seed)
     source = {"quick": quick, "netflix": netflix, "flat": flat}[like]
-    by_record, levels, clock = tightened(made, source.LEVELS, source.CLOCK)
+    by_record, levels, clock = drop_unused_codes(made, source.LEVELS, source.CLOCK)
     return Release(
         _numbered(records),
         _numbered(items),
         _frozen(titles(items, seed)) if like == "netflix" else None,
-        None if levels is None else frozen_levels(levels),
+        None if levels is None else read_only_levels(levels),
         clock,
-        frozen_groups(by_record),
-        packed(by_record, items, levels, clock, progress),
+        read_only_entries(by_record),
+        pack_by_item(by_record, items, levels, clock, progress),
         Provenance("synthetic", settings={"like": like, "seed": str(seed)}, rows=entries),
     )
 
@@ -121,9 +127,9 @@ def _ranks(items: int, whole: bool) -> NDArray[np.float64]:
     return np.asarray((np.arange(items) + 0.5) * apart + 0.5)
 
 
-def _leave_none_out(made: Orientation, items: int, seed: int) -> None:
+def _leave_none_out(made: RecordEntries, items: int, seed: int) -> None:
     """Gives each item that nobody has to somebody, in the place of one that others have too."""
-    support = tally(made.other, items)
+    support = count_codes(made.other, items)
     draw = rng.generator(seed, "left out")
     for item in np.flatnonzero(support == 0):
         while True:
@@ -136,7 +142,7 @@ def _leave_none_out(made: Orientation, items: int, seed: int) -> None:
         _in_order(made, int(np.searchsorted(made.start, entry, side="right")) - 1)
 
 
-def _in_order(made: Orientation, record: int) -> None:
+def _in_order(made: RecordEntries, record: int) -> None:
     here = slice(*made.start[record : record + 2])
     order = np.argsort(made.other[here], kind="stable")
     for column in made[1:]:
@@ -149,4 +155,4 @@ def _numbered(count: int) -> Labels:
 
 
 def _frozen(labels: Labels) -> Labels:
-    return Labels(frozen(labels.offsets), frozen(labels.data))
+    return Labels(read_only(labels.offsets), read_only(labels.data))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
 from standout.attack.queries import Queries, prefixes, prepared
 from standout.core.arrays import Floats, Ints, offsets
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.pairs import similarities
 from standout.evaluate.targets import drawn, shuffled
@@ -56,7 +56,7 @@ def trial(
     targets: int | None = 200,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Trial:
     """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
     chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, quiet
+from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
@@ -96,7 +96,7 @@ def sparsity(
     over: Over = "union",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Sparsity:
     """The nearest neighbour of every record, or of a sample, among all other records: exact.
 

@@ -13,8 +13,8 @@ from standout.attack.kernels.block_scores import BLOCK, U
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Flag, Int, kernel, part
-from standout.core.progress import Progress, quiet
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
+from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.targets import drawn, shuffled
@@ -44,12 +44,12 @@ class Unicity:
 @overload
 def unicity(
     release: Release, k: int, *, value: float | None = 0, time: float | None = None,
-    targets: int | None = 1000, seed: int = 0, threads: int | None = None, progress: Progress = quiet,
+    targets: int | None = 1000, seed: int = 0, threads: int | None = None, progress: Progress = no_progress,
 ) -> Unicity: ...  # fmt: skip
 @overload
 def unicity(
     release: Release, k: Sequence[int], *, value: float | None = 0, time: float | None = None,
-    targets: int | None = 1000, seed: int = 0, threads: int | None = None, progress: Progress = quiet,
+    targets: int | None = 1000, seed: int = 0, threads: int | None = None, progress: Progress = no_progress,
 ) -> list[Unicity]: ...  # fmt: skip
 def unicity(
     release: Release,
@@ -60,7 +60,7 @@ def unicity(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Unicity | list[Unicity]:
     """The share of records that k of their entries, drawn at random, single out: nobody else has all k.
 
@@ -199,7 +199,7 @@ def _singled_out(
                 break
 
 
-@part
+@subroutine
 def _witness(
     postings: Postings, side: Side, boxes: Boxes, q: Int, size: Int, support: Array, target: Int
 ) -> Int:
@@ -225,7 +225,7 @@ def _witness(
     return -1
 
 
-@part
+@subroutine
 def _agrees(side: Side, boxes: Boxes, q: Int, size: Int, record: Int) -> Flag:
     """Whether a record has the first `size` entries of a target, at the resolution."""
     for i in range(size):
@@ -240,7 +240,7 @@ def _agrees(side: Side, boxes: Boxes, q: Int, size: Int, record: Int) -> Flag:
     return True
 
 
-@part
+@subroutine
 def _in_box(boxes: Boxes, q: Int, i: Int, value: Int, time: Int) -> Flag:
     return (
         boxes.value_low[q, i] <= value <= boxes.value_high[q, i]

@@ -15,7 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.jit import Array, Flag, Int, Real, float_of_bits, fused, inline, kernel, part, summing
+from standout.core.jit import (
+    Array,
+    Flag,
+    Int,
+    Real,
+    float_of_bits,
+    fused_subroutine,
+    inline,
+    kernel,
+    subroutine,
+    summing_subroutine,
+)
 from standout.release.postings import BLOCK_BITS, Postings
 from standout.similarity.lookup_tables import Single
 
@@ -201,7 +212,7 @@ def score(
             out[candidates.exclude[q]] = False
 
 
-@part
+@subroutine
 def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, cursor: Int, here: Int) -> Int:
     """Where the words of an item for this block end, if its next run is of this block; else 0."""
     if cursor < run[item + 1] and block[cursor] == here:
@@ -209,7 +220,7 @@ def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, curso
     return np.int64(0)
 
 
-@part
+@subroutine
 def _rule_out(candidates: Candidates, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
     """Notes who is no candidate, and how many by block; returns how many in all."""
     exclude, total = candidates.exclude[q], np.int64(0)
@@ -230,13 +241,13 @@ def _rule_out(candidates: Candidates, q: Int, n_records: Int, out: Array, left_o
     return total
 
 
-@part
+@subroutine
 def _narrow(x: Int) -> Int:
     """A bound in 32 bits: what is held against it has no more."""
     return np.int32(min(max(x, -(1 << 31)), (1 << 31) - 1))
 
 
-@part
+@subroutine
 def _filter(
     lengths: Array, shortest: Int, longest: Int, begins: Array, earliest: Int, latest: Int, out: Array,
     first: Int, last: Int,
@@ -251,7 +262,7 @@ def _filter(
     return np.int64(gone)
 
 
-@fused
+@fused_subroutine
 def _add(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
     c: Array, shared: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int,
@@ -299,7 +310,7 @@ def on_line(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
     return x if x == x else c[at]
 
 
-@part
+@subroutine
 def _harvest(
     word: Array, low: Int, high: Int, of_place: Int, out: Array, first: Int, scores: Array, base: Int,
     place: Array, n: Int,
@@ -318,21 +329,21 @@ def _harvest(
     return n
 
 
-@part
+@subroutine
 def _clear(scores: Array, base: Int) -> None:
     """Sets a block's scores to 0."""
     for i in range(U(BLOCK)):
         scores[U(base) + i] = ZERO
 
 
-@part
+@subroutine
 def _mark(scores: Array, base: Int, out: Array, first: Int, size: Int, mark: Real) -> None:
     """Gives this score to those of a block who are no candidates; the block's scores begin at `base`."""
     for i in range(U(size)):
         scores[U(base) + i] = mark if out[U(first) + i] else scores[U(base) + i]
 
 
-@part
+@subroutine
 def _sum_list(scores: Array, first: Int, n: Int, sums: Array) -> Real:
     """Adds a list's scores and their squares to the sums; returns the highest."""
     most = ZERO
@@ -344,7 +355,7 @@ def _sum_list(scores: Array, first: Int, n: Int, sums: Array) -> Real:
     return most
 
 
-@summing
+@summing_subroutine
 def _sum(scores: Array, bits: Array, base: Int, peaks: Array, sums: Array) -> None:
     """Adds a block's scores and their squares to the sums, and notes the highest of each 128.
 
@@ -365,7 +376,7 @@ def _sum(scores: Array, bits: Array, base: Int, peaks: Array, sums: Array) -> No
     sums[1] += squares
 
 
-@part
+@subroutine
 def _select(
     scores: Array, low: Int, length: Int, begin: Int, place: Array, first: Int, few: Flag, floor: Real,
     record: Array, score: Array, row: Int, n: Int, places: Int, best: Array, top: Int, facts: Int,
@@ -390,7 +401,7 @@ def _select(
     return n, False, floor
 
 
-@part
+@subroutine
 def bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int, facts: Int) -> Real:
     """Just below the top-th highest of n scores, but above 0; best = the highest, in descending order."""
     for i in range(top):
@@ -398,7 +409,7 @@ def bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int,
     return rise(scores, first, stride, n, best, top, facts)
 
 
-@part
+@subroutine
 def rise(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int, facts: Int) -> Real:
     """The same, of n more scores: whatever lies below it, even with the error of float32, is not wanted."""
     for i in range(n):
@@ -412,7 +423,7 @@ def rise(scores: Array, first: Int, stride: Int, n: Int, best: Array, top: Int, 
     return max(np.float32(np.float64(best[top - 1]) * (1.0 - ROUNDING * (facts + 4))), LEAST)
 
 
-@part
+@subroutine
 def thin(
     record: Array, score: Array, row: Int, n: Int, best: Array, top: Int, facts: Int, floor: Real
 ) -> tuple[Int, Real]:
@@ -427,7 +438,7 @@ def thin(
     return kept, floor
 
 
-@part
+@subroutine
 def scale_of(n: Int, total: Real, squares: Real) -> Real:
     """1 / σ, or 0 where there is no spread."""
     mean = total / max(n, 1)
@@ -435,7 +446,7 @@ def scale_of(n: Int, total: Real, squares: Real) -> Real:
     return 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
 
 
-@part
+@subroutine
 def _partition(
     scores: Array, listed: Array, left_out: Array, n_records: Int, highest: Real, scale: Real
 ) -> Real:
@@ -460,7 +471,7 @@ C3, C4, C5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.00132
 BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
 
 
-@summing
+@summing_subroutine
 def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> Real:
     """Σ e^((score − highest)·scale) over scores[low:high]; none is above `highest`.
 

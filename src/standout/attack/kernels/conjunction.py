@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.attack.kernels.block_scores import BLOCK, U
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
-from standout.core.jit import Array, Int, kernel, part
+from standout.core.jit import Array, Int, kernel, subroutine
 
 __all__ = ["Workplace", "least_similar", "workplace"]
 
@@ -80,7 +80,7 @@ def _conjunction(
     return n
 
 
-@part
+@subroutine
 def _agree(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
     c: Array, shape: Int, known: Int, terms: Int, j: Int, agreed: Array, worst: Array,

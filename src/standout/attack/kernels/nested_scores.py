@@ -32,7 +32,7 @@ from standout.attack.kernels.block_scores import (
     thin,
 )
 from standout.attack.kernels.simd_scores import LANES, above, peaks, step
-from standout.core.jit import Array, Flag, Int, Real, fused, kernel, part
+from standout.core.jit import Array, Flag, Int, Real, fused_subroutine, kernel, subroutine
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import Single
 
@@ -188,7 +188,7 @@ def nested(
                 _report(row, q, lanes, steps, sums, found, best, top)
 
 
-@part
+@subroutine
 def _prepare(
     row: Array, q: Int, lanes: Int, steps: Int, floor: Array, until: Array, sums: Array, n: Array,
     more: Array, z: Array,
@@ -209,7 +209,7 @@ def _prepare(
                 n[to], more[to], z[to] = 0, False, 0.0
 
 
-@part
+@subroutine
 def _spread(
     first_fact: Array, weight: Array, shape: Array, time: Array, tables: Single, a: Array, b: Array, c: Array,
     q: Int, lanes: Int, steps: Int, span: Int,
@@ -228,7 +228,7 @@ def _spread(
                 c[U(j), t * U(LANES) + U(lane)] = of_c[first + t]
 
 
-@part
+@subroutine
 def _find_place(word: Array, low: Int, high: Int, of_place: Int, place: Int) -> Int:
     """Where in these words a record stands, or `high`."""
     shift, stop = U(of_place), high
@@ -241,7 +241,7 @@ def _find_place(word: Array, low: Int, high: Int, of_place: Int, place: Int) -> 
     return low if low < stop and np.int64(U(word[low]) >> shift) == place else stop
 
 
-@fused
+@fused_subroutine
 def _one(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
     c: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int, weight: Real,
@@ -302,7 +302,7 @@ def _one(
     sums[1, 0] += grown
 
 
-@part
+@subroutine
 def _many(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, c: Array,
     scores: Array, sums: Array, lanes: Int, least: Array, highest: Array, noticed: Array, count: Array,
@@ -324,7 +324,7 @@ def _many(
                     lane += 1
 
 
-@part
+@subroutine
 def _notice(place: Int, lane: Int, at: Int, noticed: Array, count: Array, mark: Array) -> None:
     """Notes a place, once a block."""
     if not mark[at]:
@@ -333,7 +333,7 @@ def _notice(place: Int, lane: Int, at: Int, noticed: Array, count: Array, mark: 
         count[lane] += 1
 
 
-@part
+@subroutine
 def _collect(
     scores: Array, noticed: Array, count: Array, lane: Int, width: Int, first: Int, floor: Array, j: Int,
     record: Array, score: Array, row: Int, places: Int, n: Int, more: Flag, best: Array, top: Int,
@@ -355,7 +355,7 @@ def _collect(
     return n, more
 
 
-@part
+@subroutine
 def _mass(
     scores: Array, flat: Array, lane: Int, width: Int, size: Int, exclude: Int, highest: Real, scale: Real
 ) -> Real:
@@ -374,7 +374,7 @@ def _mass(
     return mass
 
 
-@part
+@subroutine
 def _report(
     row: Array, q: Int, lanes: Int, steps: Int, sums: Array, found: Found, best: Array, top: Int
 ) -> None:

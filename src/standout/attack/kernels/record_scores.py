@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
 from standout.core.errors import StoreError
-from standout.core.jit import Array, Flag, Int, kernel, part
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.model import Release
 from standout.similarity.lookup_tables import Tables
 
@@ -92,7 +92,7 @@ def _similarities(
     return True
 
 
-@part
+@subroutine
 def _find(start: Array, other: Array, record: Int, item: Int) -> Int:
     """Where a record has an item among the entries by record, or -1."""
     low, stop = start[record], start[record + 1]
