@@ -20,6 +20,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import config, types
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -79,8 +80,24 @@ def summing_subroutine(function: F) -> F:
 def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if forceinline else _interpreted(function)
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline, **options)
-    return cast(F, compiled(function))
+    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline, **options)(function)
+    compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    return cast(F, compiled)
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache on disk, emptied where an older version left types in it that no longer exist.
+
+    Numba unpickles the cached types before it compares the age of the source. A class that was renamed
+    since would stop every call with an AttributeError.
+    """
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        try:
+            return super().load_overload(signature, target)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
 
 
 @intrinsic
