@@ -1,4 +1,4 @@
-"""What `standout lineup` prints: how the facts were understood, who they point to, and why."""
+"""What `standout lineup` prints: the known facts, the records they point to, and why."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from standout._version import __version__
 from standout.attack.eccentricity import Match
 from standout.attack.lineup import Lineup, Part
 from standout.attack.verdict import Verdict
-from standout.cli import show
-from standout.cli.knows import Named
+from standout.cli.console import borderless_table, console, release_stamp
+from standout.cli.typed_facts import NamedFact
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
 
-__all__ = ["Answer", "bar", "meaning", "percent", "show_answer"]
+__all__ = ["Answer", "bar", "conclusion", "probability_text", "show_answer"]
 
-BAR = 16  # characters of the longest bar
+BAR_WIDTH = 16
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+MISSING = "not in the release"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The verdict on some facts, with what is needed to tell it."""
+    """The verdict on known facts, with what is needed to print it."""
 
     release: Release
-    facts: tuple[Named, ...]
+    facts: tuple[NamedFact, ...]
     aux: Aux
     verdict: Verdict
     phi: float
@@ -38,34 +38,39 @@ class Answer:
 
     @cached_property
     def lineup(self) -> Lineup:
+        """The records to show."""
         return self.verdict.lineup(self.top)
 
     @cached_property
     def best(self) -> str | None:
-        """The record with the best score, if anything speaks for it."""
+        """The best guess; None if no fact supports any record."""
         return self.lineup[0].record if self.lineup else None
 
     @cached_property
     def match(self) -> Match | None:
+        """The claimed record, if its eccentricity is at least φ."""
         return self.verdict.match(self.phi)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
+        """What each fact adds to the score of the best guess."""
         return () if self.best is None else self.verdict.explain(self.best)
 
     @cached_property
     def bits_left(self) -> float:
-        """What is still missing to point at the best record; all of it if nothing speaks for anybody."""
+        """Bits still missing to identify the best guess; all bits if there is none."""
         return self.verdict.bits if self.best is None else self.verdict.entropy(self.best)
 
     @property
     def unknown(self) -> list[str]:
+        """Names that match no item."""
         return [name for name, code, _ in self.facts if code is None]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the JSON output."""
         verdict, length, joined = self.verdict, self.aux.length, self.aux.joined
         return {
-            "facts": [_fact(self.release, fact) for fact in self.facts],
+            "facts": [_fact_dict(self.release, fact) for fact in self.facts],
             "candidates": verdict.candidates,
             "lineup": [candidate._asdict() for candidate in self.lineup],
             "outside": self.lineup.outside,
@@ -76,49 +81,46 @@ class Answer:
             "match": self.match.record if self.match else None,
             "ties": verdict.ties,
             "bits": {"prior": verdict.bits, "left": self.bits_left},
-            "explain": [_part(fact, part) for fact, part in zip(self.facts, self.parts, strict=False)],
+            "explain": [_part_dict(fact, part) for fact, part in zip(self.facts, self.parts, strict=False)],
             "unknown": self.unknown,
             "length": None if length is None else list(length),
             "joined": None if joined is None else [day.isoformat() for day in joined],
-            "fingerprint": self.release.fingerprint,
-            "version": __version__,
+            **release_stamp(self.release),
         }
 
 
-def show_answer(answer: Answer, as_json: bool) -> None:
-    """The answer, for machines or for people."""
-    if as_json:
-        show.print_json(answer.to_dict())
-        return
-    screen = show.console()
-    for part in _told(answer):
+def show_answer(answer: Answer) -> None:
+    """Print the answer for people."""
+    screen = console()
+    for part in _screen_parts(answer):
         screen.print(part)
 
 
-def meaning(answer: Answer) -> str:
-    """What the eccentricity says, in a sentence."""
+def conclusion(answer: Answer) -> str:
+    """Return what the eccentricity means, in a sentence."""
     verdict, phi = answer.verdict, f"φ = {answer.phi:g}"
     if not verdict.candidates:
-        return "No match: nobody is left who could be meant."
+        return "No claim: no record fits the length and the first date."
     if len(answer.unknown) == len(answer.facts):
-        return "Nothing can be said: the release has none of these items."
+        return "No conclusion: the release has none of these items."
     if answer.best is None:
-        return "Nothing can be said: these facts speak for no record more than for any other."
+        return "No conclusion: these facts do not favour any record."
     if verdict.candidates == 1:
-        return "No match: only one record is left, and out of one nobody stands out."
+        return "No claim: only one record fits, and eccentricity needs at least two."
     if verdict.ties > 1:
-        return f"No match: {verdict.ties:,} records tie for the best score."
-    apart = f"{_apart(verdict.eccentricity, answer.phi)} standard deviations above the next best"
+        return f"No claim: {verdict.ties:,} records tie for the best score."
+    eccentricity = _distinct_from_phi(verdict.eccentricity, answer.phi)
+    distance = f"{eccentricity} standard deviations above the second best"
     if answer.match is None:
-        return f"No match: the best score lies only {apart}; with {phi} nobody is claimed."
-    return f"Record {printable(answer.best)} stands out: its score lies {apart} ({phi}): a match."
+        return f"No claim: the best score is only {distance}, less than {phi}."
+    return f"Claim: record {printable(answer.best)}. Its score is {distance} ({phi})."
 
 
-def percent(probability: float) -> str:
-    """A probability for people: nothing that is not certain reads 100 %, nothing possible 0 %.
+def probability_text(probability: float) -> str:
+    """Format a probability so that only certainty reads 100 % and only impossibility 0 %.
 
-    >>> percent(0.1234), percent(0.999999), percent(1e-9), percent(1.0)
-    ('12.34 %', '> 99.99 %', '< 0.01 %', '100 %')
+    >>> [probability_text(p) for p in (0.1234, 0.999999, 1e-9, 1.0)]
+    ['12.34 %', '> 99.99 %', '< 0.01 %', '100 %']
     """
     if 0.9999 < probability < 1:
         return "> 99.99 %"
@@ -127,8 +129,8 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.2f} %" if 0 < probability < 1 else f"{100 * probability:.0f} %"
 
 
-def bar(share: float, width: int = BAR) -> str:
-    """A bar of so much of the width, to an eighth of a character; the smallest share still shows.
+def bar(share: float, width: int = BAR_WIDTH) -> str:
+    """Return a bar for a share, to an eighth of a character; any share above 0 is visible.
 
     >>> bar(1, 4), bar(0.4, 4), bar(0.001, 4), bar(0, 4)
     ('████', '█▋', '▏', '')
@@ -137,53 +139,49 @@ def bar(share: float, width: int = BAR) -> str:
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def _told(answer: Answer) -> Iterator[Table | Text | str]:
-    """What people read, from top to bottom."""
-    yield _heading("What is known")
-    yield _facts(answer)
+def _screen_parts(answer: Answer) -> Iterator[Table | Text | str]:
+    """Yield the output from top to bottom."""
+    yield _heading("Known facts")
+    yield _fact_table(answer)
     yield from _notes(answer)
     if answer.best is not None:
         yield _heading("\nLineup")
-        yield _lineup(answer)
-    yield _heading(f"\n{meaning(answer)}")
+        yield _lineup_table(answer)
+    yield _heading(f"\n{conclusion(answer)}")
     if answer.best is not None:
-        yield _bits(answer)
-        tied = ", the first of those that tie" if answer.verdict.ties > 1 else ""
+        yield _bits_sentence(answer)
+        tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""
         yield _heading(f"\nWhat each fact adds to the score of record {printable(answer.best)}{tied}")
-        yield _contributions(answer)
+        yield _contribution_table(answer)
 
 
-def _facts(answer: Answer) -> Table:
-    """How the facts were understood."""
-    names, support = _names(answer), answer.release.support
+def _fact_table(answer: Answer) -> Table:
+    """Return how the facts were understood; columns without content are omitted."""
+    support = answer.release.support
     rows = [
-        (
-            name,
-            _value(fact.value),
-            _date(fact.time),
-            "not in the release" if code is None else f"{support[code]:,}",
-        )
-        for name, (_, code, fact) in zip(names, answer.facts, strict=True)
+        (name, _value(fact.value), _date(fact.time), MISSING if code is None else f"{support[code]:,}")
+        for name, (_, code, fact) in zip(_names(answer), answer.facts, strict=True)
     ]
-    shown = [place for place in range(4) if place in (0, 3) or any(row[place] for row in rows)]
-    table = _table(*(("item", "value", "date", "records that have it")[place] for place in shown))
+    titles = ("item", "value", "date", "records that have it")
+    columns = [i for i in range(4) if i in (0, 3) or any(row[i] for row in rows)]
+    table = _table(*(titles[i] for i in columns))
     for row in rows:
-        table.add_row(*(row[place] for place in shown))
+        table.add_row(*(row[i] for i in columns))
     return table
 
 
 def _notes(answer: Answer) -> Iterator[str]:
-    """What of the facts does not count, and who is left."""
+    """Yield which facts are ignored, and how many records fit."""
     release, aux, unknown = answer.release, answer.aux, len(answer.unknown)
     if 0 < unknown < len(answer.facts):
         what = "names an item" if unknown == 1 else "name items"
         yield f"{unknown} of {len(answer.facts)} facts {what} that the release does not have."
-    for part, there in (("value", release.levels is not None), ("time", release.span > 0)):
-        if not there and any(getattr(fact, part) is not None for fact in aux):
-            yield f"The release has no {part}s: they are not compared."
+    for part, is_present in (("value", release.levels is not None), ("time", release.span > 0)):
+        if not is_present and any(getattr(fact, part) is not None for fact in aux):
+            yield f"The release has no {part}s: known {part}s are ignored."
     if aux.length or aux.joined:
-        left = f"{answer.verdict.candidates:,} of {_count(release.n_records, 'record')}"
-        yield f"Only those can be meant that {' and '.join(_filters(aux))}: {left}."
+        remaining = f"{answer.verdict.candidates:,} of {_count(release.n_records, 'record')}"
+        yield f"Candidates {' and '.join(_filters(aux))}: {remaining}."
 
 
 def _filters(aux: Aux) -> Iterator[str]:
@@ -195,43 +193,44 @@ def _filters(aux: Aux) -> Iterator[str]:
         yield f"begin from {first} to {last}" if first < last else f"begin on {first}"
 
 
-def _lineup(answer: Answer) -> Table:
+def _lineup_table(answer: Answer) -> Table:
     table = _table("", "record", "probability", "score")
     table.columns[0].justify, table.columns[1].justify = "right", "left"
-    place, before = 0, -1.0
-    for at, (record, score, probability) in enumerate(answer.lineup, start=1):
-        place, before = (place if score == before else at), score
-        table.add_row(str(place), printable(record), percent(probability), _number(score))
+    rank, previous = 0, -1.0
+    for position, (record, score, probability) in enumerate(answer.lineup, start=1):
+        rank, previous = (rank if score == previous else position), score
+        table.add_row(str(rank), printable(record), probability_text(probability), _number(score))
     others = answer.verdict.candidates - len(answer.lineup)
     if others:
-        table.add_row("", f"somebody else ({_count(others, 'record')})", percent(answer.lineup.outside), "")
+        outside = probability_text(answer.lineup.outside)
+        table.add_row("", f"somebody else ({_count(others, 'record')})", outside, "")
     return table
 
 
-def _bits(answer: Answer) -> str:
+def _bits_sentence(answer: Answer) -> str:
     left, candidates = answer.bits_left, answer.verdict.candidates
     missing = f"{left:.1f}" if left >= 0.05 or left == 0 else "Less than 0.1"
     return (
         f"{missing} of {answer.verdict.bits:.1f} bits (log2 {candidates:,}) are still missing "
-        f"to point at the best record."
+        f"to identify the best guess."
     )
 
 
-def _contributions(answer: Answer) -> Table:
-    """The part of each fact in the best record's score."""
-    most = max(part.score for part in answer.parts)
+def _contribution_table(answer: Answer) -> Table:
+    """Return what each fact adds to the score of the best guess."""
+    largest = max(part.score for part in answer.parts)
     table = _table("item", "adds")
-    table.add_column(no_wrap=True, min_width=BAR)
+    table.add_column(no_wrap=True, min_width=BAR_WIDTH)
     table.add_column()
     for name, part in zip(_names(answer), answer.parts, strict=True):
-        note = "" if part.has else "not in the release" if part.item is None else "does not have it"
-        table.add_row(name, _number(part.score), bar(part.score / most), note)
-    table.add_row("together", _number(answer.lineup[0].score))
+        note = "" if part.has else MISSING if part.item is None else "does not have it"
+        table.add_row(name, _number(part.score), bar(part.score / largest), note)
+    table.add_row("total", _number(answer.lineup[0].score))
     return table
 
 
 def _names(answer: Answer) -> list[str]:
-    """The items of the facts for people."""
+    """Return the labels of the items."""
     catalogue = Catalogue(answer.release)
     return [printable(name) if code is None else catalogue.label(code) for name, code, _ in answer.facts]
 
@@ -241,16 +240,16 @@ def _heading(text: str) -> Text:
 
 
 def _table(first: str, *others: str) -> Table:
-    """A table without lines: a column for names, of which no letter is left out, and others for numbers."""
-    table = Table(box=None, pad_edge=False)
+    """Return a table whose cells are folded, never cut: one column for names, others for numbers."""
+    table = borderless_table()
     table.add_column(first, overflow="fold")
     for name in others:
         table.add_column(name, justify="right", overflow="fold")
     return table
 
 
-def _apart(eccentricity: float, phi: float) -> str:
-    """The eccentricity with as many digits as it takes to tell it from φ and from 0."""
+def _distinct_from_phi(eccentricity: float, phi: float) -> str:
+    """Format the eccentricity with enough digits to differ from φ and from 0."""
     digits = 1
     while round(eccentricity, digits) in (phi, 0) and eccentricity != phi and digits < 12:
         digits += 1
@@ -273,7 +272,7 @@ def _date(time: date | None) -> str:
     return "" if time is None else str(time)
 
 
-def _fact(release: Release, named: Named) -> dict[str, Any]:
+def _fact_dict(release: Release, named: NamedFact) -> dict[str, Any]:
     name, code, fact = named
     return {
         "named": name,
@@ -285,7 +284,7 @@ def _fact(release: Release, named: Named) -> dict[str, Any]:
     }
 
 
-def _part(named: Named, part: Part) -> dict[str, Any]:
+def _part_dict(named: NamedFact, part: Part) -> dict[str, Any]:
     return {
         "named": named.name,
         "item": part.item,

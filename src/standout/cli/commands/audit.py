@@ -1,0 +1,324 @@
+"""`standout audit`: how many people can be identified in a release, and by whom."""
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.common_options import (
+    data_stem,
+    json_option,
+    ladder_option,
+    seed_option,
+    threads_option,
+)
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    percent,
+    print_json,
+    print_text,
+    progress,
+)
+from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
+from standout.cli.original_options import OriginalOptions, original_options
+from standout.cli.source_options import SourceOptions, source_options
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.auditing.audit import Audit
+    from standout.core.progress import Progress
+
+__all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
+
+WORK = "work"
+"""Folder of checkpoints, removed once the audit is complete."""
+DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
+"""Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder for the report. [default: NAME-audit, after the name of DATA]",
+)
+@click.option("--quick", is_flag=True, help="Fewer targets and known facts; wider intervals.")
+@ladder_option
+@click.option("--headline", metavar="NAME", help="Adversary of the ladder that the answer is about.")
+@click.option(
+    "--targets",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Number of targets for each adversary.",
+)
+@click.option(
+    "--fail-above",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Exit with code 4 if more than this share of people may be identified.",
+)
+@click.option(
+    "--sensitive",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="List of sensitive items, one per line. The report shows how many people would have one revealed.",
+)
+@click.option(
+    "--risk-table",
+    "risk_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the risk of each person, with ids, to NAME.csv or NAME.parquet. Keep it private.",
+)
+@click.option(
+    "--risk-sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of people in the risk table. [default: all]",
+)
+@click.option(
+    "--advise",
+    "with_advice",
+    is_flag=True,
+    help="Also search for steps that reduce the risk, as `standout advise` does. The limit is "
+    "--fail-above. [default: 0.05]",
+)
+@click.option(
+    "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.01,
+    show_default=True,
+    metavar="SHARE",
+    help="False claim budget: the largest share of absent people that may be claimed.",
+)
+@seed_option
+@threads_option
+@original_options
+@source_options
+@json_option
+def audit(
+    data: str,
+    source: SourceOptions,
+    original: OriginalOptions,
+    output: Path | None,
+    quick: bool,
+    ladder: Path | None,
+    headline: str | None,
+    targets: int,
+    fail_above: float | None,
+    sensitive: Path | None,
+    risk_path: Path | None,
+    risk_sample: int | None,
+    with_advice: bool,
+    phi: float,
+    budget: float,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Measure how many people can be identified, and by whom.
+
+    DATA is an index, or any source that `standout index` reads. The output folder
+    gets report.html (a single file to share), findings.json (described by
+    docs/findings.schema.json), tables and charts. If the audit is interrupted, the
+    same command resumes it.
+
+    Audit a sanitized release with --original, so that adversaries know facts about
+    the original people. The --original-… options say how to read the original.
+
+    \b
+    Example:
+      standout audit ratings.csv --quick
+      standout audit ratings.csv -o report --fail-above 0.05
+      standout audit safer.csv --original ratings.csv --key key.csv
+
+    \b
+    Exit codes:
+      0  the audit is complete
+      1  an error
+      3  the audit was interrupted
+      4  the share of --fail-above may be exceeded
+      5  the audit failed its own checks; do not trust its numbers
+    """
+    from standout.auditing.audit import audit as run_audit
+    from standout.core.atomic_files import folder_at
+
+    _check_options(original, with_advice, risk_path, risk_sample)
+    folder = folder_at(output or Path(f"{data_stem(data)}-audit"))
+    with progress() as report:
+        release = original.read(data, source, report)
+        result = run_audit(
+            release,
+            ladder=ladder,
+            headline=headline,
+            targets=targets,
+            phi=phi,
+            budget=budget,
+            fail_above=fail_above,
+            sensitive=sensitive,
+            quick=quick,
+            name=Path(data).name,
+            seed=seed,
+            threads=threads,
+            progress=report,
+            work=folder / WORK,
+        )
+        if with_advice and result.complete:
+            result = _add_advice(result, data, source, folder / WORK, targets, report)
+        result = write_audit(result, folder)
+        if risk_path is not None:
+            result.risk_table(risk_path, records=risk_sample or "all", progress=report)
+    show_audit(result, folder, as_json)
+    sys.exit(exit_code(result))
+
+
+def _check_options(
+    original: OriginalOptions, with_advice: bool, risk_path: Path | None, risk_sample: int | None
+) -> None:
+    """Reject combinations of options that have no meaning, before any work is done."""
+    if with_advice and original.data is not None:
+        raise ParameterError(
+            "--advise cannot be used with --original: give the original itself as DATA, without --original"
+        )
+    if risk_path is not None:
+        from standout.report.safe_tables import table_form
+
+        table_form(risk_path)
+    elif risk_sample is not None:
+        raise ParameterError("--risk-sample needs --risk-table, the file to write")
+
+
+def _add_advice(
+    result: "Audit", data: str, source: SourceOptions, work: Path, targets: int, report: "Progress"
+) -> "Audit":
+    """Add the advice about the headline adversary to the findings."""
+    from standout.advising.advise import advise
+    from standout.cli.commands.advise import sanitize_command
+
+    settings = result.findings["settings"]
+    limit = min(max(settings["fail_above"] or DEFAULT_LIMIT, SMALLEST_LIMIT), 1 - SMALLEST_LIMIT)
+    advice = advise(
+        result.release,
+        result.adversaries[settings["headline"]],
+        limit,
+        targets=targets,
+        name=Path(data).name,
+        seed=result.seed,
+        threads=result.threads,
+        progress=report,
+        work=work,
+    )
+    content = advice.to_dict() | {"command": sanitize_command(advice, Path(data).name, source)}
+    findings = result.findings | {"advice": content, "complete": advice.complete}
+    return replace(result, findings=findings, complete=advice.complete)
+
+
+def write_audit(result: "Audit", folder: Path) -> "Audit":
+    """Write report, findings, tables and charts; return the audit with the time of writing."""
+    from standout.report.audit_page import write as write_report
+
+    findings = result.findings | {"made": result.findings["made"] | {"at": _now()}}
+    result = replace(result, findings=findings)
+    result.to_json(folder / "findings.json")
+    result.to_csv(folder / "tables")
+    write_report(result.findings, folder)
+    if result.complete:
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+    return result
+
+
+def _now() -> str:
+    """Return the time to the second, or SOURCE_DATE_EPOCH for reproducible output."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def exit_code(result: "Audit") -> int:
+    """Return the exit code; a failed self-check outweighs everything else."""
+    if not result.trusted:
+        return NOT_TRUSTED
+    if result.exceeded:
+        return LIMIT_EXCEEDED
+    return 0 if result.complete else INTERRUPTED
+
+
+def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
+    """Print the findings as JSON, or a small table and the answer in sentences."""
+    if as_json:
+        print_json(result.findings)
+        return
+    findings = result.findings
+    console().print(_table(findings))
+    print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
+
+
+def _sentences(result: "Audit") -> list[str]:
+    findings = result.findings
+    checks = findings["trust"]["checks"]
+    lines = []
+    if not result.trusted:
+        failed = ", ".join(check["title"] for check in checks if not check["passed"])
+        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
+    lines += [findings["answer"]["sentence"], findings["verdict"]["summary"]]
+    if findings["original"] is not None:
+        lines.append(findings["original"]["words"])
+    if findings["threshold"]["fail_above"] is not None:
+        lines.append(findings["threshold"]["words"])
+    if "advice" in findings:
+        lines.append(f"{findings['advice']['summary']} {findings['advice']['command']}")
+    if result.trusted:
+        lines.append(f"The audit passed its {len(checks)} checks of itself.")
+    if not result.complete:
+        lines.append("Interrupted: run the same command again to resume.")
+    return lines
+
+
+def _table(findings: dict[str, Any]) -> "Table":
+    settings = findings["settings"]
+    at_phi, at_budget = f"\nφ = {settings['phi']:g}", f"\n≤ {100 * settings['budget']:g} % false claims"
+    table = borderless_table()
+    table.add_column("\nadversary", no_wrap=True)
+    number_columns(
+        table,
+        "\nidentified",
+        "95 %\ninterval",
+        f"correct claims,{at_phi}",
+        f"absent claims,{at_phi}",
+        f"correct claims,{at_budget}",
+        "bits\ngained",
+    )
+    for adversary in findings["adversaries"]:
+        measures = adversary["at"]
+        low, high = (f"{100 * measures['identified'][end]:.0f}" for end in ("low", "high"))
+        table.add_row(
+            adversary["name"],
+            _percent(measures["identified"]),
+            f"{low}–{high}",
+            _percent(measures["correct_claims"]),
+            _percent(measures["absent_claims"]),
+            _percent(measures["correct_claims_at_budget"]),
+            f"{measures['bits_gained']['value']:.1f}",
+        )
+    return table
+
+
+def _percent(estimate: dict[str, Any] | None) -> str:
+    return "" if estimate is None else percent(estimate["value"])

@@ -1,0 +1,200 @@
+"""`standout bounds`: the theorems of the paper, and their check on a data set."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.common_options import (
+    check_table_path,
+    json_option,
+    seed_option,
+    table_option,
+    threads_option,
+)
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    print_json,
+    print_text,
+    progress,
+    release_stamp,
+)
+from standout.cli.source_options import SourceOptions, source_options
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from standout.evaluate.estimates import Estimate
+    from standout.release.model import Release
+    from standout.theory.bounds import Check
+
+__all__ = ["bounds"]
+
+DELTAS = (0.1, 0.25, 0.5, 0.75, 0.9)
+LINEUPS = (2, 10, 100)
+VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
+DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
+
+
+@click.command()
+@click.argument("data", required=False)
+@click.option(
+    "--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given."
+)
+@click.option("--epsilon", default=0.01, show_default=True, metavar="FLOAT", help="ε of the theorems.")
+@click.option("--delta", default=0.5, show_default=True, metavar="FLOAT", help="δ to check on DATA.")
+@click.option("-k", default=10, show_default=True, metavar="N", help="Length of the lineup to check on DATA.")
+@click.option(
+    "--lambda",
+    "lam",
+    default=8.0,
+    show_default=True,
+    metavar="FLOAT",
+    help="Samples hold a share 1/λ of the records.",
+)
+@click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
+@click.option("--targets", default=200, show_default=True, metavar="N", help="Number of targets.")
+@seed_option
+@threads_option
+@table_option
+@source_options
+@json_option
+def bounds(
+    data: str | None,
+    source: SourceOptions,
+    records: int | None,
+    epsilon: float,
+    delta: float,
+    k: int,
+    lam: float,
+    gamma: float,
+    targets: int,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Show how many known facts suffice by the paper's theorems.
+
+    With --records N the bounds are for N records, whatever their content (the
+    Netflix Prize data has 480189). With DATA each bound is also compared with a
+    measurement, for both readings of similarity: divided by |supp(r)|, for which
+    Lemma 1 of the paper holds, and by the union, for which it does not.
+
+    \b
+    Example:
+      standout bounds --records 480189
+      standout bounds ratings.csv --delta 0.9
+
+    \b
+    JSON output:
+      records, epsilon      what the numbers are for
+      needed                delta; facts (Theorems 1, 2 and 4); lineups: facts by
+                            length of the lineup (Theorem 3)
+      checks                with DATA, one row per check: theorem, what, settings,
+                            sign, bound, value, low, high, n, holds (null:
+                            undecided), left_out, note
+      fingerprint, version  with DATA
+    """
+    from standout.evaluate.result_table import write
+    from standout.theory.bounds import check, table
+
+    check_table_path(output)
+    if data is None:
+        if records is None:
+            raise ParameterError("bounds needs DATA or --records N")
+        if output is not None:
+            raise ParameterError("--output needs DATA: it is the table of the checks on DATA")
+        _show(records, epsilon, [], None, as_json)
+        return
+    if records is not None:
+        raise ParameterError("bounds needs DATA or --records N, not both")
+    with progress() as report:
+        release = source.read([data], report)
+        checks = check(
+            release,
+            epsilon=epsilon,
+            delta=delta,
+            k=k,
+            lam=lam,
+            gamma=gamma,
+            targets=targets,
+            seed=seed,
+            threads=threads,
+        )
+    if output is not None:
+        write(table(checks), output)
+    _show(release.n_records, epsilon, checks, release, as_json)
+
+
+def _show(
+    records: int, epsilon: float, checks: "Sequence[Check]", release: "Release | None", as_json: bool
+) -> None:
+    from standout.theory.bounds import facts_for_lineup, facts_needed
+
+    facts = {delta: facts_needed(records, epsilon, delta) for delta in DELTAS}
+    lineups = {delta: [facts_for_lineup(records, k, delta) for k in LINEUPS] for delta in DELTAS}
+    if as_json:
+        _print_json(records, epsilon, facts, lineups, checks, release)
+        return
+    table = borderless_table(f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
+    table.add_column("δ")
+    number_columns(table, "similar or unique", *(f"lineup of {k}" for k in LINEUPS))
+    for delta in DELTAS:
+        table.add_row(f"{delta:g}", str(facts[delta]), *map(str, lineups[delta]))
+    console().print(table)
+    print_text(
+        "With this many facts, a matching record is at least 1 − ε − δ similar to the target [Theorem 1], "
+        f"or is the target itself if records are sparse [Theorem 2], with probability {1 - epsilon:g}."
+    )
+    if checks:
+        _show_checks(checks)
+
+
+def _print_json(
+    records: int,
+    epsilon: float,
+    facts: dict[float, int],
+    lineups: dict[float, list[int]],
+    checks: "Sequence[Check]",
+    release: "Release | None",
+) -> None:
+    from standout.theory.bounds import table
+
+    needed = [
+        {
+            "delta": delta,
+            "facts": facts[delta],
+            "lineups": dict(zip(map(str, LINEUPS), lineups[delta], strict=True)),
+        }
+        for delta in DELTAS
+    ]
+    content: dict[str, Any] = {"records": records, "epsilon": epsilon, "needed": needed}
+    content |= {"checks": table(checks).to_dicts()} if checks else {}
+    print_json(content | ({} if release is None else release_stamp(release)))
+
+
+def _show_checks(checks: "Sequence[Check]") -> None:
+    table = borderless_table("The theorems on this release")
+    table.add_column("theorem")
+    number_columns(table, "measured", "bound", "")
+    for check in checks:
+        table.add_row(*_check_row(check))
+    screen = console()
+    screen.print()
+    screen.print(table)
+    notes = (f"Theorem {check.theorem}, {check.what}: {check.note}" for check in checks if check.note)
+    print_text(*(f"- {note}" for note in dict.fromkeys(notes)))
+
+
+def _check_row(check: "Check") -> tuple[str, str, str, str]:
+    facts = f", m = {check.settings.m}" if check.settings.m else ""
+    name = f"{check.theorem} {check.what}{DENOMINATORS[check.settings.over]}{facts}"
+    return name, _estimate(check.measured), f"{check.sign} {check.bound:.3g}", VERDICTS[check.holds]
+
+
+def _estimate(estimate: "Estimate") -> str:
+    ends = "" if estimate.low == estimate.high else f" ({estimate.low:.3g}–{estimate.high:.3g})"
+    return f"{estimate.value:.3g}{ends}"

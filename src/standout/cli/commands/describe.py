@@ -1,0 +1,117 @@
+"""`standout describe`: sizes, quantiles and value shares of a data set."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.common_options import json_option
+from standout.cli.console import (
+    borderless_table,
+    console,
+    percent,
+    print_json,
+    progress,
+    suggest_index,
+)
+from standout.cli.source_options import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.release.describe import Description
+
+__all__ = ["describe"]
+
+
+@click.command()
+@click.argument("data")
+@source_options
+@json_option
+def describe(data: str, source: SourceOptions, as_json: bool) -> None:
+    """Show sizes, quantiles and value shares of a data set.
+
+    DATA is an index, or any source that `standout index` reads. A source is read
+    into memory; nothing is written. The last table is the one of the paper's
+    appendix: how many records have items outside the most popular ones.
+
+    \b
+    Example:
+      standout describe ratings.csv
+      standout describe ratings.index --json
+    """
+    from standout.release.describe import describe as describe_release
+
+    with progress() as report:
+        release = source.read([data], report)
+        description = describe_release(release)
+    _show(description, as_json)
+    suggest_index(release, data)
+
+
+def _show(description: "Description", as_json: bool) -> None:
+    from standout.cli.reading_report import reading_lines
+
+    if as_json:
+        print_json(description.to_dict())
+        return
+    screen = console(soft_wrap=True)
+    for line in reading_lines(description.read):
+        screen.print(line)
+    tables = [_sizes(description), _quantiles(description)]
+    tables += [_value_shares(description)] if description.value_shares else []
+    tables += [_outside_top(description)] if description.outside_top else []
+    for table in tables:
+        screen.print()
+        screen.print(table)
+
+
+def _sizes(description: "Description") -> "Table":
+    table = borderless_table()
+    table.show_header = False
+    entries, share = description.entries, 100 * description.density
+    ends = description.time_range
+    times = f"{ends[0]} to {ends[1]}, by {description.time_unit}, {description.zone}" if ends else "none"
+    table.add_row("records", f"{description.records:,}")
+    table.add_row("items", f"{description.items:,}")
+    table.add_row("entries", f"{entries:,} ({share:.3g} % of records × items)")
+    table.add_row("values", f"{description.values:,} levels" if description.values else "none")
+    table.add_row("times", times)
+    table.add_row("fingerprint", description.fingerprint)
+    return table
+
+
+def _value_shares(description: "Description") -> "Table":
+    shares = description.value_shares
+    every = description.values <= len(shares)
+    title = "Values" if every else f"The {len(shares)} most frequent values"
+    table = _titled_table(title, "value", "share of entries")
+    for level, share in shares.items():
+        table.add_row(level, f"{100 * share:.2f} %")
+    return table
+
+
+def _quantiles(description: "Description") -> "Table":
+    table = _titled_table("Quantiles", "", *description.lengths)
+    table.add_row("items per record", *map(_size, description.lengths.values()))
+    table.add_row("records per item", *map(_size, description.supports.values()))
+    return table
+
+
+def _size(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value.is_integer() else f"{value:.1f}"
+
+
+def _outside_top(description: "Description") -> "Table":
+    columns = next(iter(description.outside_top.values()))
+    table = _titled_table("Share of records that have", "", *(f"≥ {least} items" for least in columns))
+    for top, shares in description.outside_top.items():
+        table.add_row(f"outside the {top:,} most popular", *map(percent, shares.values()))
+    return table
+
+
+def _titled_table(title: str, first: str, *others: str) -> "Table":
+    table = borderless_table(title)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table

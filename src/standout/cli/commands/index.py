@@ -1,0 +1,77 @@
+"""`standout index`: read a data set and write it as an index."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.common_options import json_option
+from standout.cli.console import print_json, progress
+from standout.cli.source_options import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    from standout.release.model import Release
+
+__all__ = ["index"]
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Index to write."
+)
+@source_options
+@json_option
+def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json: bool) -> None:
+    """Read a data set once and write an index that opens quickly.
+
+    SOURCE is a file, a folder or a glob: CSV or TSV (plain, gzip, zstd, zip),
+    Parquet, MovieLens or the Netflix Prize files. An existing index at the output
+    is replaced once the new one is complete.
+
+    \b
+    Example:
+      standout index ratings.csv -o ratings.index
+      standout index sales.csv.gz -o sales.index --record Customer --item SKU
+
+    \b
+    JSON output:
+      index, bytes             the folder and its size
+      records, items, entries  sizes of the release
+      read                     how the source was read and what was rejected
+      fingerprint
+    """
+    from standout.release.index_writer import building
+
+    with progress() as report, building(output) as index_folder:
+        release = source.read(list(sources), report)
+        index_folder.write(release, report)
+    _show(release, output, as_json)
+
+
+def _show(release: "Release", output: Path, as_json: bool) -> None:
+    from standout.cli.reading_report import reading_lines
+
+    provenance = release.provenance.to_dict()
+    size = sum(file.stat().st_size for file in output.iterdir())
+    if as_json:
+        sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
+        location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}
+        print_json({**location, **sizes, "read": provenance})
+        return
+    for line in reading_lines(provenance):
+        click.echo(line)
+    click.echo(
+        f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "
+        f"{_values(release)}, {_times(release)}"
+    )
+    click.echo(f"index {output} ({size / 1e6:,.1f} MB), fingerprint {release.fingerprint}")
+
+
+def _values(release: "Release") -> str:
+    return "no values" if release.levels is None else f"{len(release.levels):,} values"
+
+
+def _times(release: "Release") -> str:
+    ends = release.time_range
+    return "no times" if ends is None else f"{ends[0]} to {ends[1]}"

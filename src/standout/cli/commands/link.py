@@ -1,0 +1,290 @@
+"""`standout link`: link the profiles of a public data set to records of a release."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from standout.cli.common_options import json_option, seed_option, threads_option
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    print_json,
+    print_text,
+    progress,
+)
+from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.source_options import (
+    Command,
+    SourceOptions,
+    prefixed_source_options,
+    source_options,
+)
+from standout.core.errors import ParameterError, StandoutError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.linking.links import Links
+    from standout.linking.value_scales import Values
+
+__all__ = ["check_output_path", "link"]
+
+FILE_SUFFIXES = (".csv", ".parquet", ".json", ".html")
+FOLDER_FILES = ("links.csv", "links.json", "report.html")
+REVIEW = "review.csv"
+SIZE_TITLES = {
+    "profiles": "profiles",
+    "claims": "claims",
+    "present": "present",
+    "right": "correct claims",
+}
+
+
+def _public_options(command: Command) -> Command:
+    return prefixed_source_options("public", "PUBLIC", command)
+
+
+@click.command()
+@click.argument("data")
+@click.argument("public")
+@click.option(
+    "--items",
+    default="auto",
+    show_default=True,
+    metavar="METHOD",
+    help="How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
+)
+@click.option(
+    "--values",
+    default="auto",
+    show_default=True,
+    metavar="METHOD",
+    help="How to align values: auto, same, quantiles, none, or SCALE,SHIFT.",
+)
+@click.option(
+    "--review",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Doubtful pairs of items with your decisions, in the format of review.csv.",
+)
+@click.option(
+    "--dates",
+    type=click.Choice(["use", "ignore", "learn"]),
+    default="use",
+    show_default=True,
+    help="Compare dates, ignore them, or try both for each profile.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["evidence", "eccentricity"]),
+    help="What decides about a claim. [default: evidence; with --phi: eccentricity, as in the paper]",
+)
+@click.option(
+    "--phi",
+    type=float,
+    metavar="FLOAT",
+    help="Minimum eccentricity for a claim. [default: learned from decoys]",
+)
+@click.option(
+    "--budget",
+    default=0.01,
+    show_default=True,
+    metavar="SHARE",
+    help="False claim budget: the largest share of absent people that may be claimed.",
+)
+@click.option("--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind.")
+@click.option("--assign", is_flag=True, help="Let only the best profile claim a record.")
+@click.option(
+    "--truth",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="CSV file with the columns profile and record: the right links, to measure precision and recall.",
+)
+@seed_option
+@threads_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER|FILE",
+    help="Folder for all results, or one file: NAME.csv, NAME.parquet, NAME.json or NAME.html.",
+)
+@_public_options
+@source_options
+@json_option
+def link(
+    data: str,
+    public: str,
+    source: SourceOptions,
+    public_source: SourceOptions,
+    items: str,
+    values: str,
+    review: Path | None,
+    dates: Literal["use", "ignore", "learn"],
+    by: Literal["evidence", "eccentricity"] | None,
+    phi: float | None,
+    budget: float,
+    decoys: int,
+    assign: bool,
+    truth: Path | None,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Link the profiles of PUBLIC to records of DATA.
+
+    Both are indexes, or any sources that `standout index` reads; the --public-…
+    options say how to read PUBLIC. Algorithm 1B of the paper scores the records for
+    each profile. The best record is claimed only if its evidence is stronger than
+    that of decoys: absent people, made by recombining profiles and by removing
+    people from DATA. The text output names nobody. The files and --json contain
+    ids; they are as private as your data.
+
+    \b
+    Example:
+      standout link release.index public.csv -o links
+      standout link release.csv imdb.csv --public-record user --truth truth.csv
+
+    \b
+    Exit codes:
+      0  all profiles were linked
+      1  an error
+      3  interrupted; the results are about the profiles linked so far
+
+    \b
+    JSON output:
+      table         profile, record (best guess), runner_up, evidence,
+                    eccentricity, score, runner_up_score, ties, bits_left,
+                    facts_used, facts_unknown, claimed, false_claim, contested,
+                    by_values, by_dates, by_items, carried_by, dates; right (with
+                    --truth)
+      claims, expected_false (if nobody of PUBLIC were in DATA), likely_false
+      phi           minimum for a claim
+      sizes         by number of facts used: profiles, claims; with --truth
+                    present, right
+      histograms    evidence and eccentricity of claims, others and decoys
+      truth, curve  precision, recall and false claims; by phi
+      alignment, settings, summary, complete, release, public, version
+    """
+    from standout.linking.link import link as link_releases
+
+    check_output_path(output, [data, public, items, truth], review)
+    scale = _parse_values(values)
+    with progress() as report:
+        release = source.read([data], report)
+        profiles = public_source.read([public], report)
+        links = link_releases(
+            release,
+            profiles,
+            items=items,
+            values=scale,
+            review=review,
+            dates=dates,
+            by=by,
+            phi=phi,
+            budget=budget,
+            decoys=decoys,
+            assign=assign,
+            truth=truth,
+            seed=seed,
+            threads=threads,
+            progress=report,
+        )
+        files = [] if output is None else _write(links, output, Path(data).name, Path(public).name)
+    _show(links, files, as_json)
+    if not links.complete:
+        sys.exit(INTERRUPTED)
+
+
+def _parse_values(text: str) -> "Values":
+    """Parse the name of a method, which the library checks, or SCALE,SHIFT."""
+    if "," not in text:
+        return cast("Values", text)
+    try:
+        scale, shift = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--values must be a method or two numbers like 0.5,0, got {text!r}") from None
+    return scale, shift
+
+
+def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], review: Path | None) -> None:
+    """Reject an output that cannot be written or would overwrite an input, before any work is done.
+
+    A review file that was given as input is written again with its decisions. Any other review file at
+    the output may hold somebody's work.
+    """
+    if output is None:
+        return
+    is_file = output.suffix in FILE_SUFFIXES
+    if is_file and (output.is_dir() or not output.parent.is_dir()):
+        raise ParameterError(f"--output must be a file in an existing folder, got {output}")
+    if not is_file and output.exists() and not output.is_dir():
+        raise ParameterError(
+            f"--output must be a folder or a file that ends in {', '.join(FILE_SUFFIXES)}, got {output}"
+        )
+    given = (*inputs, review if is_file else None)
+    protected = {Path(path).resolve() for path in given if path is not None}
+    for file in [output] if is_file else [output, *_folder_files(output), output / REVIEW]:
+        path = file.resolve()
+        if path in protected or (path.is_file() and path.parent in protected):
+            raise ParameterError(f"--output would overwrite {file}, which is an input: name another place")
+    old_review = output / REVIEW
+    if old_review.exists() and (review is None or review.resolve() != old_review.resolve()):
+        raise ParameterError(f"{old_review} exists: pass it as --review, or move it")
+
+
+def _folder_files(folder: Path) -> list[Path]:
+    return [folder / name for name in FOLDER_FILES]
+
+
+def _write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
+    """Write one file, or all files of a folder; return their paths."""
+    if output.suffix in FILE_SUFFIXES:
+        _write_file(links, output, data, public)
+        return [output]
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StandoutError(f"{output} cannot be made a folder: {error.strerror}") from error
+    files = _folder_files(output)
+    for file in files:
+        _write_file(links, file, data, public)
+    if links.alignment.doubtful.height:
+        links.alignment.write_review(output / REVIEW)
+        files.append(output / REVIEW)
+    return files
+
+
+def _write_file(links: "Links", file: Path, data: str, public: str) -> None:
+    if file.suffix == ".html":
+        links.to_html(file, data, public)
+        return
+    writers = {".csv": links.to_csv, ".parquet": links.to_parquet, ".json": links.to_json}
+    writers[file.suffix](file)
+
+
+def _show(links: "Links", files: list[Path], as_json: bool) -> None:
+    if as_json:
+        print_json(links.to_dict())
+        return
+    console().print(_table(links))
+    print_text("", links.alignment.words(), links.summary)
+    if files:
+        print_text(f"Written: {', '.join(map(str, files))}")
+    else:
+        print_text("The links themselves are not shown: -o FOLDER writes them, --json prints them.")
+
+
+def _table(links: "Links") -> "Table":
+    table = borderless_table()
+    measures = [name for name in SIZE_TITLES if name in links.sizes.columns]
+    number_columns(table, "facts used", *(SIZE_TITLES[name] for name in measures))
+    for row in links.sizes.iter_rows(named=True):
+        size = f"{row['from']:,}–{row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}"
+        table.add_row(size, *(f"{row[name]:,}" for name in measures))
+    return table

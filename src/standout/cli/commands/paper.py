@@ -1,0 +1,194 @@
+"""`standout paper`: reproduce the figures and tables of the paper."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.common_options import json_option, seed_option, threads_option
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    print_json,
+    print_text,
+    progress,
+    release_stamp,
+)
+from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.source_options import SourceOptions, source_options
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.paper.figure import Figure
+    from standout.paper.reproduction import Reproduction
+    from standout.paper.rows import Row
+
+__all__ = ["paper"]
+
+
+@click.command()
+@click.option("--data", metavar="DATA", help="Index or source to use instead of the stand-in.")
+@click.option(
+    "--records",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of people in the stand-in. [default: 480189, as in the paper]",
+)
+@click.option(
+    "--targets",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Number of targets for each bar.",
+)
+@click.option(
+    "--only",
+    metavar="FIGURES",
+    help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb. [default: all]",
+)
+@click.option(
+    "--qualifying",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Test entries of the Netflix Prize. [default: qualifying.txt next to DATA]",
+)
+@seed_option
+@threads_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder for the results.",
+)
+@source_options
+@json_option
+def paper(
+    data: str | None,
+    source: SourceOptions,
+    records: int | None,
+    targets: int,
+    only: str | None,
+    qualifying: Path | None,
+    seed: int,
+    threads: int | None,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Reproduce the figures and tables of the paper.
+
+    Without --data the command makes a stand-in for the Netflix Prize data and
+    stores it in the output folder. Use --data if you have the original. The folder
+    gets index.html, each figure as CSV, SVG and PNG, validation.csv with every
+    number, and readings.csv with other interpretations of the paper's text. If the
+    run is interrupted, the same command resumes it.
+
+    \b
+    Example:
+      standout paper --records 20000 -o paper
+      standout paper --data netflix.index --only 1,4,12 -o paper
+
+    \b
+    Exit codes:
+      0  all figures are complete
+      1  an error
+      3  the run was interrupted
+
+    \b
+    JSON output:
+      complete, page, summary
+      table     figure, figure_2008, about (attack: validates a stand-in; data),
+                panel, label, measure, unit, paper, ours, low, high, n, spread (of
+                our targets), tries (the paper's targets, estimated), left_out,
+                difference, allowed (sampling error), within_error, within_goal,
+                note
+      readings  figure, reading, mean and worst |difference|, bias, within (the
+                goal), cells
+      targets, seed, fingerprint, version
+    """
+    from standout.core.atomic_files import folder_at
+    from standout.paper.figures import chosen
+    from standout.paper.item_bits import find_qualifying
+    from standout.paper.reproduce import reproduce
+    from standout.paper.standin import standin
+
+    keys = {figure.key for figure in chosen(only)}
+    if data is not None and records is not None:
+        raise ParameterError("--records is for the stand-in: it cannot be used with --data")
+    folder_at(output)
+    with progress() as report:
+        if data is None:
+            release = standin(output, records, seed, threads, report)
+        else:
+            release = source.read([data], report)
+            qualifying = qualifying or find_qualifying(Path(data))
+        reproduction = reproduce(
+            release,
+            output,
+            targets=targets,
+            only=only,
+            qualifying=qualifying,
+            seed=seed,
+            threads=threads,
+            progress=report,
+        )
+    if as_json:
+        print_json(_to_dict(reproduction, keys))
+    else:
+        _show(reproduction, keys)
+    if not reproduction.complete:
+        sys.exit(INTERRUPTED)
+
+
+def _show(reproduction: "Reproduction", keys: set[str]) -> None:
+    from standout.paper.figures_page import source as data_note
+
+    screen = console()
+    for figure in reproduction.figures:
+        if figure.key in keys:
+            screen.print(_table(figure, reproduction.results[figure.key].rows))
+            screen.print()
+    for fit in reproduction.fits:
+        if fit.figure in keys and fit.reading == reproduction.fits[0].reading:
+            print_text(
+                f"Figure {fit.figure}: {fit.within} of {fit.cells} numbers are close to the paper's, with "
+                "its definitions as written. The page shows other readings."
+            )
+    print_text(data_note(reproduction.release), reproduction.summary, str(reproduction.page))
+    if not reproduction.complete:
+        print_text("Interrupted: run the same command again to resume.")
+
+
+def _table(figure: "Figure", rows: "tuple[Row, ...]") -> "Table":
+    from standout.paper.figures_page import difference, interval, judgement, number
+
+    also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
+    table = borderless_table(f"{figure.name}{also}: {figure.title}")
+    table.add_column("")
+    number_columns(table, "paper", "ours", "diff.")
+    table.add_column("")
+    for row in rows:
+        label = ", ".join(filter(None, (row.label, row.panel)))
+        ends = interval(row, "–")
+        ours = number(row.ours, row.unit) + (f" ({ends})" if ends else "")
+        table.add_row(label, number(row.paper, row.unit), ours, difference(row), judgement(row))
+    return table
+
+
+def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, Any]:
+    return {
+        "complete": reproduction.complete,
+        "page": str(reproduction.page),
+        "summary": reproduction.summary,
+        "table": [row for row in reproduction.table.to_dicts() if row["figure"] in keys],
+        "readings": [fit._asdict() for fit in reproduction.fits if fit.figure in keys],
+        "targets": reproduction.targets,
+        "seed": reproduction.seed,
+        **release_stamp(reproduction.release),
+    }

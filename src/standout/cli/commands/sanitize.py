@@ -1,0 +1,200 @@
+"""`standout sanitize`: change a data set so that fewer people can be identified."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.common_options import json_option, threads_option
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    print_json,
+    progress,
+    release_stamp,
+)
+from standout.cli.source_options import SourceOptions, source_options
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.release.model import Release
+    from standout.sanitized import Done, Sanitized
+
+__all__ = ["sanitize"]
+
+SIZES = ("records", "items", "entries")
+
+
+def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
+    """Print all steps and their syntax, and exit."""
+    if not is_wanted or context.resilient_parsing:
+        return
+    from standout.sanitizing.step_parser import STEPS
+
+    for step in STEPS:
+        click.echo(f"{step.name} {step.form}\n    {step.about}")
+    context.exit()
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="NAME.csv, NAME.parquet, or any other name for an index.",
+)
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="STEP",
+    help="A change, like 'round-time month' or 'drop-rare-items 10'. Repeat for several; they are made "
+    "in order.",
+)
+@click.option(
+    "--list-steps",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_steps,
+    help="Show all steps and their syntax, and exit.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Random seed that makes noise repeatable. Keep it secret. [default: a random one, not saved]",
+)
+@click.option("--renumber", is_flag=True, help="Give records new ids, 1 to N in random order.")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write which record represents which person to this CSV file. It is as private as DATA.",
+)
+@click.option("--force", is_flag=True, help="Overwrite existing output.")
+@threads_option
+@source_options
+@json_option
+def sanitize(
+    data: str,
+    source: SourceOptions,
+    output: Path,
+    steps: tuple[str, ...],
+    seed: int | None,
+    renumber: bool,
+    key: Path | None,
+    force: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Change a data set so that fewer people can be identified.
+
+    DATA is an index, or any source that `standout index` reads. Each step changes
+    the result of the one before. The sidecar file OUT.sanitized.json lists the
+    steps and is published with the output. It does not contain the seed, because
+    the seed could undo noise and new ids. Without --renumber the output keeps the
+    ids of DATA. To measure the remaining risk, run
+    `standout audit OUT --original DATA`.
+
+    \b
+    Example:
+      standout sanitize ratings.csv -o safer.csv --step "round-time month" \\
+          --step "drop-rare-items 10" --renumber --key key.csv
+
+    \b
+    JSON output:
+      output, sidecar, key     the files that were written
+      renumbered               whether ids are new
+      steps                    step; counts: sizes before and after, and changes
+      records, items, entries  sizes of the output
+      fingerprint, version     of the output
+    """
+    from standout.sanitizing.sanitize import sanitize as sanitize_release
+    from standout.sanitizing.step_parser import step
+    from standout.sanitizing.writer import check_places, write_sanitized
+
+    parsed = [step(text) for text in steps]
+    if not parsed and not renumber:
+        raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
+    check_places(output, key, force, Path(data))
+    with progress() as report:
+        release = source.read([data], report)
+        sanitized = sanitize_release(
+            release,
+            *parsed,
+            seed=secrets.randbits(63) if seed is None else seed,
+            renumber=renumber,
+            progress=report,
+            threads=threads,
+        )
+        sidecar = write_sanitized(sanitized, output, key=key, force=force, progress=report)
+    _show(sanitized, output, sidecar, key, as_json)
+
+
+def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
+    if as_json:
+        files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
+        print_json(files | _to_dict(sanitized))
+        return
+    console().print(_table(sanitized))
+    missing = int((sanitized.terms.stands < 0).sum())
+    click.echo(f"{missing:,} of {sanitized.original.n_records:,} people are not represented in the output.")
+    click.echo(f"{output}: {sanitized.n_entries:,} entries of {sanitized.n_records:,} records")
+    click.echo(f"{sidecar}: the steps, to be published with it")
+    if key is not None:
+        click.echo(f"{key}: which record represents which person, as private as the original")
+
+
+def _to_dict(sanitized: "Sanitized") -> dict[str, Any]:
+    return {
+        "renumbered": sanitized.renumbered,
+        "steps": [{"step": done.step, "counts": done.counts} for done in sanitized.done],
+        "records": sanitized.n_records,
+        "items": sanitized.n_items,
+        "entries": sanitized.n_entries,
+        **release_stamp(sanitized),
+    }
+
+
+def _table(sanitized: "Sanitized") -> "Table":
+    table = borderless_table()
+    table.add_column("step", overflow="fold")
+    number_columns(table, *SIZES)
+    table.add_column("changes", overflow="fold")
+    table.add_row("original", *_sizes(sanitized.original), "")
+    for done in sanitized.done:
+        counts = (f"{int(done.counts[name]):,}" for name in SIZES)
+        table.add_row(done.step, *counts, "\n".join(_changes(done)))
+    if sanitized.renumbered:
+        table.add_row("new ids", *_sizes(sanitized))
+    return table
+
+
+def _sizes(release: "Release") -> Iterator[str]:
+    return (f"{size:,}" for size in (release.n_records, release.n_items, release.n_entries))
+
+
+def _changes(done: "Done") -> Iterator[str]:
+    """Yield what a step changed, other than the sizes."""
+    counts = dict(done.counts)
+    for name in SIZES:
+        added = int(counts.pop(name) - counts.pop(f"{name} before"))
+        if added:
+            yield f"{abs(added):,} {name} {'added' if added > 0 else 'removed'}"
+    share = counts.pop("share changed", None)
+    for name, count in counts.items():
+        part = "" if share is None or not name.endswith(" changed") else f" ({100 * share:.3g} %)"
+        yield f"{_number(count)} {name}{part}"
+
+
+def _number(count: float) -> str:
+    return f"{int(count):,}" if count == int(count) else f"{count:.3g}"

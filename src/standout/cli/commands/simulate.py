@@ -1,0 +1,304 @@
+"""`standout simulate`: attack records whose owner is known, and measure the adversary's success."""
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.adversary_options import AdversaryOptions, adversary_options
+from standout.cli.common_options import (
+    check_table_path,
+    json_option,
+    parse_counts,
+    parse_targets,
+    seed_option,
+    table_option,
+    threads_option,
+)
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    percent,
+    print_json,
+    print_text,
+    progress,
+    suggest_index,
+)
+from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.original_options import OriginalOptions, original_options
+from standout.cli.source_options import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from standout.evaluate.estimates import Estimate
+    from standout.evaluate.simulate import Cell, Simulation
+
+__all__ = ["simulate"]
+
+LABEL_WIDTH, COLUMN_WIDTH = 40, 22
+"""Characters of the labels with the baseline, and of a number with its interval."""
+RATE_TITLES = {
+    "identified": "identified",
+    "in_top": "in the lineup",
+    "similar": "best guess similar",
+    "correct_claims": "correct claims",
+    "wrong_claims": "wrong claims",
+    "no_claim": "no claim",
+    "absent_claims": "absent claims",
+    "equal_error": "equal error rate",
+    "revealed_correct_share": "share of these correct",
+}
+NUMBER_TITLES = {
+    "phi": "φ",
+    "bits_left": "bits left",
+    "bits_gained": "bits gained",
+    "lineup": "median lineup",
+    "revealed": "items revealed",
+    "revealed_correct": "items revealed correctly",
+}
+SETTING_TITLES = {
+    "absent_claims<=": "absent ≤ ",
+    "equal_error": "equal errors",
+    "phi=": "φ = ",
+    "theta=": "Sim ≥ ",
+    "top=": "first ",
+    "mass=": "",
+    "mixed": "or guess",
+}
+NOTE = (
+    "95 % intervals in brackets. The last column is the baseline: guessing without knowledge. "
+    "Nobody is called safe: people whom this adversary does not identify may be identified by another."
+)
+
+
+@click.command()
+@click.argument("data")
+@adversary_options
+@click.option(
+    "--facts",
+    metavar="N,…",
+    help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10. [default: all]",
+)
+@click.option("--targets", default="1000", show_default=True, metavar="N|all", help="Number of targets.")
+@click.option(
+    "--precision",
+    type=float,
+    metavar="SHARE",
+    help="Stop as soon as rates are known to within ± SHARE. [default: use all targets]",
+)
+@click.option("--draws", default=1, show_default=True, metavar="N", help="Draws of known facts per target.")
+@click.option(
+    "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."
+)
+@click.option(
+    "--budget",
+    default=0.01,
+    show_default=True,
+    metavar="SHARE",
+    help="False claim budget: the largest share of absent targets that may be claimed.",
+)
+@click.option(
+    "--theta",
+    default=0.5,
+    show_default=True,
+    metavar="FLOAT",
+    help="Minimum similarity to count a wrong record as similar to the target.",
+)
+@click.option("--top", default=10, show_default=True, metavar="N", help="Length of the lineup.")
+@click.option(
+    "--absent/--no-absent",
+    default=True,
+    show_default=True,
+    help="Also attack with the target removed from the data, to count false claims.",
+)
+@seed_option
+@threads_option
+@table_option
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Name of the checkpoint files. An interrupted run resumes from them.",
+)
+@original_options
+@source_options
+@json_option
+def simulate(
+    data: str,
+    source: SourceOptions,
+    original: OriginalOptions,
+    adversary: AdversaryOptions,
+    facts: str | None,
+    targets: str,
+    precision: float | None,
+    draws: int,
+    phi: float,
+    budget: float,
+    theta: float,
+    top: int,
+    absent: bool,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure how well an adversary identifies people.
+
+    DATA is an index, or any source that `standout index` reads. Targets are drawn
+    at random. The adversary knows a few facts about each, as inaccurate as the
+    options say, and attacks with Algorithm 1B of the paper. The output shows how
+    often the best guess is right, how often claims are correct or wrong, how much
+    is revealed, and how often absent people are claimed.
+
+    Measure a sanitized release with --original: the targets and the known facts are
+    then those of the original. The --original-… options say how to read it.
+
+    \b
+    Example:
+      standout simulate ratings.csv --knows 8 --wrong 2 --facts 2,4,8
+      standout simulate ratings.index --targets all --items rarest --json
+
+    \b
+    Exit codes:
+      0  all targets were attacked
+      1  an error
+      3  interrupted; the numbers are about the targets attacked so far
+
+    \b
+    JSON output:
+      complete  whether all targets were attacked
+      original  fingerprint of the original, or null
+      present   share of targets that DATA represents
+      table     one row per measure: adversary, facts, measure, setting, estimate,
+                low, high, n, baseline, left_out, seed, fingerprint, version
+      curves    by adversary and facts: the trade-off over phi, and the
+                calibration of probabilities
+    """
+    from standout.evaluate.result_table import write
+    from standout.evaluate.simulate import simulate as run_simulation
+
+    described = adversary.adversary()
+    fact_counts = None if facts is None else parse_counts("--facts", facts)
+    target_count = parse_targets(targets)
+    check_table_path(output)
+    with progress() as report:
+        release = original.read(data, source, report)
+        simulation = run_simulation(
+            release,
+            described,
+            facts=fact_counts,
+            targets=target_count,
+            precision=precision,
+            draws=draws,
+            phi=phi,
+            budget=budget,
+            theta=theta,
+            top=top,
+            absent=absent,
+            seed=seed,
+            threads=threads,
+            progress=report,
+            save=save,
+        )
+    if output is not None:
+        write(simulation.table, output)
+    _show(simulation, as_json)
+    suggest_index(release, data)
+    if not simulation.complete:
+        sys.exit(INTERRUPTED)
+
+
+def _show(simulation: "Simulation", as_json: bool) -> None:
+    if as_json:
+        print_json(_to_dict(simulation))
+        return
+    if not simulation.cells:
+        print_text("Interrupted before the first targets were attacked.")
+        return
+    screen = console()
+    columns = max(1, (screen.width - LABEL_WIDTH) // COLUMN_WIDTH)
+    for adversary in dict.fromkeys(cell.adversary for cell in simulation.cells):
+        cells = [cell for cell in simulation.cells if cell.adversary == adversary]
+        for first in range(0, len(cells), columns):
+            screen.print(_table(simulation, adversary, cells[first : first + columns]))
+            screen.print()
+        print_text(_targets_note(simulation, cells[0]))
+    print_text(NOTE)
+
+
+def _table(simulation: "Simulation", adversary: str, cells: "list[Cell]") -> "Table":
+    table = borderless_table(adversary)
+    table.add_column("", no_wrap=True)
+    facts = (f"{cell.facts} fact{'s' * (cell.facts != 1)}" for cell in cells)
+    number_columns(table, *facts, "baseline")
+    columns = [list(cell.rows(simulation.question, simulation.phi, simulation.budget)) for cell in cells]
+    for rows in zip(*columns, strict=True):
+        measure, setting, first = rows[0]
+        if measure not in RATE_TITLES and measure not in NUMBER_TITLES:
+            continue
+        numbers = (_with_interval(measure, estimate) for _, _, estimate in rows)
+        baseline = "" if first.baseline is None else _number(measure, first.baseline)
+        table.add_row(_label(measure, setting), *numbers, baseline)
+    return table
+
+
+def _label(measure: str, setting: str) -> str:
+    title = RATE_TITLES.get(measure) or NUMBER_TITLES[measure]
+    for name, text in SETTING_TITLES.items():
+        setting = setting.replace(name, text)
+    return f"{title} ({setting})" if setting else title
+
+
+def _with_interval(measure: str, estimate: "Estimate") -> str:
+    value = _number(measure, estimate.value)
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return value
+    low, high = (_number(measure, end).removesuffix(" %") for end in (estimate.low, estimate.high))
+    return f"{value} ({low}–{high})"
+
+
+def _number(measure: str, value: float) -> str:
+    if measure in RATE_TITLES:
+        return percent(value) if value >= 0.001 or value == 0 else f"{100 * value:.1g} %"
+    if abs(value) >= 10_000:
+        return f"{value / 1000:,.1f}k"
+    is_whole = abs(value) >= 100 or (measure == "lineup" and value == int(value))
+    return f"{value:,.0f}" if is_whole else f"{value:.2f}"
+
+
+def _targets_note(simulation: "Simulation", cell: "Cell") -> str:
+    targets = len(cell.outcomes)
+    interrupted = "" if simulation.complete else " (interrupted)"
+    note = (
+        f"{targets:,} targets{interrupted}; {cell.left_out:,} of {cell.asked:,} records have too few items."
+    )
+    if simulation.original is not None:
+        missing = round((1 - cell.present) * targets)
+        note += (
+            " Targets and known facts are those of the original; "
+            f"the release does not represent {missing:,} of the targets."
+        )
+    return f"{note}\n"
+
+
+def _to_dict(simulation: "Simulation") -> dict[str, Any]:
+    return {
+        "complete": simulation.complete,
+        "original": simulation.original,
+        "present": simulation.cells[0].present if simulation.cells else None,
+        "table": simulation.table.to_dicts(),
+        "curves": [
+            {
+                "adversary": cell.adversary,
+                "facts": cell.facts,
+                "curve": cell.tradeoff.curve().to_dicts(),
+                "calibration": cell.calibration().to_dicts(),
+            }
+            for cell in simulation.cells
+        ],
+    }

@@ -1,0 +1,132 @@
+"""`standout sparsity`: the nearest neighbour of every record, and Definition 1 of the paper."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.common_options import (
+    check_table_path,
+    json_option,
+    seed_option,
+    table_option,
+    threads_option,
+)
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    percent,
+    percent_interval,
+    print_json,
+    print_text,
+    progress,
+    release_stamp,
+    suggest_index,
+)
+from standout.cli.option_errors import naming_options
+from standout.cli.source_options import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    from standout.release.model import Release
+    from standout.theory.sparsity import Sparsity
+
+__all__ = ["sparsity"]
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "--within-value",
+    type=float,
+    metavar="E",
+    help="Largest difference between values that counts as equal. [default: values do not matter]",
+)
+@click.option(
+    "--within-days",
+    type=float,
+    metavar="DAYS",
+    help="Largest difference between dates that counts as equal. [default: dates do not matter]",
+)
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine. [default: all]"
+)
+@seed_option
+@threads_option
+@table_option
+@source_options
+@json_option
+def sparsity(
+    data: str,
+    source: SourceOptions,
+    within_value: float | None,
+    within_days: float | None,
+    sample: int | None,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure how similar each record's nearest neighbour is.
+
+    The similarity of two records is the number of items they share, divided by
+    the number of items that either has. With --within-value and --within-days an
+    item is shared only if its values and dates are close as well. The table is
+    Definition 1 of the paper: a release is (ε, δ)-sparse if at most a share δ of
+    the records has a neighbour more similar than ε.
+
+    \b
+    Example:
+      standout sparsity ratings.csv
+      standout sparsity ratings.index --within-value 1 --within-days 14
+
+    \b
+    JSON output:
+      by           what counts as similar
+      records, of  number of records examined, of how many
+      table        epsilon, delta, low, high, n
+      curve        similarity; share of records with a neighbour at least that
+                   similar; low, high, n
+      fingerprint, version
+    """
+    from standout.evaluate.result_table import write
+    from standout.similarity.attributes import Within
+    from standout.theory.sparsity import sparsity as measure_sparsity
+
+    check_table_path(output)
+    with naming_options(value="--within-value", time="--within-days"):
+        similarity = Within(value=within_value, time=within_days)
+    with progress() as report:
+        release = source.read([data], report)
+        result = measure_sparsity(
+            release, similarity, sample=sample, seed=seed, threads=threads, progress=report
+        )
+    if output is not None:
+        write(result.curve(), output)
+    _show(result, _criterion(within_value, within_days), release, as_json)
+    suggest_index(release, data)
+
+
+def _criterion(within_value: float | None, within_days: float | None) -> str:
+    text = "items in common"
+    text += "" if within_value is None else f", values within {within_value:g}"
+    return text + ("" if within_days is None else f", dates within {within_days:g} days")
+
+
+def _show(result: "Sparsity", criterion: str, release: "Release", as_json: bool) -> None:
+    rows = result.table().to_dicts()
+    if as_json:
+        sizes = {"by": criterion, "records": len(result.records), "of": result.total}
+        print_json({**sizes, "table": rows, "curve": result.curve().to_dicts(), **release_stamp(release)})
+        return
+    table = borderless_table("Share δ of records with a neighbour more similar than ε")
+    table.add_column("ε")
+    number_columns(table, "δ")
+    for row in rows:
+        table.add_row(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"]))
+    print_text(f"{result}\nby {criterion}")
+    console().print(table)
+    print_text(
+        f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
+        "similar. For these people, a record that matches what is known about them is their own."
+    )

@@ -1,0 +1,196 @@
+"""`standout synthesize`: make a synthetic data set."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from standout.cli.common_options import json_option, seed_option, threads_option
+from standout.cli.console import (
+    borderless_table,
+    console,
+    print_json,
+    print_text,
+    progress,
+    release_stamp,
+)
+from standout.core.errors import ParameterError, StandoutError
+
+if TYPE_CHECKING:
+    from standout.core.progress import Progress
+    from standout.release.model import Release
+    from standout.synthetic.calibration import Calibration
+
+__all__ = ["synthesize"]
+
+LABEL_WIDTH, NUMBER_WIDTHS = 37, {"target": 11, "achieved": 11, "±": 7, "": 6}
+"""Widths of the calibration table: 80 characters with the gaps between columns."""
+
+
+@click.command()
+@click.option(
+    "--like",
+    type=click.Choice(["quick", "netflix", "flat"]),
+    default="quick",
+    show_default=True,
+    help="quick: long tails, not calibrated; netflix: a stand-in for the Netflix Prize data; "
+    "flat: no structure.",
+)
+@click.option(
+    "--records", type=int, metavar="N", help="Number of records. [default: 10,000; netflix: 480,189]"
+)
+@click.option(
+    "--items",
+    type=int,
+    metavar="N",
+    help="Number of items. [default: 2,000; netflix: as many of 17,770 as the records have]",
+)
+@click.option(
+    "--entries",
+    type=int,
+    metavar="N",
+    help="Number of entries. [default: 50 per record; netflix: 209 per record]",
+)
+@seed_option
+@threads_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="NAME.csv, NAME.parquet, or any other name for an index.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="With --like netflix: compare its statistics with those published about the Netflix Prize data.",
+)
+@click.option(
+    "--nearest",
+    type=click.IntRange(0),
+    default=2_000,
+    show_default=True,
+    metavar="N",
+    help="Records whose nearest neighbour --check searches; 0: none.",
+)
+@json_option
+def synthesize(
+    like: Literal["quick", "netflix", "flat"],
+    records: int | None,
+    items: int | None,
+    entries: int | None,
+    seed: int,
+    threads: int | None,
+    output: Path | None,
+    check: bool,
+    nearest: int,
+    as_json: bool,
+) -> None:
+    """Make a synthetic data set with the shape of a real one.
+
+    With --check its statistics are compared with the published ones; nothing is
+    written then unless -o is given.
+
+    \b
+    Example:
+      standout synthesize --records 1000 -o people.csv
+      standout synthesize --like netflix --records 20000 --check
+
+    \b
+    JSON output:
+      output, like, seed, records, items, entries
+      calibration  with --check: group, statistic, target, achieved, tolerance,
+                   verdict (met: within the tolerance; near: within twice the
+                   tolerance; missed)
+      fingerprint, version
+    """
+    from standout.synthetic.synthesize import synthesize as make_release
+
+    _check_options(like, records, output, check)
+    with progress() as report:
+        release = make_release(
+            like=like,
+            records=records,
+            items=items,
+            entries=entries,
+            seed=seed,
+            threads=threads,
+            progress=report,
+        )
+        calibration = _calibration(release, nearest, seed, threads, report) if check else None
+        if output is not None:
+            _write(release, output, report)
+    if as_json:
+        request = {"output": None if output is None else str(output), "like": like, "seed": seed}
+        print_json(request | _to_dict(release, calibration))
+        return
+    if calibration is not None:
+        _show_calibration(calibration)
+    name = "not written" if output is None else str(output)
+    click.echo(f"{name}: {release.n_entries:,} entries of {release.n_records:,} records")
+
+
+def _check_options(like: str, records: int | None, output: Path | None, check: bool) -> None:
+    """Reject options that cannot work, before any work is done."""
+    if check and like != "netflix":
+        raise ParameterError(f"--check needs --like netflix, got --like {like}")
+    if check and records is not None:
+        from standout.synthetic.calibration import check_records
+
+        check_records(records)
+    if output is None:
+        if not check:
+            raise ParameterError("--output is missing: name a file or folder to write, or use --check")
+        return
+    if not output.parent.is_dir():
+        raise StandoutError(f"{output.parent} is not a folder")
+    if output.is_file():
+        raise StandoutError(f"{output} exists and is not overwritten: name another file")
+
+
+def _calibration(
+    release: "Release", nearest: int, seed: int, threads: int | None, report: "Progress"
+) -> "Calibration":
+    from standout.synthetic.calibration import calibration
+
+    return calibration(release, nearest=nearest, seed=seed, threads=threads, progress=report)
+
+
+def _write(release: "Release", output: Path, report: "Progress") -> None:
+    from standout.release.export import write_table
+    from standout.release.store import save
+
+    write = write_table if output.suffix in (".csv", ".parquet") else save
+    write(release, output, report)
+
+
+def _to_dict(release: "Release", calibration: "Calibration | None") -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "records": release.n_records,
+        "items": release.n_items,
+        "entries": release.n_entries,
+    }
+    if calibration is not None:
+        content["calibration"] = calibration.table.to_dicts()
+    return content | release_stamp(release)
+
+
+def _show_calibration(calibration: "Calibration") -> None:
+    """Print one table per group, with the columns of all tables aligned."""
+    screen = console()
+    for group, statistics in groupby(calibration.statistics, key=lambda statistic: statistic.group):
+        table = borderless_table()
+        table.add_column(group[0].upper() + group[1:], width=LABEL_WIDTH, no_wrap=True)
+        for name, width in NUMBER_WIDTHS.items():
+            table.add_column(name, justify="right", width=width, no_wrap=True)
+        for row in statistics:
+            numbers = (_number(row.target, 4), _number(row.achieved, 4), _number(row.tolerance, 2))
+            table.add_row(row.statistic, *numbers, row.verdict)
+        screen.print(table)
+        screen.print()
+    print_text(f"{calibration}.\nmet: within the tolerance (±); near: within twice the tolerance.\n")
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"

@@ -1,0 +1,138 @@
+"""`standout unicity`: how many records a few of their entries single out."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.common_options import (
+    json_option,
+    parse_counts,
+    parse_number_or_none,
+    seed_option,
+    threads_option,
+)
+from standout.cli.console import (
+    borderless_table,
+    console,
+    number_columns,
+    percent_interval,
+    print_json,
+    progress,
+    release_stamp,
+    suggest_index,
+)
+from standout.cli.option_errors import naming_options
+from standout.cli.source_options import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    from standout.release.model import Release
+    from standout.theory.unicity import Unicity
+
+__all__ = ["unicity"]
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "-k",
+    "entry_counts",
+    default="1-4",
+    show_default=True,
+    metavar="K,…",
+    help="Numbers of known entries: 4, or 1,2,4, or 1-4.",
+)
+@click.option(
+    "--within-value",
+    default="0",
+    show_default=True,
+    metavar="E|none",
+    help="Accuracy of known values; none: values are unknown.",
+)
+@click.option(
+    "--bin-days",
+    type=float,
+    metavar="DAYS",
+    help="Accuracy of known dates: bins of this many days. [default: dates are unknown]",
+)
+@click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
+@seed_option
+@threads_option
+@source_options
+@json_option
+def unicity(
+    data: str,
+    source: SourceOptions,
+    entry_counts: str,
+    within_value: str,
+    bin_days: float | None,
+    targets: int,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Measure how many records k of their entries single out.
+
+    A record is singled out if no other record has all k entries, with values
+    within --within-value and dates in the same bins.
+
+    \b
+    Example:
+      standout unicity ratings.csv -k 1-4
+      standout unicity ratings.csv -k 2 --within-value none --bin-days 30
+
+    \b
+    JSON output:
+      by       what is known about an entry
+      unicity  k, share, low, high, n, baseline, left_out (too few entries)
+      fingerprint, version
+    """
+    from standout.theory.unicity import unicity as measure_unicity
+
+    value = parse_number_or_none("--within-value", within_value)
+    counts = parse_counts("-k", entry_counts)
+    with progress() as report, naming_options(k="-k", value="--within-value", time="--bin-days"):
+        release = source.read([data], report)
+        results = measure_unicity(
+            release,
+            counts,
+            value=value,
+            time=bin_days,
+            targets=targets,
+            seed=seed,
+            threads=threads,
+            progress=report,
+        )
+    _show(results, _knowledge(value, bin_days), release, as_json)
+    suggest_index(release, data)
+
+
+def _knowledge(value: float | None, bin_days: float | None) -> str:
+    text = "item" + ("" if value is None else ", value" if value == 0 else f", value ± {value:g}")
+    return text + ("" if bin_days is None else f", date to {bin_days:g} days")
+
+
+def _show(results: "Sequence[Unicity]", knowledge: str, release: "Release", as_json: bool) -> None:
+    if as_json:
+        print_json({"by": knowledge, "unicity": list(map(_to_dict, results)), **release_stamp(release)})
+        return
+    table = borderless_table(f"Records that k of their entries single out, by {knowledge}")
+    table.add_column("k")
+    number_columns(table, "singled out", "targets", "too few entries")
+    for result in results:
+        share = percent_interval(result.share.value, result.share.low, result.share.high)
+        table.add_row(str(result.k), share, f"{result.share.n:,}", f"{result.left_out:,}")
+    console().print(table)
+
+
+def _to_dict(result: "Unicity") -> dict[str, float | int | None]:
+    share = result.share
+    return {
+        "k": result.k,
+        "share": share.value,
+        "low": share.low,
+        "high": share.high,
+        "n": share.n,
+        "baseline": share.baseline,
+        "left_out": result.left_out,
+    }

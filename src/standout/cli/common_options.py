@@ -1,0 +1,94 @@
+"""Options that several commands share, and the parsing of their values."""
+
+import re
+from pathlib import Path
+
+import click
+
+from standout.core.errors import ParameterError
+
+__all__ = [
+    "check_table_path",
+    "data_stem",
+    "json_option",
+    "ladder_option",
+    "parse_counts",
+    "parse_number_or_none",
+    "parse_targets",
+    "seed_option",
+    "table_option",
+    "threads_option",
+]
+
+TABLE_SUFFIXES = (".csv", ".parquet", ".json")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of threads. [default: all cores]",
+)
+seed_option = click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Random seed; the same seed gives the same numbers.",
+)
+ladder_option = click.option(
+    "--ladder",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="TOML file with your own adversaries (see docs/ladder.toml). [default: the built-in ladder]",
+)
+table_option = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the table to NAME.csv, NAME.parquet or NAME.json.",
+)
+
+
+def check_table_path(path: Path | None) -> None:
+    """Reject an output table whose name or folder is unusable, before any work is done."""
+    if path is None:
+        return
+    if path.suffix not in TABLE_SUFFIXES:
+        raise ParameterError(f"--output must end in {', '.join(TABLE_SUFFIXES)}, got {path.name!r}")
+    if not path.parent.is_dir():
+        raise ParameterError(f"--output must be in an existing folder, {path.parent} is not a folder")
+
+
+def data_stem(data: str) -> str:
+    """Return the name of a source without folder and suffixes, for default output names."""
+    return Path(data.rstrip("/")).name.split(".")[0] or "data"
+
+
+def parse_number_or_none(option: str, text: str) -> float | None:
+    """Parse a number, or None for the word none."""
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{option} must be a number or none, got {text!r}") from None
+
+
+def parse_counts(option: str, text: str) -> list[int]:
+    """Parse whole numbers: 4, or 2,4,8, or 2-10."""
+    ends = re.fullmatch(r"(\d+)-(\d+)", text.strip())
+    try:
+        return list(range(int(ends[1]), int(ends[2]) + 1) if ends else map(int, text.split(",")))
+    except ValueError:
+        raise ParameterError(f"{option} must be like 4, 2,4,8 or 2-10, got {text!r}") from None
+
+
+def parse_targets(text: str) -> int | str:
+    """Parse a number of targets, or the word all."""
+    if text == "all":
+        return text
+    if not (text.isascii() and text.isdecimal()):
+        raise ParameterError(f"--targets must be a whole number or all, got {text!r}")
+    return int(text)

@@ -1,0 +1,133 @@
+"""What the commands share for printing: tables for people, JSON for machines, a progress bar."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout._version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from standout.core.progress import Progress
+    from standout.release.model import Release
+
+__all__ = [
+    "borderless_table",
+    "console",
+    "number_columns",
+    "percent",
+    "percent_interval",
+    "print_json",
+    "print_text",
+    "progress",
+    "release_stamp",
+    "suggest_index",
+]
+
+BAR_DELAY = 1.0  # seconds before a progress bar appears
+LARGE = 1_000_000
+
+
+@contextmanager
+def progress() -> Iterator["Progress"]:
+    """Show a progress bar on a terminal for work that takes longer than a second."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description:20}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    start = time.monotonic()
+    tasks: dict[str, TaskID] = {}
+
+    def update(stage: str, done: int, total: int) -> None:
+        if time.monotonic() - start < BAR_DELAY:
+            return
+        if stage not in tasks:
+            for task in tasks.values():
+                bar.update(task, visible=False)
+            tasks[stage] = bar.add_task(stage, total=total)
+            bar.start()
+        bar.update(tasks[stage], completed=done, total=total)
+
+    try:
+        yield update
+    finally:
+        bar.stop()
+
+
+def console(**settings: Any) -> "Console":
+    """Return a console that shows text from data as it is, never as markup."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, **settings)
+
+
+def print_text(*lines: str) -> None:
+    """Print sentences without breaking lines."""
+    for line in lines:
+        console().print(line, soft_wrap=True)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print an object for machines."""
+    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def release_stamp(release: "Release") -> dict[str, str]:
+    """Return what every JSON output says about its origin."""
+    return {"fingerprint": release.fingerprint, "version": __version__}
+
+
+def borderless_table(title: str | None = None) -> "Table":
+    """Return an empty table without lines, its title on the left."""
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+
+
+def number_columns(table: "Table", *names: str) -> None:
+    """Add right-aligned columns whose cells are never broken."""
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+
+
+def percent(share: float) -> str:
+    """Format a share.
+
+    >>> percent(0.125)
+    '12.5 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def percent_interval(value: float, low: float, high: float) -> str:
+    """Format a share with its interval, which is omitted for a share known exactly.
+
+    >>> percent_interval(0.125, 0.1, 0.2), percent_interval(0.125, 0.125, 0.125)
+    ('12.5 % (10.0–20.0)', '12.5 %')
+    """
+    ends = "" if low == high else f" ({100 * low:.1f}–{100 * high:.1f})"
+    return percent(value) + ends
+
+
+def suggest_index(release: "Release", data: str) -> None:
+    """Suggest building an index after a large raw source was read on a terminal."""
+    if release.known_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
+        click.echo(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)

@@ -1,0 +1,10 @@
+"""Exit codes of the commands. 0 is success, 1 an error, 2 wrong usage."""
+
+__all__ = ["INTERRUPTED", "LIMIT_EXCEEDED", "NOT_TRUSTED"]
+
+INTERRUPTED = 3
+"""The run was interrupted; running the same command again resumes it where a checkpoint exists."""
+LIMIT_EXCEEDED = 4
+"""The risk may exceed `--fail-above`, or no candidate meets the limit of `advise --fail`."""
+NOT_TRUSTED = 5
+"""The audit failed its own checks: its numbers must not be used."""

@@ -1,0 +1,73 @@
+"""Options for the original of a sanitized release, and reading both together."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.source_options import Command, SourceOptions, prefixed_source_options
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from standout.core.progress import Progress
+    from standout.release.model import Release
+
+__all__ = ["OriginalOptions", "original_options"]
+
+WARNING = (
+    "standout: warning: {} was sanitized, but --original is missing. Known facts are therefore taken from "
+    "the sanitized data itself. This usually overstates how many people can be identified, and it ignores "
+    "people who were removed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalOptions:
+    """The data that DATA was made from, if given: its source, its key file, and how to read it."""
+
+    data: str | None
+    key: Path | None
+    source: SourceOptions
+
+    def read(self, data: str, source: SourceOptions, progress: "Progress") -> "Release":
+        """Read DATA with its original; warn if DATA was sanitized and no original is given."""
+        from standout.sanitizing.sidecar import sidecar_path
+
+        if self.data is None:
+            given = ["--key"] if self.key is not None else self.source.given
+            if given:
+                raise ParameterError(f"{given[0]} needs --original, the data that {data} was made from")
+            if sidecar_path(Path(data)).is_file():
+                click.echo(WARNING.format(Path(data).name), err=True)
+            return source.read([data], progress)
+        if source.given:
+            raise ParameterError(
+                f"{source.given[0]} cannot be used with --original: {data} is read as its sidecar file says"
+            )
+        from standout.sanitizing.reopen import open_sanitized
+
+        return open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
+
+
+def original_options(command: Command) -> Command:
+    """Add --original, --key and the options for reading the original; passed on as `original`."""
+
+    @functools.wraps(command)
+    def run(original: str | None, key: Path | None, original_source: SourceOptions, **others: Any) -> None:
+        command(original=OriginalOptions(original, key, original_source), **others)
+
+    decorated = prefixed_source_options("original", "the original", run)
+    decorated = click.option(
+        "--key",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Key file written by `standout sanitize --key`. Needed if ids are new or one record "
+        "represents several people.",
+    )(decorated)
+    return click.option(
+        "--original",
+        metavar="IN",
+        help="Data that `standout sanitize` made DATA from. Known facts are taken from it.",
+    )(decorated)

@@ -1,0 +1,255 @@
+"""Options that say how to read a source, shared by every command that reads one."""
+
+import csv
+import functools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from standout.core.errors import ParameterError, StandoutError
+
+if TYPE_CHECKING:
+    from standout.core.progress import Progress
+    from standout.ingest.options import Options
+    from standout.ingest.rejects import Rejects
+    from standout.ingest.value_levels import ValueType
+    from standout.release.build import Repeats
+    from standout.release.clock import TimeUnit
+    from standout.release.model import Release
+
+__all__ = ["Command", "SourceOptions", "prefixed_source_options", "source_options"]
+
+Command = Callable[..., None]
+option = functools.partial(click.option, show_default=True)
+
+OPTIONS = [
+    option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
+    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
+    option("--value", metavar="COLUMN", help="Column of the value."),
+    option("--no-value", is_flag=True, help="Ignore values."),
+    option("--time", metavar="COLUMN", help="Column of the time."),
+    option("--no-time", is_flag=True, help="Ignore times."),
+    option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
+    option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
+    option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    option("--quote", metavar="CHAR", default='"', help="Quote character, '' for none."),
+    option("--encoding", metavar="NAME", default="utf-8", help="Text encoding."),
+    option("--member", metavar="NAME", help="File to read from a zip archive."),
+    option(
+        "--value-type",
+        type=click.Choice(["auto", "number", "text"]),
+        default="auto",
+        help="Whether values are numbers or categories.",
+    ),
+    option("--value-bin", type=float, metavar="WIDTH", help="Round numbers down to multiples of WIDTH."),
+    option(
+        "--time-format",
+        metavar="FORMAT",
+        help="Format of times: s, ms, us or ns since 1970, iso, or a pattern like %d.%m.%Y.",
+    ),
+    option(
+        "--time-unit",
+        type=click.Choice(["day", "hour", "minute"]),
+        default="day",
+        help="Resolution of times.",
+    ),
+    option(
+        "--zone",
+        metavar="NAME",
+        default="UTC",
+        help="Time zone to convert Unix times and times with a zone to. Other times are kept as written.",
+    ),
+    option(
+        "--repeats",
+        type=click.Choice(["last", "first", "max", "error"]),
+        default="last",
+        help="Entry to keep when a record has the same item several times: "
+        "by time and then row, or the largest value.",
+    ),
+    option(
+        "--max-rejects",
+        default="0",
+        metavar="N|SHARE",
+        help="Maximum number of unusable rows, or their share, like 5%.",
+    ),
+    option(
+        "--rejects",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write source, line and reason of each unusable row to this CSV file.",
+    ),
+]
+
+SECOND_SOURCE_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "record": ("Column of the record id in {}.", {"metavar": "COLUMN"}),
+    "item": ("Column of the item in {}.", {"metavar": "COLUMN", "multiple": True}),
+    "value": ("Column of the value in {}.", {"metavar": "COLUMN"}),
+    "no-value": ("Ignore the values of {}.", {"is_flag": True}),
+    "time": ("Column of the time in {}.", {"metavar": "COLUMN"}),
+    "no-time": ("Ignore the times of {}.", {"is_flag": True}),
+    "titles": ("Titles of the items of {}.", {"metavar": "FILE"}),
+    "separator": ("Separator of {}; \\t is a tab.", {"metavar": "TEXT"}),
+    "encoding": ("Text encoding of {}.", {"metavar": "NAME"}),
+    "time-format": ("Format of times in {}, as --time-format.", {"metavar": "FORMAT"}),
+    "max-rejects": ("Maximum number or share of unusable rows of {}.", {"metavar": "N|SHARE"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """How to read one source. `given` names the options that the user set, as they are typed."""
+
+    record: str | None = None
+    item: tuple[str, ...] = ()
+    value: str | None = None
+    no_value: bool = False
+    time: str | None = None
+    no_time: bool = False
+    separator: str | None = None
+    header: bool | None = None
+    quote: str = '"'
+    encoding: str = "utf-8"
+    member: str | None = None
+    value_type: "ValueType" = "auto"
+    value_bin: float | None = None
+    time_format: str | None = None
+    time_unit: "TimeUnit" = "day"
+    zone: str = "UTC"
+    repeats: "Repeats" = "last"
+    max_rejects: str = "0"
+    titles: str | None = None
+    rejects: Path | None = None
+    given: tuple[str, ...] = ()
+
+    def read(self, sources: list[str], progress: "Progress") -> "Release":
+        """Read the sources, or open an index without loading the readers of raw files."""
+        from standout.release.index_writer import is_index
+        from standout.release.store import open_index
+
+        if len(sources) == 1 and is_index(Path(sources[0])):
+            if self.given:
+                raise ParameterError(f"{sources[0]} is an index: {self.given[0]} is for reading a source")
+            return open_index(sources[0])
+        self._check_rejects_path(sources)
+        from standout.ingest.read import Ingest
+
+        ingest = Ingest(self._reader_options(), progress)
+        try:
+            return ingest.read(sources, self.titles)
+        finally:
+            if self.rejects is not None and ingest.rejects.rows:
+                _write_rejects(ingest.rejects, self.rejects)
+
+    def arguments(self) -> list[str]:
+        """Return the options that were given, as they are typed on a command line."""
+        return [argument for field in fields(self) for argument in self._argument(field.name)]
+
+    def _argument(self, name: str) -> Iterator[str]:
+        value, typed = getattr(self, name), f"--{name.replace('_', '-')}"
+        if name in ("given", "rejects") or value == _DEFAULTS[name]:
+            return
+        if isinstance(value, bool):
+            yield typed if value else typed.replace("--", "--no-")
+            return
+        for part in value if isinstance(value, tuple) else (value,):
+            yield from (typed, str(part).replace("\t", "\\t"))
+
+    def _reader_options(self) -> "Options":
+        from standout.ingest.options import Options
+
+        return Options(
+            record=self.record,
+            item=self.item or None,
+            value=False if self.no_value else self.value,
+            time=False if self.no_time else self.time,
+            separator=None if self.separator is None else self.separator.replace("\\t", "\t"),
+            header=self.header,
+            quote=self.quote,
+            encoding=self.encoding,
+            member=self.member,
+            value_type=self.value_type,
+            value_bin=self.value_bin,
+            time_format=self.time_format,
+            time_unit=self.time_unit,
+            zone=self.zone,
+            repeats=self.repeats,
+            max_rejects=self.max_rejects,
+        )
+
+    def _check_rejects_path(self, sources: list[str]) -> None:
+        path = self.rejects
+        if path is None:
+            return
+        if path.is_dir() or not path.parent.is_dir():
+            raise ParameterError(f"--rejects must be a file in an existing folder, got {path}")
+        if any(_is_same_file(path, source) for source in sources):
+            raise ParameterError(f"--rejects must not be the source itself, got {path}")
+
+
+_DEFAULTS = {field.name: field.default for field in fields(SourceOptions)}
+
+
+def source_options(command: Command) -> Command:
+    """Add the options to a command, which receives them as `source`."""
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        command(source=_collect(parameters, list(_DEFAULTS), ""), **parameters)
+
+    for add_option in reversed(OPTIONS):
+        run = add_option(run)
+    return run
+
+
+def prefixed_source_options(prefix: str, name: str, command: Command) -> Command:
+    """Add --PREFIX-… options for a second source; the command receives them as `PREFIX_source`."""
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        names = [option.replace("-", "_") for option in SECOND_SOURCE_OPTIONS]
+        second = _collect(parameters, names, f"{prefix}_")
+        command(**{f"{prefix}_source": second}, **parameters)
+
+    for option_name, (text, settings) in reversed(SECOND_SOURCE_OPTIONS.items()):
+        run = click.option(f"--{prefix}-{option_name}", help=text.format(name), **settings)(run)
+    return run
+
+
+def _collect(parameters: dict[str, Any], names: list[str], prefix: str) -> SourceOptions:
+    """Take the options out of click's parameters; those that were not given keep their defaults."""
+    context = click.get_current_context()
+    values = {name: parameters.pop(prefix + name) for name in names if prefix + name in parameters}
+    given = [
+        name for name in values if context.get_parameter_source(prefix + name) is not ParameterSource.DEFAULT
+    ]
+    typed = tuple(f"--{prefix}{name}".replace("_", "-") for name in given)
+    return SourceOptions(**{name: values[name] for name in given}, given=typed)
+
+
+def _is_same_file(path: Path, source: str) -> bool:
+    return path.exists() and Path(source).exists() and path.samefile(source)
+
+
+def _write_rejects(rejects: "Rejects", path: Path) -> None:
+    """Write the list under a temporary name first, so that the file is complete or absent."""
+    from standout.core.private_files import private_file
+
+    building = path.with_name(f".{path.name}.building")
+    try:
+        with (
+            private_file(building) as descriptor,
+            os.fdopen(os.dup(descriptor), "w", encoding="utf-8", newline="") as file,
+        ):
+            os.ftruncate(descriptor, 0)
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(("source", "line", "reason"))
+            table.writerows((source, line, reason.words) for source, line, reason in rejects)
+        building.replace(path)
+    except OSError as error:
+        building.unlink(missing_ok=True)
+        raise StandoutError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,219 @@
+"""Known facts as they are typed: TITLE=VALUE@DATE, 200±50%, 2004-01-01±30."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from typing import NamedTuple
+
+from standout.core.errors import NotFoundError, ParameterError
+from standout.facts import Aux, Fact, parse_time, parse_value
+from standout.release.catalogue import Catalogue
+from standout.release.model import Release
+
+__all__ = ["Knowledge", "NamedFact", "Reading", "parse_joined", "parse_length", "readings"]
+
+ABOUT = r"\s*(?:±|\+/?-)\s*"
+AROUND = re.compile(rf"(\d{{1,9}})(?:{ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*(%?))?")
+BETWEEN = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
+SINCE = re.compile(rf"(\S+?)(?:{ABOUT}(\d{{1,6}}))?")
+DATE_LIKE = re.compile(r"\s*\d[\d\s:./T-]*")
+FORM = "ITEM, ITEM=VALUE, ITEM@DATE or ITEM=VALUE@DATE"
+
+
+class NamedFact(NamedTuple):
+    """A fact, the name typed for its item, and the item's code, or None if the release lacks the item."""
+
+    name: str
+    code: int | None
+    fact: Fact
+
+
+class Reading(NamedTuple):
+    """One way to split a typed fact; a missing part is None."""
+
+    name: str
+    value: str | None = None
+    time: str | None = None
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Everything known about the target, parsed as far as possible without the release."""
+
+    typed_facts: tuple[str, ...] = ()
+    file_facts: Aux = field(default_factory=lambda: Aux([]))
+    length: tuple[int, int] | None = None
+    joined: tuple[date, date] | None = None
+    allow_unknown: bool = False
+
+    @classmethod
+    def parse(
+        cls,
+        knows: Sequence[str] = (),
+        aux_path: Path | None = None,
+        length: str | None = None,
+        joined: str | None = None,
+        allow_unknown: bool = False,
+    ) -> "Knowledge":
+        """Parse the options of `standout lineup`."""
+        file_facts = Aux([]) if aux_path is None else Aux.read(aux_path)
+        if not knows and not file_facts:
+            raise ParameterError(f"no known facts: give --knows {FORM}, or --aux FILE")
+        return cls(
+            tuple(knows),
+            file_facts,
+            None if length is None else parse_length(length),
+            None if joined is None else parse_joined(joined),
+            allow_unknown,
+        )
+
+    def resolve(self, release: Release) -> tuple[NamedFact, ...]:
+        """Find the item of each fact: typed facts first, then those of the file.
+
+        A typed name that resembles an item but matches none is treated as a typing error.
+        """
+        catalogue = Catalogue(release)
+        typed = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
+        read = [_named_fact(release, fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
+        _reject_repeats(catalogue, typed + read)
+        return (*typed, *read)
+
+    def aux(self, facts: Sequence[NamedFact]) -> Aux:
+        """Return the facts in the form that an attack takes."""
+        return Aux([named.fact for named in facts], self.length, self.joined)
+
+
+def readings(text: str) -> Iterator[Reading]:
+    """Yield all ways to split a text, longest name first: a title may itself contain = and @.
+
+    >>> [reading.name for reading in readings("E=mc2=4@2005-03-01")]
+    ['E=mc2=4@2005-03-01', 'E=mc2=4', 'E=mc2', 'E=mc2']
+    """
+    splits = [Reading(text)]
+    head, at, time = text.rpartition("@")
+    if at:
+        splits.append(Reading(head, None, time))
+        name, equals, value = head.rpartition("=")
+        splits += [Reading(name, value, time)] if equals else []
+    name, equals, value = text.rpartition("=")
+    splits += [Reading(name, value)] if equals else []
+    return iter(sorted(splits, key=lambda reading: -len(reading.name)))
+
+
+def parse_length(text: str) -> tuple[int, int]:
+    """Return the smallest and the largest length.
+
+    >>> parse_length("200±50%"), parse_length("200+-50"), parse_length("100-300"), parse_length("7")
+    ((100, 300), (150, 250), (100, 300), (7, 7))
+    """
+    if ends := BETWEEN.fullmatch(text.strip()):
+        low, high = int(ends[1]), int(ends[2])
+    elif around := AROUND.fullmatch(text.strip()):
+        middle, share = int(around[1]), Fraction(around[2] or 0)
+        reach = middle * share / 100 if around[3] else share
+        low, high = max(ceil(middle - reach), 0), floor(middle + reach)
+    else:
+        low, high = 1, 0
+    if low > high:
+        raise ParameterError(f"--length must be like 200±50%, 200±50 or 100-300, got {text!r}")
+    return low, high
+
+
+def parse_joined(text: str) -> tuple[date, date]:
+    """Return the earliest and the latest day.
+
+    >>> parse_joined("2004-01-31±30")
+    (datetime.date(2004, 1, 1), datetime.date(2004, 3, 1))
+    """
+    try:
+        since = SINCE.fullmatch(text.strip())
+        if since is None:
+            raise ValueError
+        day, reach = date.fromisoformat(since[1]), timedelta(days=int(since[2] or 0))
+        return day - reach, day + reach
+    except (ValueError, OverflowError):
+        raise ParameterError(f"--joined must be a date with days, like 2004-01-01±30, got {text!r}") from None
+
+
+def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> NamedFact:
+    splits = list(readings(text))
+    for reading in splits:
+        code = _find_item(catalogue, reading.name)
+        if code is not None:
+            return _complete(catalogue.release, reading, code, allow_unknown)
+    reading = next(split for split in reversed(splits) if _is_plausible(catalogue.release, split))
+    if not reading.name.strip():
+        raise ParameterError(f"--knows must be {FORM}, got {text!r}")
+    if not allow_unknown and (close := catalogue.suggestions(reading.name)):
+        raise NotFoundError(
+            f"no item is called {reading.name!r}: did you mean {', '.join(close)}? "
+            "Use --allow-unknown if the release does not have the item"
+        )
+    return _complete(catalogue.release, reading, None, allow_unknown)
+
+
+def _find_item(catalogue: Catalogue, name: str) -> int | None:
+    code = catalogue.find(name)
+    return catalogue.find(name.strip()) if code is None else code
+
+
+def _complete(release: Release, reading: Reading, code: int | None, allow_unknown: bool) -> NamedFact:
+    fact = Fact(reading.name, _value(release, reading, allow_unknown), _time(reading))
+    return _named_fact(release, reading.name, code, fact)
+
+
+def _named_fact(release: Release, name: str, code: int | None, fact: Fact) -> NamedFact:
+    """Replace the item's name by its id, so that the attack need not look it up again."""
+    return NamedFact(name, code, fact if code is None else replace(fact, item=release.items[code]))
+
+
+def _reject_repeats(catalogue: Catalogue, facts: list[NamedFact]) -> None:
+    items: set[str | int] = set()
+    for name, code, _ in facts:
+        item = name if code is None else code
+        if item in items:
+            label = repr(name) if code is None else catalogue.label(code)
+            raise ParameterError(f"two facts are about {label}: combine them into one")
+        items.add(item)
+
+
+def _is_plausible(release: Release, reading: Reading) -> bool:
+    """Whether the parts after the name are a value and a date, or a mistyped date."""
+    try:
+        _value(release, reading, allow_unknown=False)
+        time = reading.time
+        return time is None or DATE_LIKE.fullmatch(time) is not None or _time(reading) is not None
+    except ParameterError:
+        return False
+
+
+def _value(release: Release, reading: Reading, allow_unknown: bool) -> float | str | None:
+    if reading.value is None:
+        return None
+    if isinstance(release.levels, tuple):
+        if reading.value not in release.levels and not allow_unknown:
+            raise ParameterError(f"the release has no value {reading.value!r}: --allow-unknown accepts it")
+        return reading.value
+    try:
+        value = parse_value(reading.value)
+    except ValueError:
+        value = None
+    if not isinstance(value, float):
+        raise ParameterError(f"the value of {reading.name!r} must be a number, got {reading.value!r}")
+    return value
+
+
+def _time(reading: Reading) -> date | None:
+    if reading.time is None:
+        return None
+    try:
+        time = parse_time(reading.time)
+    except ValueError:
+        time = None
+    if time is None:
+        raise ParameterError(f"a date must be like 2005-03-01 or 2005-03-01T20:15, got {reading.time!r}")
+    return time
