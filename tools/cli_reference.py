@@ -7,7 +7,7 @@ import click
 from standout.cli.main import cli
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
-WIDTH = 100
+WIDTH = 80
 
 
 def reference() -> str:

@@ -9,8 +9,7 @@ import pytest
 
 import standout as so
 from standout.advising import search
-from standout.cli.advise import _spoken
-from standout.cli.sources import Settings
+from standout.cli.source_options import SourceOptions
 
 pytestmark = pytest.mark.once
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "findings.schema.json").read_text())
@@ -103,9 +102,10 @@ def test_without_being_asked_an_audit_points_to_the_advice(data, run, tmp_path):
 
 
 def test_options_for_reading_are_told_as_they_are_typed():
-    said = {"record": "user", "item": ("a", "b"), "value": False, "separator": "\t", "header": True}
-    words = _spoken(Settings(said, (), "titles.csv", None))
-    assert words == [
+    source = SourceOptions(
+        record="user", item=("a", "b"), no_value=True, separator="\t", header=True, titles="titles.csv"
+    )
+    assert source.arguments() == [
         "--record", "user", "--item", "a", "--item", "b", "--no-value", "--separator", "\\t", "--header",
         "--titles", "titles.csv",
     ]  # fmt: skip

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.cli.knows import Question, joined_of, length_of
-from standout.cli.lineup import bar, percent
+from standout.cli.lineup_screen import bar, probability_text
 from standout.cli.main import cli
+from standout.cli.typed_facts import Knowledge, parse_joined, parse_length
 
 TITLES = {
     "1": "Brazil (1985)", "2": "Matrix, The (1999)", "3": "Bent (1997)", "4": "Hamlet (1948)",
@@ -73,7 +73,7 @@ def told(outcome):
 
 
 def facts(release, *texts, **more):
-    return [named.fact for named in Question.of(texts, **more).named(release)]
+    return [named.fact for named in Knowledge.parse(texts, **more).resolve(release)]
 
 
 # What is typed.
@@ -154,12 +154,12 @@ def test_the_longest_name_that_an_item_has_is_its_name(release, text, fact):
     ],
 )  # fmt: skip
 def test_a_length_has_many_forms(text, ends):
-    assert length_of(text) == ends
+    assert parse_length(text) == ends
 
 
 @given(length=st.integers(0, 10**6), share=st.integers(0, 300))
 def test_a_length_within_a_share_is_what_the_words_say(length, share):
-    low, high = length_of(f"{length}±{share}%")
+    low, high = parse_length(f"{length}±{share}%")
     assert all(100 * abs(end - length) <= share * length for end in (low, high))
     assert all(100 * abs(end - length) > share * length for end in (low - 1, high + 1) if end >= 0)
 
@@ -170,7 +170,7 @@ def test_a_length_within_a_share_is_what_the_words_say(length, share):
 )
 def test_a_beginning_has_many_forms(text, days):
     day = date(2004, 1, 31)
-    assert joined_of(text) == (day - timedelta(days=days), day + timedelta(days=days))
+    assert parse_joined(text) == (day - timedelta(days=days), day + timedelta(days=days))
 
 
 BAD = {
@@ -481,7 +481,7 @@ def test_the_process_is_quiet_and_plain_when_nobody_watches(files):
 
 
 def test_probabilities_are_never_rounded_to_certainty():
-    assert [percent(p) for p in (0, 1e-12, 0.0001, 0.5, 0.9999, 1 - 1e-12, 1)] == [
+    assert [probability_text(p) for p in (0, 1e-12, 0.0001, 0.5, 0.9999, 1 - 1e-12, 1)] == [
         "0 %", "< 0.01 %", "0.01 %", "50.00 %", "99.99 %", "> 99.99 %", "100 %",
     ]  # fmt: skip
 

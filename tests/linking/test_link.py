@@ -12,7 +12,7 @@ import pytest
 import naive
 import standout as so
 from conftest import content
-from standout.cli.link import check_place
+from standout.cli.commands.link import check_output_path
 from standout.linking import link as engine
 from standout.linking import profiles as cut
 from standout.linking.align import align
@@ -582,7 +582,7 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
     machine = json.loads(run("link", data, public, *said, "--truth", truth, "--json").out)
     assert machine["claims"] == links.claims
     assert [row["record"] for row in machine["table"]] == links.table["record"].to_list()
-    assert "Who is who is not shown here" in run("link", data, public, *said).out
+    assert "The links themselves are not shown" in run("link", data, public, *said).out
     run("link", data, public, *said, "-o", tmp_path / "only.parquet")
     assert pl.read_parquet(tmp_path / "only.parquet").height == len(links)
     so.save(pair[1], tmp_path / "public.index")
@@ -590,7 +590,7 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
     assert again.code == 0
     for wrong, words in (
         (("--values", "a,b"), "two numbers like 0.5,0"),
-        (("-o", tmp_path / "no" / "t.csv"), "in a folder that is there"),
+        (("-o", tmp_path / "no" / "t.csv"), "in an existing folder"),
         (("-o", data.with_suffix("")), None),
         (("--budget", 2), "budget must be"),
         (("--truth", tmp_path / "none.csv", "--budget", 0.1), "cannot be read"),
@@ -610,14 +610,14 @@ def test_the_command_writes_over_nothing_that_was_given(tmp_path):
         file.write_text("precious")
     said = [ratings, tmp_path / "ml", "auto", links, truth, None]
     for place in (ratings, tmp_path, truth, inside, tmp_path / "ml", tmp_path / "ml" / ".." / "truth.json"):
-        with pytest.raises(so.ParameterError, match="read from, and would be written over"):
-            check_place(place, said, None)
+        with pytest.raises(so.ParameterError, match="is an input"):
+            check_output_path(place, said, None)
     with pytest.raises(so.ParameterError, match="pass it as --review"):
-        check_place(review.parent, said, None)
-    with pytest.raises(so.ParameterError, match="written over"):
-        check_place(review, said, review)
+        check_output_path(review.parent, said, None)
+    with pytest.raises(so.ParameterError, match="is an input"):
+        check_output_path(review, said, review)
     for place in (review.parent, tmp_path / "new", tmp_path / "new.csv", tmp_path / "ml" / "new", None):
-        check_place(place, said, review)
+        check_output_path(place, said, review)
 
 
 @pytest.mark.large

@@ -628,7 +628,7 @@ def test_a_command_that_is_cut_short_says_how_to_go_on(run, release, tmp_path, m
 
     monkeypatch.setattr(simulation, "tried", stopped)
     told = run("paper", "--data", tmp_path / "people.index", "--only", "1,7", "-o", tmp_path / "out")
-    assert told.code == 3 and "the same command goes on from there" in told.out
+    assert told.code == 3 and "run the same command again to resume" in told.out
 
 
 def test_profiles_stand_out_as_direct_attacks_say(release, monkeypatch):

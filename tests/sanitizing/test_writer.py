@@ -441,7 +441,7 @@ def test_the_command_tells_machines_and_never_the_seed(run, source, tmp_path):
 def test_the_command_refuses_before_it_works(run, source, tmp_path):
     out = tmp_path / "safer.csv"
     for args, why in (
-        ([], "--step says what is to change"),
+        ([], "--step is missing"),
         (["--step", "round-tme month"], "there is no step 'round-tme'"),
         (["--step", "sample-records 9999"], "would keep 9,999 of 60 records"),
         (["--step", "round-time month", "--key", out], "need a file each"),

@@ -463,8 +463,8 @@ def test_few_ratings_of_a_film_do_not_bias_its_bits():
 def test_the_command_refuses_what_makes_no_sense(run, tmp_path):
     for args, complaint in (
         ((), "--output"),
-        (("--check",), "not with quick data"),
-        (("--like", "flat", "--check"), "not with flat data"),
+        (("--check",), "--check needs --like netflix, got --like quick"),
+        (("--like", "flat", "--check"), "--check needs --like netflix, got --like flat"),
         (("--like", "netflix", "--check", "--records", 999), "1,000 records at least"),
         (("--like", "netflix", "--check", "-o", tmp_path / "missing" / "made"), "not a folder"),
     ):

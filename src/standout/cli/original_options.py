@@ -46,7 +46,7 @@ class OriginalOptions:
             raise ParameterError(
                 f"{source.given[0]} cannot be used with --original: {data} is read as its sidecar file says"
             )
-        from standout.sanitizing.reopen import open_sanitized
+        from standout.sanitizing.open_sanitized import open_sanitized
 
         return open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
 

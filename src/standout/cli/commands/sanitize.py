@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.release.model import Release
-    from standout.sanitized import Done, Sanitized
+    from standout.sanitized import Sanitized, StepReport
 
 __all__ = ["sanitize"]
 
@@ -37,7 +37,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     from standout.sanitizing.step_parser import STEPS
 
     for step in STEPS:
-        click.echo(f"{step.name} {step.form}\n    {step.about}")
+        click.echo(f"{step.name} {step.syntax}\n    {step.summary}")
     context.exit()
 
 
@@ -120,12 +120,12 @@ def sanitize(
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.step_parser import step
-    from standout.sanitizing.writer import check_places, write_sanitized
+    from standout.sanitizing.writer import check_output_paths, write_sanitized
 
     parsed = [step(text) for text in steps]
     if not parsed and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
-    check_places(output, key, force, Path(data))
+    check_output_paths(output, key, force, Path(data))
     with progress() as report:
         release = source.read([data], report)
         sanitized = sanitize_release(
@@ -146,7 +146,7 @@ def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None,
         print_json(files | _to_dict(sanitized))
         return
     console().print(_table(sanitized))
-    missing = int((sanitized.terms.stands < 0).sum())
+    missing = int((sanitized.mapping.representatives < 0).sum())
     click.echo(f"{missing:,} of {sanitized.original.n_records:,} people are not represented in the output.")
     click.echo(f"{output}: {sanitized.n_entries:,} entries of {sanitized.n_records:,} records")
     click.echo(f"{sidecar}: the steps, to be published with it")
@@ -157,7 +157,7 @@ def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None,
 def _to_dict(sanitized: "Sanitized") -> dict[str, Any]:
     return {
         "renumbered": sanitized.renumbered,
-        "steps": [{"step": done.step, "counts": done.counts} for done in sanitized.done],
+        "steps": [{"step": report.step, "counts": report.counts} for report in sanitized.step_reports],
         "records": sanitized.n_records,
         "items": sanitized.n_items,
         "entries": sanitized.n_entries,
@@ -171,9 +171,9 @@ def _table(sanitized: "Sanitized") -> "Table":
     number_columns(table, *SIZES)
     table.add_column("changes", overflow="fold")
     table.add_row("original", *_sizes(sanitized.original), "")
-    for done in sanitized.done:
-        counts = (f"{int(done.counts[name]):,}" for name in SIZES)
-        table.add_row(done.step, *counts, "\n".join(_changes(done)))
+    for report in sanitized.step_reports:
+        counts = (f"{int(report.counts[name]):,}" for name in SIZES)
+        table.add_row(report.step, *counts, "\n".join(_changes(report)))
     if sanitized.renumbered:
         table.add_row("new ids", *_sizes(sanitized))
     return table
@@ -183,9 +183,9 @@ def _sizes(release: "Release") -> Iterator[str]:
     return (f"{size:,}" for size in (release.n_records, release.n_items, release.n_entries))
 
 
-def _changes(done: "Done") -> Iterator[str]:
+def _changes(report: "StepReport") -> Iterator[str]:
     """Yield what a step changed, other than the sizes."""
-    counts = dict(done.counts)
+    counts = dict(report.counts)
     for name in SIZES:
         added = int(counts.pop(name) - counts.pop(f"{name} before"))
         if added:
