@@ -16,7 +16,7 @@ from standout.core.errors import ParameterError, StandoutError
 if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.ingest.options import Options
-    from standout.ingest.rejects import Rejects
+    from standout.ingest.rejects import RejectLog
     from standout.ingest.value_levels import ValueType
     from standout.release.build import Repeats
     from standout.release.clock import TimeUnit
@@ -136,14 +136,14 @@ class SourceOptions:
                 raise ParameterError(f"{sources[0]} is an index: {self.given[0]} is for reading a source")
             return open_index(sources[0])
         self._check_rejects_path(sources)
-        from standout.ingest.read import Ingest
+        from standout.ingest.read import SourceReader
 
-        ingest = Ingest(self._reader_options(), progress)
+        reader = SourceReader(self._reader_options(), progress)
         try:
-            return ingest.read(sources, self.titles)
+            return reader.read(sources, self.titles)
         finally:
-            if self.rejects is not None and ingest.rejects.rows:
-                _write_rejects(ingest.rejects, self.rejects)
+            if self.rejects is not None and reader.rejects.rows:
+                _write_rejects(reader.rejects, self.rejects)
 
     def arguments(self) -> list[str]:
         """Return the options that were given, as they are typed on a command line."""
@@ -235,14 +235,14 @@ def _is_same_file(path: Path, source: str) -> bool:
     return path.exists() and Path(source).exists() and path.samefile(source)
 
 
-def _write_rejects(rejects: "Rejects", path: Path) -> None:
+def _write_rejects(rejects: "RejectLog", path: Path) -> None:
     """Write the list under a temporary name first, so that the file is complete or absent."""
-    from standout.core.private_files import private_file
+    from standout.core.private_files import open_private
 
     building = path.with_name(f".{path.name}.building")
     try:
         with (
-            private_file(building) as descriptor,
+            open_private(building) as descriptor,
             os.fdopen(os.dup(descriptor), "w", encoding="utf-8", newline="") as file,
         ):
             os.ftruncate(descriptor, 0)

@@ -138,9 +138,9 @@ def advise(
     describes it under "advice".
     """
     from standout.advising.advise import advise as run_search
-    from standout.core.atomic_files import folder_at
+    from standout.core.atomic_files import make_folder
 
-    folder = folder_at(output or Path(f"{data_stem(data)}-advice"))
+    folder = make_folder(output or Path(f"{data_stem(data)}-advice"))
     with progress() as report:
         release = source.read([data], report)
         advice = run_search(
@@ -185,15 +185,15 @@ def sanitize_command(advice: "Advice", data: str, source: SourceOptions) -> str:
 
 def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> dict[str, Any]:
     """Write report, advice.json and frontier.csv. They name the data, but not its folder."""
-    from standout.core.atomic_files import written
+    from standout.core.atomic_files import write_content
     from standout.report.advice_page import page
     from standout.report.safe_tables import inert
 
     content = advice.to_dict() | {"command": sanitize_command(advice, Path(data).name, source)}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    written(folder / "advice.json", text)
-    written(folder / "frontier.csv", inert(advice.table).write_csv())
-    written(folder / "report.html", page(content))
+    write_content(folder / "advice.json", text)
+    write_content(folder / "frontier.csv", inert(advice.table).write_csv())
+    write_content(folder / "report.html", page(content))
     if advice.complete:
         shutil.rmtree(folder / WORK, ignore_errors=True)
     return content

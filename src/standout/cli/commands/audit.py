@@ -158,10 +158,10 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     from standout.auditing.audit import audit as run_audit
-    from standout.core.atomic_files import folder_at
+    from standout.core.atomic_files import make_folder
 
     _check_options(original, with_advice, risk_path, risk_sample)
-    folder = folder_at(output or Path(f"{data_stem(data)}-audit"))
+    folder = make_folder(output or Path(f"{data_stem(data)}-audit"))
     with progress() as report:
         release = original.read(data, source, report)
         result = run_audit(

@@ -49,10 +49,10 @@ def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
     Exit codes: those of `standout audit`.
     """
     from standout.auditing.audit import audit
-    from standout.core.atomic_files import folder_at
+    from standout.core.atomic_files import make_folder
     from standout.synthetic.synthesize import synthesize
 
-    folder = folder_at(output)
+    folder = make_folder(output)
     with progress() as report:
         release = synthesize(like="netflix", records=records, seed=SEED, threads=threads, progress=report)
         result = audit(

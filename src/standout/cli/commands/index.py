@@ -41,11 +41,11 @@ def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json
       read                     how the source was read and what was rejected
       fingerprint
     """
-    from standout.release.index_writer import building
+    from standout.release.index_writer import open_index_writer
 
-    with progress() as report, building(output) as index_folder:
+    with progress() as report, open_index_writer(output) as writer:
         release = source.read(list(sources), report)
-        index_folder.write(release, report)
+        writer.write(release, report)
     _show(release, output, as_json)
 
 

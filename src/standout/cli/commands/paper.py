@@ -112,7 +112,7 @@ def paper(
                 goal), cells
       targets, seed, fingerprint, version
     """
-    from standout.core.atomic_files import folder_at
+    from standout.core.atomic_files import make_folder
     from standout.paper.figures import chosen
     from standout.paper.item_bits import find_qualifying
     from standout.paper.reproduce import reproduce
@@ -121,7 +121,7 @@ def paper(
     keys = {figure.key for figure in chosen(only)}
     if data is not None and records is not None:
         raise ParameterError("--records is for the stand-in: it cannot be used with --data")
-    folder_at(output)
+    make_folder(output)
     with progress() as report:
         if data is None:
             release = standin(output, records, seed, threads, report)
