@@ -1,0 +1,88 @@
+"""The paper's attack in plain NumPy: read this first. The kernels compute the same numbers, only faster.
+
+Quotes are from Narayanan and Shmatikov (2008), section 4, or section 5 for `within` and `decay`. `scores` has
+one score per record, zeros included; a record is its position. Conventions are explained in docs/attack.md.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.core.arrays import Floats, Ints
+
+Items = Sequence["KnownItem"]
+Sim = Callable[["KnownItem"], Floats]
+
+
+class KnownItem(NamedTuple):
+    """An item i in supp(aux) and its entries in the release. A distance is None if aux does not say it."""
+
+    record: Ints  # supp(i): the records that have the item
+    value_distance: Floats | None  # |ρ_i − ρ′_i| for each of them, ∞ if the entry has no value
+    days: Floats | None  # |d_i − d′_i| for each of them, ∞ if the entry has no date
+
+
+def within(item: KnownItem, value: float = 1, days: float = 14) -> Floats:
+    """Sim(aux_i, r′_i): "1 if and only if the two attribute values are within a certain threshold"."""
+    parts = [np.ones(len(item.record), bool)]  # convention: an item alone counts 1
+    parts += [] if item.value_distance is None else [item.value_distance <= value + 1e-9]  # 0.4 − 0.3 ≤ 0.1
+    parts += [] if item.days is None else [item.days <= days + 1e-9]
+    return np.all(parts, axis=0).astype(np.float64)
+
+
+def decay(item: KnownItem, rho0: float = 1.5, d0: float = 30) -> Floats:
+    """Netflix form: e^(−|ρ_i − ρ′_i|/ρ0) + e^(−|d_i − d′_i|/d0); the paper omits the absolute values."""
+    parts = [] if item.value_distance is None else [np.exp(-item.value_distance / rho0)]
+    parts += [] if item.days is None else [np.exp(-item.days / d0)]
+    return np.sum(parts, axis=0) if parts else np.ones(len(item.record))
+
+
+def scores_1a(items: Items, n_records: int, sim: Sim = within) -> Floats:
+    """Algorithm 1A: Score(aux, r′) = min Sim(aux_i, r′_i) over supp(aux); 0 if r′ lacks an item."""
+    similarity = np.zeros((len(items), n_records))
+    for i, item in enumerate(items):
+        similarity[i, item.record] = sim(item)
+    return similarity.min(axis=0, initial=np.inf if items else 0.0)
+
+
+def scores_1b(items: Items, n_records: int, sim: Sim = decay) -> Floats:
+    """Algorithm 1B: Score(aux, r′) = Σ wt(i) Sim(aux_i, r′_i) over supp(aux), wt(i) = 1/log |supp(i)|."""
+    scores = np.zeros(n_records)
+    for item in items:
+        scores[item.record] += sim(item) / math.log(max(len(item.record), 2))  # log 1 = 0
+    return scores
+
+
+def eccentricity(scores: Floats) -> float:
+    """Algorithm 1B: (max − max2)/σ; convention: 0 for a tie, for σ = 0 and for a single record."""
+    second, highest = np.sort(scores)[-2:] if len(scores) > 1 else (0.0, 0.0)
+    return float((highest - second) / scores.std()) if highest > second else 0.0
+
+
+def match(scores: Floats, phi: float = 1.5) -> int | None:
+    """Algorithm 1B: "no match" if (max − max2)/σ < φ, otherwise "the record with the highest score"."""
+    eccentric = eccentricity(scores)
+    return int(scores.argmax()) if eccentric > 0 and eccentric >= phi else None
+
+
+def matching_set(scores: Floats, alpha: float = 1.0) -> Ints:
+    """Algorithm 1A: D′ = records with Score ≥ α; no match if empty. (The paper's > α drops exact matches.)"""
+    return np.flatnonzero(scores >= alpha)
+
+
+def lineup_1a(scores: Floats, alpha: float = 1.0) -> Floats:
+    """Algorithm 1A: "probability distribution is uniform on D′"."""
+    return (scores >= alpha) / max(len(matching_set(scores, alpha)), 1)
+
+
+def lineup_1b(scores: Floats) -> Floats:
+    """Algorithm 1B: Π(r′) = c · e^(Score/σ), "c is a constant that makes the distribution sum up to 1"."""
+    mass = np.exp((scores - scores.max()) / (scores.std() or 1.0))  # less the maximum: e^x would overflow
+    return np.asarray(mass / mass.sum())
+
+
+def entropy(lineup: Floats, record: int) -> float:
+    """Definition 4: H_S(Π, r) = −log2 Π(r), the bits still missing; "over an empty set" H_0 = log2 N."""
+    return float(-np.log2(lineup[record])) if lineup[record] > 0 else math.log2(len(lineup))
