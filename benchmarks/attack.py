@@ -25,8 +25,8 @@ from benchmarks import baselines, cold
 from benchmarks.files import index_file, release_of, with_levels, with_times
 from benchmarks.harness import alone, interleaved, settings
 from benchmarks.queries import SIZES, first_of, mixed, observed, one_by_one, redrawn, repeated, targets
-from standout.attack.batches import run
-from standout.facts import Known
+from standout.attack.batches import run_1b
+from standout.facts import KnownFacts
 
 MODULE = "benchmarks.attack"
 LIBRARIES = ("numpy", "numba", "scipy", "duckdb", "pandas", "polars")
@@ -71,13 +71,16 @@ class Bench:
     """What a row starts from: a release and queries of 2 to 10 facts."""
 
     release: so.Release
-    known: Known
+    known: KnownFacts
     rounds: int
     folder: Path
     entries: int
 
     def attacks(
-        self, known: Known | list[so.Aux] | None = None, similarity: so.Similarity | None = None, **said: Any
+        self,
+        known: KnownFacts | list[so.Aux] | None = None,
+        similarity: so.Similarity | None = None,
+        **said: Any,
     ) -> Job:
         """A job: these queries in one call, without Z and on one thread unless said otherwise."""
         attack, asked = so.ScoreboardRH(similarity), self.known if known is None else known
@@ -89,7 +92,7 @@ class Bench:
         begun = time.process_time()
         queries = so.ScoreboardRH(similarity)._queries(self.release, self.known, None)
         assert queries.single
-        return lambda: run(queries, TOP, False, 1), time.process_time() - begun
+        return lambda: run_1b(queries, TOP, False, 1), time.process_time() - begun
 
     def compare(
         self, ours: Job, other: Job, count: int, clock: Any = time.process_time
@@ -185,7 +188,7 @@ def lanes(bench: Bench) -> Iterator[Row]:
     yield _nested(bench, "8 noise draws × nested, with Z", known, True, 2, "")
 
 
-def _nested(bench: Bench, what: str, known: Known, with_z: bool, top: int, must: str) -> Row:
+def _nested(bench: Bench, what: str, known: KnownFacts, with_z: bool, top: int, must: str) -> Row:
     attack, single = so.ScoreboardRH(), one_by_one(known)
 
     def together() -> so.Verdicts:

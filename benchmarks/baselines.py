@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import standout as so
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.postings import unpack_item
 
 __all__ = ["Answer", "Baseline", "Entries", "Query", "asked", "by_item", "duckdb_sql", "numpy_add_at"]
@@ -79,7 +79,7 @@ def by_item(release: so.Release) -> Entries:
     return Entries(start, record, item, _levels(release)[code], day, release.n_records)
 
 
-def asked(release: so.Release, known: Known) -> list[Query]:
+def asked(release: so.Release, known: KnownFacts) -> list[Query]:
     """The queries in the words of the baselines."""
     weight, levels = 1.0 / np.log(np.maximum(release.support, 2)), np.array(known.values, np.float64)
     ends = zip(known.first[:-1], known.first[1:], strict=True)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import standout as so
 from benchmarks.files import index_file
 from benchmarks.harness import alone, interleaved, settings
-from standout.facts import Known, entries_told
+from standout.facts import KnownFacts, facts_from_entries
 from standout.linking.agreement import Agreement
 from standout.linking.profiles import MOST_FACTS
 from standout.linking.scores import candidates
@@ -37,7 +37,7 @@ KINDS = (
 MANY = 10_000
 
 
-def profiles(release: so.Release, low: int, high: int, count: int) -> Known:
+def profiles(release: so.Release, low: int, high: int, count: int) -> KnownFacts:
     """Everything about some records of these lengths; of longer ones the first so many entries."""
     able = np.flatnonzero((release.lengths >= low) & (release.lengths <= high))
     if not len(able):
@@ -46,10 +46,10 @@ def profiles(release: so.Release, low: int, high: int, count: int) -> Known:
     counts = np.minimum(release.lengths[chosen], MOST_FACTS)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     at = np.arange(first[-1]) + np.repeat(release.by_record.start[chosen] - first[:-1], counts)
-    return entries_told(release, at, first)
+    return facts_from_entries(release, at, first)
 
 
-def product(release: so.Release) -> Callable[[Known], list[float]]:
+def product(release: so.Release) -> Callable[[KnownFacts], list[float]]:
     """Scores by a sparse product: Σ wt(i) e^(−|Δvalue|/ρ0) over the items that a record has."""
     side, levels = release.by_record, np.asarray(release.levels, np.float64)
     assert side.value is not None
@@ -60,7 +60,7 @@ def product(release: so.Release) -> Callable[[Known], list[float]]:
     records = sp.csr_matrix((ones, column, side.start), shape=shape).T.tocsr()
     weight = 1.0 / np.log(np.maximum(release.support, 2))
 
-    def run(known: Known) -> list[float]:
+    def run(known: KnownFacts) -> list[float]:
         values = np.array(known.values)[known.value]
         alike = np.exp(-np.abs(values[:, None] - levels) / 1.5) * weight[known.item][:, None]
         places = known.item[:, None] * n + np.arange(n)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import standout as so
-from standout.facts import Known
+from standout.facts import KnownFacts
 
 __all__ = ["DRAWS", "SIZES", "first_of", "mixed", "observed", "one_by_one", "redrawn", "repeated", "targets"]
 
@@ -22,35 +22,35 @@ def targets(release: so.Release, count: int) -> NDArray[np.int64]:
     return draw.choice(long_enough, count, replace=count > len(long_enough))
 
 
-def observed(release: so.Release, count: int, days_off: int = DAYS_OFF) -> Known:
+def observed(release: so.Release, count: int, days_off: int = DAYS_OFF) -> KnownFacts:
     """10 facts about so many people."""
     adversary = so.Adversary(knows=SIZES[-1], value_error=0, time_error=days_off)
     return adversary.observe_all(release, targets(release, count), seed=1)
 
 
-def mixed(release: so.Release, count: int) -> Known:
+def mixed(release: so.Release, count: int) -> KnownFacts:
     """The first 2 facts about the first of them, 3 about the next, … 10, and again from 2."""
     known = observed(release, count)
     return _cut(known, np.arange(count), SIZES[0] + np.arange(count) % len(SIZES))
 
 
-def first_of(known: Known, count: int) -> Known:
+def first_of(known: KnownFacts, count: int) -> KnownFacts:
     """The first so many people."""
-    return known.taken(np.arange(count), np.arange(known.first[count]), known.first[: count + 1])
+    return known.select(np.arange(count), np.arange(known.first[count]), known.first[: count + 1])
 
 
-def one_by_one(known: Known) -> Known:
+def one_by_one(known: KnownFacts) -> KnownFacts:
     """The first 2, 3, … 10 facts about each, as queries of their own."""
     query = np.repeat(np.arange(len(known)), len(SIZES))
     return _cut(known, query, np.tile(np.array(SIZES), len(known)))
 
 
-def repeated(known: Known, times: int) -> Known:
+def repeated(known: KnownFacts, times: int) -> KnownFacts:
     """The same queries several times over."""
     return _cut(known, np.tile(np.arange(len(known)), times), np.tile(np.diff(known.first), times))
 
 
-def redrawn(release: so.Release, count: int) -> Known:
+def redrawn(release: so.Release, count: int) -> KnownFacts:
     """The same 10 facts about each in 8 draws of noise: values off by up to a level, days by up to 14."""
     exact, draw = observed(release, count, days_off=0), np.random.default_rng(1)
     known = _cut(exact, np.repeat(np.arange(count), DRAWS), np.full(count * DRAWS, SIZES[-1]))
@@ -59,7 +59,7 @@ def redrawn(release: so.Release, count: int) -> Known:
     return replace(known, value=value, time=known.time + draw.integers(-DAYS_OFF, DAYS_OFF + 1, n))
 
 
-def _cut(known: Known, query: NDArray[np.int64], sizes: NDArray[np.int64]) -> Known:
+def _cut(known: KnownFacts, query: NDArray[np.int64], sizes: NDArray[np.int64]) -> KnownFacts:
     """The first so many facts of each of these queries."""
     facts = [np.arange(low, low + size) for low, size in zip(known.first[query], sizes, strict=True)]
-    return known.taken(query, np.concatenate(facts), np.append(0, np.cumsum(sizes)))
+    return known.select(query, np.concatenate(facts), np.append(0, np.cumsum(sizes)))

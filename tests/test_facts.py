@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.facts import Known, known_of
+from standout.facts import KnownFacts, encode_auxes
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 
@@ -85,7 +85,7 @@ def test_a_number_of_numpy_is_a_number(films):
 
 def test_a_value_beyond_all_floats_is_a_clear_error(films):
     with pytest.raises(so.ParameterError, match="value"):
-        known_of(films, [so.Aux([so.Fact("7", value=10**400)])])
+        encode_auxes(films, [so.Aux([so.Fact("7", value=10**400)])])
 
 
 @pytest.mark.parametrize("moment", ["2005-03-01", 1_109_635_200, 2005.0, time(20, 15), pd.NaT], ids=str)
@@ -129,18 +129,18 @@ BAD_ENDS = [("length", ends) for ends in BAD_LENGTHS] + [("joined", ends) for en
 @pytest.mark.parametrize(("name", "ends"), BAD_ENDS, ids=str)
 def test_length_and_joined_are_the_lowest_and_the_highest(films, name, ends):
     with pytest.raises(so.ParameterError, match=f"{name} "):
-        known_of(films, [so.Aux([so.Fact("7")], **{name: ends})])
+        encode_auxes(films, [so.Aux([so.Fact("7")], **{name: ends})])
 
 
 @pytest.mark.parametrize("ends", [(1, 2**80), (np.int64(1), np.uint16(9)), (0, np.int64(3))], ids=str)
 def test_a_length_is_any_whole_number(films, ends):
-    known = known_of(films, [so.Aux([so.Fact("7")], length=ends)])
+    known = encode_auxes(films, [so.Aux([so.Fact("7")], length=ends)])
     assert known.length.tolist() == [[int(ends[0]), min(int(ends[1]), 2**62)]]
 
 
 def test_a_date_and_a_datetime_are_both_ends_or_a_clear_error(films):
     try:
-        known = known_of(films, [so.Aux([so.Fact("7")], joined=(DAY, datetime(2005, 3, 2, 12)))])
+        known = encode_auxes(films, [so.Aux([so.Fact("7")], joined=(DAY, datetime(2005, 3, 2, 12)))])
     except so.ParameterError as refused:
         assert "joined" in str(refused)
     else:
@@ -301,20 +301,20 @@ def test_unknown_items_add_nothing_to_a_score(films):
 
 def test_the_same_item_by_id_and_by_title_is_refused(films):
     with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
-        known_of(
+        encode_auxes(
             films, [so.Aux([so.Fact("8")]), so.Aux([so.Fact("7", value=4), so.Fact("Brazil", time=DAY)])]
         )
     with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
         so.ScoreboardRH().attack(films, so.Aux([so.Fact("BRAZIL"), so.Fact("brazil (1985)")]))
-    apart = known_of(films, [so.Aux([so.Fact("7")]), so.Aux([so.Fact("Brazil")])])
+    apart = encode_auxes(films, [so.Aux([so.Fact("7")]), so.Aux([so.Fact("Brazil")])])
     assert apart.item.tolist() == [0, 0]
-    unknown = known_of(films, [so.Aux([so.Fact("x"), so.Fact("y")])])
+    unknown = encode_auxes(films, [so.Aux([so.Fact("x"), so.Fact("y")])])
     assert unknown.item.tolist() == [-1, -1]
 
 
 def test_a_text_for_a_value_is_refused_where_values_are_numbers(films):
     with pytest.raises(so.ParameterError, match="the release's values are numbers") as caught:
-        known_of(films, [so.Aux([so.Fact("7", value=SECRET)])])
+        encode_auxes(films, [so.Aux([so.Fact("7", value=SECRET)])])
     assert SECRET not in str(caught.value)
 
 
@@ -348,20 +348,20 @@ def test_a_time_with_a_zone_is_refused(films):
     with pytest.raises(
         so.ParameterError, match="time is on the release's wall clock: give it without a zone"
     ):
-        known_of(films, [so.Aux([so.Fact("7", time=aware)])])
+        encode_auxes(films, [so.Aux([so.Fact("7", time=aware)])])
     with pytest.raises(so.ParameterError, match="without a zone"):
-        known_of(films, [so.Aux([so.Fact("7")], joined=(aware, aware))])
+        encode_auxes(films, [so.Aux([so.Fact("7")], joined=(aware, aware))])
 
 
 def test_joined_needs_times():
     release = released([("p", "7", 4.0, None)], unit=None)
     with pytest.raises(so.ParameterError, match="the release has no times"):
-        known_of(release, [so.Aux([so.Fact("7")], joined=(DAY, DAY))])
+        encode_auxes(release, [so.Aux([so.Fact("7")], joined=(DAY, DAY))])
 
 
 def test_what_the_release_has_none_of_is_not_compared():
     release = released([("p", "7", None, None), ("q", "8", None, None)], kind=None, unit=None)
-    known = known_of(release, [so.Aux([so.Fact("7", value=4, time=DAY), so.Fact("8", value="dvd")])])
+    known = encode_auxes(release, [so.Aux([so.Fact("7", value=4, time=DAY), so.Fact("8", value="dvd")])])
     assert (known.value.tolist(), known.timed.tolist(), known.values) == ([-1, -1], [False, False], ())
     assert so.ScoreboardRH().attack(release, so.Aux([so.Fact("7", value=4, time=DAY)])).best == "p"
 
@@ -372,7 +372,7 @@ def test_codes_are_those_of_the_release(films):
         so.Aux([], length=(3, 5)),
         so.Aux([so.Fact("7", 1.0, datetime(2005, 3, 20, 23, 59))], joined=(DAY, DAY + timedelta(days=40))),
     ]
-    known = known_of(films, auxes)
+    known = encode_auxes(films, auxes)
     assert len(known) == 3 and known.filtered
     assert known.first.tolist() == [0, 3, 3, 4]
     assert known.item.tolist() == [1, -1, 2, 0]
@@ -383,8 +383,8 @@ def test_codes_are_those_of_the_release(films):
     assert all(low < -(10**9) and high > 10**9 for low, high in known.joined[:2])
     assert all(low <= 0 and high > 10**9 for low, high in known.length[[0, 2]])
     assert known.names == {1: "nothing"}
-    assert [known_of(films, [aux]).filtered for aux in auxes] == [False, True, True]
-    assert len(known_of(films, [])) == 0
+    assert [encode_auxes(films, [aux]).filtered for aux in auxes] == [False, True, True]
+    assert len(encode_auxes(films, [])) == 0
 
 
 @st.composite
@@ -443,7 +443,7 @@ def in_words_of(release, aux):
 @given(known_things())
 def test_what_is_known_comes_back_from_its_codes(things):
     release, auxes = things
-    known = known_of(release, auxes)
+    known = encode_auxes(release, auxes)
     assert len(known) == len(auxes)
     assert [known.aux(release, q) for q in range(len(known))] == [in_words_of(release, aux) for aux in auxes]
 
@@ -452,13 +452,13 @@ def test_what_is_known_comes_back_from_its_codes(things):
 @given(known_things(), st.data())
 def test_other_people_may_be_made_of_those_who_are_known(things, data):
     release, auxes = things
-    known = known_of(release, auxes)
+    known = encode_auxes(release, auxes)
     people = data.draw(st.lists(st.sampled_from(range(len(auxes))), max_size=5)) if auxes else []
     keep = [data.draw(st.integers(0, len(auxes[q]))) for q in people]
     fact = [known.first[q] + i for q, count in zip(people, keep, strict=True) for i in range(count)]
     first = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-    taken = known.taken(np.array(people, np.int64), np.array(fact, np.int64), first)
-    assert isinstance(taken, Known) and len(taken) == len(people)
+    taken = known.select(np.array(people, np.int64), np.array(fact, np.int64), first)
+    assert isinstance(taken, KnownFacts) and len(taken) == len(people)
     for at, (q, count) in enumerate(zip(people, keep, strict=True)):
         shorter = so.Aux(auxes[q].facts[:count], auxes[q].length, auxes[q].joined)
         assert taken.aux(release, at) == in_words_of(release, shorter)

@@ -14,7 +14,7 @@ from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.rng import key, uniforms
-from standout.facts import ANY_LENGTH, ANY_TIME, Aux, Known, anything, values_of
+from standout.facts import ANY_LENGTH, ANY_TIME, Aux, KnownFacts, level_values, repeat_bounds
 from standout.release.build_kernels import count_outside
 from standout.release.clock import SECONDS
 from standout.release.model import Release
@@ -132,7 +132,7 @@ class Adversary:
 
     def observe_all(
         self, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
-    ) -> Known:
+    ) -> KnownFacts:
         """What the adversary knows of many, given by their places in the release.
 
         With several `draws` each is observed so many times, one after the other: the same items of the record
@@ -197,7 +197,7 @@ class _Observer:
     def _times_apart(self) -> bool:
         return self.release.span - 1 > math.floor((self.adversary.time_error or 0.0) * self.units + ROUNDING)
 
-    def observe(self, records: Ints, draws: int) -> Known:
+    def observe(self, records: Ints, draws: int) -> KnownFacts:
         """Codes of what is known. Value -1 and time NEVER: not known."""
         known = self._chosen_of(records)
         right = Entries(*(np.repeat(column, draws, axis=0) for column in known))
@@ -214,8 +214,8 @@ class _Observer:
         item, value, time = (column.ravel() for column in facts)
         timed = time != NEVER
         filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
-        return Known(
-            self.adversary.knows * np.arange(len(records) + 1), item, value, values_of(self.release),
+        return KnownFacts(
+            self.adversary.knows * np.arange(len(records) + 1), item, value, level_values(self.release),
             np.where(timed, time, 0),
             timed, self._lengths(records), self._joined(records), filtered,
         )  # fmt: skip
@@ -368,14 +368,14 @@ class _Observer:
     def _lengths(self, records: Ints) -> Ints:
         error = self.adversary.length_error
         if error is None:
-            return anything(len(records), ANY_LENGTH)
+            return repeat_bounds(len(records), ANY_LENGTH)
         length = self.release.lengths[records]
         low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
         return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
 
     def _joined(self, records: Ints) -> Ints:
         error = self.adversary.joined_error
-        found = anything(len(records), ANY_TIME)
+        found = repeat_bounds(len(records), ANY_TIME)
         if error is None or self.release.span == 0:
             return found
         reach = math.floor(error * self.units + ROUNDING)

@@ -19,7 +19,7 @@ from standout.core.errors import ParameterError, SourceError
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 
-__all__ = ["Aux", "Fact", "Known", "anything", "entries_told", "known_of", "values_of"]
+__all__ = ["Aux", "Fact", "KnownFacts", "encode_auxes", "facts_from_entries", "level_values", "repeat_bounds"]
 
 ANY_LENGTH = (0, 2**62)
 ANY_TIME = (-(2**62), 2**62)
@@ -99,7 +99,7 @@ class Aux:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFacts:
     """What is known of many people, as codes of one release.
 
     Person q owns the facts first[q] … first[q + 1]. `item` is an item's code, -1 if the release has no such
@@ -122,12 +122,12 @@ class Known:
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    def taken(self, query: Ints, fact: Ints, first: Ints) -> "Known":
+    def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
         """Other people made of these: with the filters of `query` and the facts `fact`, from first[p] on."""
         names = (
             {at: self.names[i] for at, i in enumerate(fact.tolist()) if i in self.names} if self.names else {}
         )
-        return Known(
+        return KnownFacts(
             first, self.item[fact], self.value[fact], self.values, self.time[fact], self.timed[fact],
             self.length[query], self.joined[query], self.filtered, names,
         )  # fmt: skip
@@ -191,7 +191,7 @@ def _check_ends(name: str, ends: Any, kind: type) -> None:
         raise ParameterError(f"{name} is (lowest, highest), {what}, got {ends!r}")
 
 
-def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
+def encode_auxes(release: Release, auxes: Iterable[Aux]) -> KnownFacts:
     """The facts as codes of the release. A value or time that the release has none of is not compared."""
     auxes = list(auxes)
     catalogue = Catalogue(release)
@@ -205,7 +205,7 @@ def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
     )
     place = {value: at for at, value in enumerate(distinct)}
     times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
-    return Known(
+    return KnownFacts(
         first,
         item,
         np.array([-1 if value is None else place[value] for value in values], np.int64),
@@ -219,25 +219,31 @@ def known_of(release: Release, auxes: Iterable[Aux]) -> Known:
     )
 
 
-def entries_told(release: Release, at: Ints, first: Ints) -> Known:
+def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
     """What entries of a release say, as facts: person p is told the entries at[first[p]] … by record."""
     side, n = release.by_record, len(first) - 1
     value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
     time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
     timed = time < release.span
-    return Known(
-        first, side.other[at].astype(np.int64), np.where(value < release.n_levels, value, -1),
-        values_of(release), np.where(timed, time, 0), timed, anything(n, ANY_LENGTH), anything(n, ANY_TIME),
-    )  # fmt: skip
+    return KnownFacts(
+        first=first,
+        item=side.other[at].astype(np.int64),
+        value=np.where(value < release.n_levels, value, -1),
+        values=level_values(release),
+        time=np.where(timed, time, 0),
+        timed=timed,
+        length=repeat_bounds(n, ANY_LENGTH),
+        joined=repeat_bounds(n, ANY_TIME),
+    )
 
 
-def values_of(release: Release) -> tuple[float | str, ...]:
+def level_values(release: Release) -> tuple[float | str, ...]:
     """The release's levels in Python's own types; a value's place is its code."""
     levels = release.levels
     return () if levels is None else levels if isinstance(levels, tuple) else tuple(levels.tolist())
 
 
-def anything(count: int, ends: tuple[int, int]) -> Ints:
+def repeat_bounds(count: int, ends: tuple[int, int]) -> Ints:
     """The same ends for so many people."""
     return np.tile(np.array(ends, np.int64), (count, 1))
 

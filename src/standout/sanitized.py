@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
-from standout.facts import ANY_TIME, Known, anything
+from standout.facts import ANY_TIME, KnownFacts, repeat_bounds
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
@@ -113,7 +113,7 @@ class Sanitized(Release):
     step_reports: tuple[StepReport, ...] = field(kw_only=True, default=())
     renumbered: bool = field(kw_only=True, default=False)
 
-    def translate_facts(self, known: Known, people: Ints) -> Known:
+    def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
         """What is known of these people, given by their places in the original, as codes of this release.
 
         `known` are codes of the original, several draws of each person behind each other. Errors that the
@@ -130,14 +130,14 @@ class Sanitized(Release):
             known, item=item, value=value, values=values, time=time, timed=timed, length=length, joined=joined
         )
 
-    def _known_values(self, known: Known) -> tuple[Ints, tuple[float | str, ...]]:
+    def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
         told = [self.mapping.released_values[i] for i in range(len(known.values))] if self.n_levels else []
         kept = [i for i, one in enumerate(told) if one is not None]
         place = np.full(len(known.values) + 1, -1, np.int64)  # the last is for what is not known: -1
         place[kept] = np.arange(len(kept))
         return place[known.value], tuple(one for one in told if one is not None)
 
-    def _known_times(self, known: Known) -> tuple[Ints, NDArray[np.bool_]]:
+    def _known_times(self, known: KnownFacts) -> tuple[Ints, NDArray[np.bool_]]:
         if self.span == 0:
             return np.zeros_like(known.time), np.zeros_like(known.timed)
         return np.where(known.timed, self._moved(known.time), 0), known.timed
@@ -151,7 +151,7 @@ class Sanitized(Release):
             units = period.start(units, old.unit)
         return np.asarray(units * SECONDS[old.unit] // SECONDS[new.unit] - new.origin)
 
-    def _filters(self, known: Known, people: Ints) -> tuple[Ints, Ints]:
+    def _filters(self, known: KnownFacts, people: Ints) -> tuple[Ints, Ints]:
         """Lengths and first dates that a candidate may have, widened to those of whoever stands."""
         length, joined = known.length.copy(), known.joined.copy()
         if not known.filtered:
@@ -161,7 +161,7 @@ class Sanitized(Release):
         length[there, 0] = np.minimum(length[there, 0], self.lengths[stands])
         length[there, 1] = np.maximum(length[there, 1], self.lengths[stands])
         if self.span == 0 or self.by_record.time is None:
-            return length, anything(len(joined), ANY_TIME)
+            return length, repeat_bounds(len(joined), ANY_TIME)
         limited = np.abs(joined) < 2**61
         joined = np.where(limited, self._moved(np.where(limited, joined, 0)), joined)
         first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[stands]

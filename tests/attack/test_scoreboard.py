@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 from standout.attack.kernels.block_scores import PIECE, exp_sum
-from standout.facts import known_of
+from standout.facts import encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT
 PER_DAY = {"day": 1, "hour": 24, "minute": 1_440}
@@ -703,7 +703,7 @@ def test_neither_batches_nor_their_order_nor_threads_change_a_bit(given):
         backwards = attack.attacks(release, auxes[::-1], exclude=exclude[::-1], threads=1)
         assert all_numbers(backwards)[::-1] == together
         assert all_numbers(attack.attacks(release, auxes, exclude=exclude, threads=3)) == together
-        assert all_numbers(attack.attacks(release, known_of(release, auxes), exclude=exclude)) == together
+        assert all_numbers(attack.attacks(release, encode_auxes(release, auxes), exclude=exclude)) == together
         for aux, without, own in zip(auxes, exclude, together, strict=True):
             assert numbers(attack.attacks(release, [aux], exclude=without), 0) == own
 

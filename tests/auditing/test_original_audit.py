@@ -12,12 +12,14 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.auditing.exposure import begins
+from standout.attack.kernels.record_scores import first_times
+from standout.attack.known_items import known_items_of_query
+from standout.attack.reference import scores_1b
 from standout.auditing.risk_table import risk_table
-from standout.auditing.selfcheck import SelfCheck, slow_scores
+from standout.auditing.selfcheck import SelfCheck
 from standout.evaluate.estimate_json import told
 from standout.evaluate.population import People
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.release.model import Release
 from standout.report.audit_page import page
 from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
@@ -66,7 +68,7 @@ def put_together(rows, kept, stands, done=()):
     terms = OriginalMapping(
         np.array([place.get(stands[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
-        values_of(original), (Period("month"),),
+        level_values(original), (Period("month"),),
     )  # fmt: skip
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
     return Sanitized(**own, original=original, mapping=terms, step_reports=tuple(done))
@@ -100,7 +102,7 @@ def unchanged(release):
     return Sanitized(
         **own,
         original=release,
-        mapping=OriginalMapping(everybody, np.arange(release.n_items), values_of(release)),
+        mapping=OriginalMapping(everybody, np.arange(release.n_items), level_values(release)),
     )
 
 
@@ -163,7 +165,7 @@ def test_classes_of_people_are_those_of_the_original(done, safer, rows):
     lengths = safer.original.lengths
     for row in exposure["by_length"]:
         assert row["people"] == int(((lengths >= row["low"]) & (lengths <= row["high"])).sum())
-    first = begins(safer.original)
+    first = first_times(safer.original)
     assert sum(row["people"] for row in exposure["by_joined"]) == len(first) == 60
     days = {}
     for who, _, _, day in rows:
@@ -212,7 +214,7 @@ def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
     assert there["probability"].mean() > 0.5 and (there["high"] > there["low"]).all()
 
 
-def test_slow_scores_agree_with_told_facts(safer):
+def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
     """Also where values are told as others, which are no levels of the release."""
     other = replace(
         safer,
@@ -223,7 +225,8 @@ def test_slow_scores_agree_with_told_facts(safer):
         known = People.of(release).observed(adversary, np.arange(10), SEED)
         verdicts = so.ScoreboardRH().attacks(release, known)
         for q in range(10):
-            assert verdicts[q].scores == pytest.approx(slow_scores(release, known, q), abs=1e-9)
+            scores = scores_1b(known_items_of_query(release, known, q), release.n_records)
+            assert verdicts[q].scores == pytest.approx(scores, abs=1e-9)
 
 
 @pytest.mark.parametrize("spoil", ["representatives", "item_codes"])

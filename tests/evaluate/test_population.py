@@ -20,7 +20,7 @@ from standout.evaluate.pairs import alike, alike_all
 from standout.evaluate.population import People
 from standout.evaluate.sampled_release import sampled
 from standout.evaluate.simulate import simulate
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.release.model import Release
 from standout.sanitized import OriginalMapping, Period, Sanitized
 
@@ -40,7 +40,7 @@ def sanitized(release, original, terms):
 def unchanged(release):
     """Made from itself, with nothing done."""
     everybody, items = np.arange(release.n_records), np.arange(release.n_items)
-    return sanitized(release, release, OriginalMapping(everybody, items, values_of(release)))
+    return sanitized(release, release, OriginalMapping(everybody, items, level_values(release)))
 
 
 def released(cells):
@@ -200,7 +200,7 @@ def put_together(cells, out, stands, tell, periods):
     return sanitized(release, original, OriginalMapping(
         np.array([place.get(stands[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
-        tuple(VALUES[tell](value) for value in values_of(original)), PERIODS[periods],
+        tuple(VALUES[tell](value) for value in level_values(original)), PERIODS[periods],
     ))  # fmt: skip
 
 
@@ -335,7 +335,7 @@ def test_whoever_stands_stays_a_candidate_where_length_and_first_date_are_known(
     safer = so.read(frame)
     stands = np.array([_place(safer.records, name) for name in release.records], np.int64)
     items = np.array([_place(safer.items, name) for name in release.items], np.int64)
-    safer = sanitized(safer, release, OriginalMapping(stands, items, values_of(release)))
+    safer = sanitized(safer, release, OriginalMapping(stands, items, level_values(release)))
     adversary = so.Adversary(knows=3, length_error=0.1, joined_error=3)
     done = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
     seen = done.cell().outcomes

@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from standout.evaluate.outcomes import NO_CLAIM, Outcomes
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.release.model import Release
 from standout.sanitized import OriginalMapping, Sanitized
 
@@ -36,7 +36,7 @@ def safer(movielens):
 def test_with_nothing_changed_every_number_is_the_same(movielens):
     own = {field.name: getattr(movielens, field.name) for field in fields(Release)}
     terms = OriginalMapping(
-        np.arange(movielens.n_records), np.arange(movielens.n_items), values_of(movielens)
+        np.arange(movielens.n_records), np.arange(movielens.n_items), level_values(movielens)
     )
     by_hand = Sanitized(**own, original=movielens, mapping=terms)
     adversaries = {"usual": ADVERSARY, "filtered": replace(ADVERSARY, length_error=0.5, joined_error=30)}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.facts import Aux, Fact, known_of
+from standout.facts import Aux, Fact, encode_auxes
 from standout.ingest.item_titles import read_titles
 from standout.linking.align import align
 from standout.linking.align_titles import LISTED, TAKEN, Pair, Titles, alike, decided, likeness
@@ -604,7 +604,7 @@ def slow_known(alignment, public):
 def test_facts_are_those_told_in_words_whatever_the_clocks(ours, theirs):
     release, public = data(RELEASE_ROWS, time_unit=ours), data(PUBLIC_ROWS, time_unit=theirs)
     found = align(release, public)
-    known, wanted = found.known(public, range(3)), known_of(release, slow_known(found, public))
+    known, wanted = found.known(public, range(3)), encode_auxes(release, slow_known(found, public))
     for name in ("first", "item", "time", "timed", "length", "joined"):
         assert getattr(known, name).tolist() == getattr(wanted, name).tolist(), name
     told = [[None if at < 0 else side.values[at] for at in side.value] for side in (known, wanted)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.facts import known_of
+from standout.facts import encode_auxes
 from standout.release.catalogue import Catalogue, normalise_title
 from standout.release.labels import Labels
 
@@ -101,7 +101,7 @@ def test_a_title_of_several_items_is_an_error_that_lists_them(films):
     with pytest.raises(so.NotFoundError, match=r"2 items: .*\[9\].*\[10\].*id"):
         films.find("Hamlet (1996)")
     with pytest.raises(so.NotFoundError, match="title of 2 items"):
-        known_of(films.release, [so.Aux([so.Fact("Sabrina")])])
+        encode_auxes(films.release, [so.Aux([so.Fact("Sabrina")])])
     with pytest.raises(so.NotFoundError, match="title of 2 items"):
         so.Aux([so.Fact("Sabrina")]).unknown(films.release)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from conftest import content
-from standout.facts import entries_told
+from standout.facts import facts_from_entries
 from standout.release.flat_arrays import release_columns
 from standout.sanitized import Bins, Period
 from standout.sanitizing.step_parser import STEPS
@@ -739,7 +739,7 @@ def assert_told_is_released(made):
     """Where nothing is random, what the original says of an item is, once it is told, what is released."""
     original = made.original
     people = np.arange(original.n_records)
-    known = entries_told(original, np.arange(original.n_entries), original.by_record.start)
+    known = facts_from_entries(original, np.arange(original.n_entries), original.by_record.start)
     told = made.told(known, people)
     released, seen = content(made), 0
     for person in people:

@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import standout as so
-from standout.facts import known_of
-from standout.similarity.lookup_tables import CALLS, tables
+from standout.facts import encode_auxes
+from standout.similarity.lookup_tables import CALLS, tabulate
 
 NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 0.5, 1.0, 3.0, -2.0])
 SCALES = st.floats(1e-3, 1e6)
@@ -408,8 +408,8 @@ def test_tables_hold_the_similarity_of_every_fact_and_entry(question):
     The kernels look up the words of a known item so, without asking.
     """
     release, people, unit, aux, similarity = question
-    known, postings = known_of(release, [aux]), release.by_item
-    made, records = tables(release, known, similarity), list(release.records)
+    known, postings = encode_auxes(release, [aux]), release.by_item
+    made, records = tabulate(release, known, similarity), list(release.records)
     for fact, item, u, then in zip(aux, known.item, made.shape, made.time, strict=True):
         if item < 0:
             continue
@@ -440,8 +440,8 @@ def test_an_explanation_names_the_similarity_of_every_fact(question):
 
 def test_single_precision_tables_have_no_numbers_near_their_end():
     release = released([("p", "x", 1.0, date(2005, 1, 1)), ("q", "x", 500.0, date(2009, 1, 1))])
-    known = known_of(release, [so.Aux([so.Fact("x", value=1, time=date(2005, 1, 1))])])
-    made = tables(release, known, so.Decay(1.5, 3))
+    known = encode_auxes(release, [so.Aux([so.Fact("x", value=1, time=date(2005, 1, 1))])])
+    made = tabulate(release, known, so.Decay(1.5, 3))
     double, single = made.c, made.single(0)
     assert ((double > 0) & (double < 1e-38)).any()
     for part in (single.a, single.b, single.c):
@@ -536,7 +536,7 @@ def test_what_is_no_function_is_refused():
 def test_what_is_no_similarity_is_refused(similarity):
     release = released(TWO)
     with pytest.raises(so.ParameterError, match="similarity must be a Similarity, got "):
-        tables(release, known_of(release, [KNOWN]), similarity)
+        tabulate(release, encode_auxes(release, [KNOWN]), similarity)
     with pytest.raises(so.ParameterError, match="similarity must be a Similarity, got "):
         so.Scoreboard(similarity)
 

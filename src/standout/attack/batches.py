@@ -5,19 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import Found, Work, score
-from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
-from standout.attack.kernels.nested_scores import Groups, Nest, nested
+from standout.attack.kernels.block_scores import BlockWorkspace, QuerySummaries, score_queries
+from standout.attack.kernels.conjunction import Workspace, minimum_similarities, new_workspace
+from standout.attack.kernels.nested_scores import NestedWorkspace, QueryGroups, score_prefixes
 from standout.attack.kernels.simd_scores import LANES
-from standout.attack.queries import Queries, prefixes
-from standout.attack.verdict import Columns, Row
+from standout.attack.queries import Queries, prefix_queries
+from standout.attack.verdict import VerdictColumns, VerdictRow
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 
-__all__ = ["run", "run_matching", "run_nested"]
+__all__ = ["run_1a", "run_1b", "run_1b_nested"]
 
 PLACES = 64
 SPREAD = 1.0
@@ -31,64 +31,70 @@ FAINT = 1e-15
 """Nor is anything, if the highest score is below this."""
 
 
-def run(
+def run_1b(
     queries: Queries, top: int, with_z: bool, threads: int | None = None, progress: Progress = no_progress
-) -> Columns:
+) -> VerdictColumns:
     """The columns of the verdicts. Neither the number of threads nor the slices change a bit of them."""
-    found = Found.of(len(queries), max(PLACES, 4 * top))
+    found = QuerySummaries.of(len(queries), max(PLACES, 4 * top))
     most = int(np.diff(queries.facts.first).max(initial=1))
     release, single = queries.release, queries.single
 
-    def work_on(low: int, high: int, work: Work) -> None:
-        score(
+    def work_on(low: int, high: int, work: BlockWorkspace) -> None:
+        score_queries(
             release.by_item, queries.facts, single, queries.candidates, release.n_records, top, with_z,
             work, found, low, high,
         )  # fmt: skip
 
-    run_in_slices(len(queries), threads, lambda: Work.of(release.n_records, most, top), work_on, progress)
+    run_in_slices(
+        len(queries), threads, lambda: BlockWorkspace.of(release.n_records, most, top), work_on, progress
+    )
     least = SPREAD if release.n_records < MANY else SPREAD_OF_MANY
-    return settled(queries, found, top, with_z, least)
+    return refine(queries, found, top, with_z, least)
 
 
-def run_nested(
+def run_1b_nested(
     queries: Queries,
     sizes: Sequence[int],
     top: int,
     with_z: bool,
     threads: int | None = None,
     progress: Progress = no_progress,
-) -> tuple[Queries, Columns]:
+) -> tuple[Queries, VerdictColumns]:
     """Each query with its first so many facts, for every size: one walk for all of them.
 
     Neighbouring queries about the same items, as draws of different noise are, share the walk too.
     """
-    wide = prefixes(queries, sizes)
+    wide = prefix_queries(queries, sizes)
     if not len(wide):
-        return wide, Columns.empty(0)
+        return wide, VerdictColumns.empty(0)
     release, single = queries.release, queries.single
     if queries.known.filtered or not single.shared.all():
-        return wide, run(wide, top, with_z, threads, progress)
-    found = Found.of(len(wide), max(PLACES, 4 * top))
+        return wide, run_1b(wide, top, with_z, threads, progress)
+    found = QuerySummaries.of(len(wide), max(PLACES, 4 * top))
     found.candidates[:] = release.n_records - (wide.exclude >= 0)
     steps = int(np.diff(queries.facts.first).max(initial=0))
     groups, source = _groups(queries, wide, len(sizes), steps)
     lanes = int(np.diff(groups.first).max(initial=1))
     kinds, times = single.a.shape[1], (1 << release.by_item.time_bits) if lanes > 1 else 0
 
-    def work_on(low: int, high: int, nest: Nest) -> None:
-        nested(
+    def work_on(low: int, high: int, nest: NestedWorkspace) -> None:
+        score_prefixes(
             release.by_item, queries.facts, single, groups, release.n_records, release.span, top, with_z,
             nest, found, low, high,
         )  # fmt: skip
 
     width = 1 if lanes == 1 else LANES
     run_in_slices(
-        len(groups.exclude), threads, lambda: Nest.of(steps, kinds, times, top, width), work_on, progress
+        len(groups.exclude),
+        threads,
+        lambda: NestedWorkspace.of(steps, kinds, times, top, width),
+        work_on,
+        progress,
     )
-    return wide, settled(wide, found.taken(source), top, with_z)
+    return wide, refine(wide, found.select_rows(source), top, with_z)
 
 
-def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[Groups, Ints]:
+def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[QueryGroups, Ints]:
     """Which queries are walked together and where the verdict after each number of facts goes; and for every
     size which of these it is: two sizes may come to the same facts of the release."""
     facts, exclude = queries.facts, queries.exclude
@@ -109,37 +115,39 @@ def _groups(queries: Queries, wide: Queries, n_sizes: int, steps: int) -> tuple[
         q, j = at // n_sizes, int(counts[at]) - 1
         row[q, j] = at if row[q, j] < 0 else row[q, j]
         source[at] = row[q, j]
-    return Groups(np.array([*first, len(queries)], np.int64), row, exclude[first]), source
+    return QueryGroups(np.array([*first, len(queries)], np.int64), row, exclude[first]), source
 
 
-def run_matching(
+def run_1a(
     queries: Queries, alpha: float, top: int, threads: int | None = None, progress: Progress = no_progress
-) -> Columns:
+) -> VerdictColumns:
     """The columns of Algorithm 1A: `z` is how many match."""
-    rows: dict[int, Row] = {}
+    rows: dict[int, VerdictRow] = {}
 
-    def work_on(low: int, high: int, work: Workplace) -> None:
+    def work_on(low: int, high: int, work: Workspace) -> None:
         for q in range(low, high):
             rows[q] = _matching(queries, q, alpha, top, work)
 
-    run_in_slices(len(queries), threads, workplace, work_on, progress)
-    return Columns.empty(len(queries)).with_rows(rows)
+    run_in_slices(len(queries), threads, new_workspace, work_on, progress)
+    return VerdictColumns.empty(len(queries)).with_rows(rows)
 
 
-def _matching(queries: Queries, q: int, alpha: float, top: int, work: Workplace) -> Row:
-    record, score_of = least_similar(queries, q, work)
+def _matching(queries: Queries, q: int, alpha: float, top: int, work: Workspace) -> VerdictRow:
+    record, score_of = minimum_similarities(queries, q, work)
     n = queries.count(q)
     order = np.argsort(-score_of, kind="stable")
     highest = float(score_of[order[0]]) if len(order) else 0.0
     ties = int(np.count_nonzero(score_of == highest)) if len(order) else n
     second = float(score_of[order[1]]) if len(order) > 1 else 0.0 if n > 1 else highest
-    mean, sigma = spread_with_zeros(score_of, n)
+    mean, sigma = mean_and_sigma_with_zeros(score_of, n)
     kept = order[: max(top, ties)] if len(order) else order
     matching = int(np.count_nonzero(score_of >= alpha))
-    return Row(n, mean, sigma, highest, second, ties, matching, record[kept], score_of[kept])
+    return VerdictRow(n, mean, sigma, highest, second, ties, matching, record[kept], score_of[kept])
 
 
-def settled(queries: Queries, found: Found, top: int, with_z: bool, least: float = SPREAD) -> Columns:
+def refine(
+    queries: Queries, found: QuerySummaries, top: int, with_z: bool, least: float = SPREAD
+) -> VerdictColumns:
     """The best of each query in double precision, in order; queries that need it are done anew, exactly."""
     n = np.maximum(found.candidates, 1)
     mean, rough = _spread_of(found.total, found.squares, n)
@@ -165,7 +173,7 @@ def settled(queries: Queries, found: Found, top: int, with_z: bool, least: float
         z = np.maximum(found.z - old, 0.0) * elementary.exp((found.highest - best.highest) * scale) + new
         z[sigma == 0] = 0.0
     order, kept = best.order(top)
-    columns = Columns(
+    columns = VerdictColumns(
         found.candidates, mean, sigma, best.highest, best.second,
         np.where(best.highest > 0, best.ties, found.candidates), z,
         np.searchsorted(kept, np.arange(len(n) + 1)), best.record[order], best.score[order],
@@ -212,11 +220,11 @@ def _best(queries: Queries, query: Ints, record: Ints) -> _Best:
     return _Best(query, record, score_of, highest, np.where(ties > 1, highest, second), ties)
 
 
-def _exactly(queries: Queries, q: int, top: int, with_z: bool) -> Row:
+def _exactly(queries: Queries, q: int, top: int, with_z: bool) -> VerdictRow:
     """A query done in double precision throughout."""
     every = queries.scores(q)
     scores = every[every > -np.inf]
-    mean, sigma = spread(scores)
+    mean, sigma = mean_and_sigma(scores)
     best = np.flatnonzero(every > 0)
     if len(best) > top:
         best = best[every[best] >= np.partition(every[best], -top)[-top]]
@@ -227,19 +235,19 @@ def _exactly(queries: Queries, q: int, top: int, with_z: bool) -> Row:
     second = highest if ties > 1 or not len(rest) else float(rest.max())
     z = float(elementary.exp((scores - highest) / sigma).sum()) if sigma and with_z else 0.0
     kept = best[: max(top, ties)]
-    return Row(len(scores), mean, sigma, highest, second, ties, z, kept, every[kept])
+    return VerdictRow(len(scores), mean, sigma, highest, second, ties, z, kept, every[kept])
 
 
-def spread_with_zeros(scores: Floats, n: int) -> tuple[float, float]:
+def mean_and_sigma_with_zeros(scores: Floats, n: int) -> tuple[float, float]:
     """Mean and standard deviation of n scores, of which all but these are 0."""
     if len(scores) == n:
-        return spread(scores)
+        return mean_and_sigma(scores)
     mean = float(scores.sum()) / n
     off = float(((scores - mean) ** 2).sum()) + (n - len(scores)) * mean * mean
     return mean, float(np.sqrt(off / n))
 
 
-def spread(scores: Floats) -> tuple[float, float]:
+def mean_and_sigma(scores: Floats) -> tuple[float, float]:
     """Mean and standard deviation of all scores; exactly 0 spread if they are all the same."""
     if not len(scores):
         return 0.0, 0.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from standout.attack.reference import KnownItem
 from standout.core.arrays import Floats
-from standout.facts import Aux, Known, known_of
+from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.model import Release
 from standout.similarity.attributes import days_per_unit
 
@@ -21,13 +21,13 @@ def known_items(release: Release, aux: Aux) -> list[KnownItem]:
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> [item] = known_items(release, so.Aux([so.Fact("17", value=4)]))
-    >>> len(item.record), item.value_distance.max(), item.days is None
-    (11, 3.0, True)
+    >>> len(item.record), float(item.value_distance.max()), item.days is None
+    (352, 2.0, True)
     """
-    return known_items_of_query(release, known_of(release, [aux]), 0)
+    return known_items_of_query(release, encode_auxes(release, [aux]), 0)
 
 
-def known_items_of_query(release: Release, known: Known, query: int) -> list[KnownItem]:
+def known_items_of_query(release: Release, known: KnownFacts, query: int) -> list[KnownItem]:
     """The same for one of many queries whose facts are already codes of the release."""
     side = release.by_record
     owner = np.repeat(np.arange(release.n_records), release.lengths)

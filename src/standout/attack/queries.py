@@ -8,18 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.block_scores import Candidates, Facts
-from standout.attack.kernels.record_scores import begins, has, similarities
+from standout.attack.kernels.block_scores import CandidateFilter, QueryFacts
+from standout.attack.kernels.record_scores import first_times, has_item, similarities
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
-from standout.facts import ANY_TIME, Known
+from standout.facts import ANY_TIME, KnownFacts
 from standout.release.model import Release
 from standout.release.postings import unpack_item
-from standout.similarity.attributes import Similarity, asked, checked
-from standout.similarity.lookup_tables import Single, Tables, tables
+from standout.similarity.attributes import Similarity, call_user_code, check_numbers
+from standout.similarity.lookup_tables import KernelTables, Tables, tabulate
 
-__all__ = ["Queries", "Weights", "excluded", "prefixes", "prepared", "weigher"]
+__all__ = ["Queries", "Weights", "excluded_records", "prefix_queries", "prepare_queries", "weight_function"]
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY = np.empty(0, np.int32)
@@ -37,7 +37,7 @@ WEIGHTS: dict[str, Callable[[Ints], Any]] = {
 }
 
 
-def weigher(weights: Weights) -> Callable[[Ints], Floats]:
+def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
     """The weight of items by how many records have them; checked."""
     if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ParameterError(
@@ -46,7 +46,7 @@ def weigher(weights: Weights) -> Callable[[Ints], Floats]:
     function = weights if callable(weights) else WEIGHTS[weights]
 
     def weigh(support: Ints) -> Floats:
-        return checked(asked(lambda: function(support), "weights"), len(support), "weights")
+        return check_numbers(call_user_code(lambda: function(support), "weights"), len(support), "weights")
 
     return weigh
 
@@ -57,9 +57,9 @@ class Queries:
     which the release does not have are left out of it. `step` is the grid that a query's parts lie on."""
 
     release: Release
-    known: Known
+    known: KnownFacts
     origin: Ints
-    facts: Facts
+    facts: QueryFacts
     weight: Floats
     tables: Tables
     exclude: Ints
@@ -82,17 +82,17 @@ class Queries:
         return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
 
     @cached_property
-    def single(self) -> Single:
+    def single(self) -> KernelTables:
         """The tables for the kernels."""
         return self.tables.single(lookups=int(self.release.support[self.facts.item].sum()))
 
     @cached_property
-    def candidates(self) -> Candidates:
+    def candidates(self) -> CandidateFilter:
         release, known = self.release, self.known
         lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
         dated = known.filtered and bool((known.joined != ANY_TIME).any())
-        since = begins(release) if dated else np.full(len(lengths), -1, np.int32)
-        return Candidates(self.exclude, known.length, known.joined, lengths, since, known.filtered)
+        since = first_times(release) if dated else np.full(len(lengths), -1, np.int32)
+        return CandidateFilter(self.exclude, known.length, known.joined, lengths, since, known.filtered)
 
     def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
         """Which records may be found, or None if all may."""
@@ -171,19 +171,19 @@ def _log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
     return np.asarray(exponent - (mantissa == 0.5))
 
 
-def prefixes(queries: Queries, sizes: Sequence[int]) -> Queries:
+def prefix_queries(queries: Queries, sizes: Sequence[int]) -> Queries:
     """Each query with its first 2, 3, … facts only: a query for every size, sizes within queries."""
     known, n = queries.known, len(sizes)
     query = np.repeat(np.arange(len(queries)), n)
     wanted = np.minimum(np.tile(np.array(sizes, np.int64), len(queries)), np.diff(known.first)[query])
     told = _ranges(known.first[query], wanted)
-    shorter = known.taken(query, told, _starts(wanted))
+    shorter = known.select(query, told, _starts(wanted))
     ends = np.searchsorted(queries.origin, known.first[query] + wanted)
     counts = ends - queries.facts.first[query]
     fact = _ranges(queries.facts.first[query], counts)
     base = np.repeat(_starts(wanted)[:-1] - known.first[query], counts)
     _, item, weight, shape, time = queries.facts
-    facts = Facts(_starts(counts), item[fact], weight[fact], shape[fact], time[fact])
+    facts = QueryFacts(_starts(counts), item[fact], weight[fact], shape[fact], time[fact])
     return Queries(
         queries.release, shorter, queries.origin[fact] + base, facts, queries.weight[fact], queries.tables,
         queries.exclude[query],
@@ -200,22 +200,24 @@ def _ranges(first: Ints, counts: Ints) -> Ints:
     return np.asarray(np.arange(int(counts.sum())) + np.repeat(first - (ends - counts), counts))
 
 
-def prepared(
-    release: Release, known: Known, similarity: Similarity, weights: Weights, exclude: Ints
+def prepare_queries(
+    release: Release, known: KnownFacts, similarity: Similarity, weights: Weights, exclude: Ints
 ) -> Queries:
     """The queries, with weights of what is left when their excluded records are taken out."""
-    made = tables(release, known, similarity)
+    made = tabulate(release, known, similarity)
     origin = np.flatnonzero(known.item >= 0)
     first = np.searchsorted(origin, known.first)
     item = known.item[origin]
     asked = np.repeat(np.arange(len(known)), np.diff(first))
-    support = release.support[item] - has(release, exclude[asked], item)
-    weight = weigher(weights)(support)
-    facts = Facts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
+    support = release.support[item] - has_item(release, exclude[asked], item)
+    weight = weight_function(weights)(support)
+    facts = QueryFacts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
     return Queries(release, known, origin, facts, weight, made, exclude)
 
 
-def excluded(release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int) -> Ints:
+def excluded_records(
+    release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int
+) -> Ints:
     """The record that each query leaves out, -1 for none; given as an id, one for each query, or codes."""
     if isinstance(exclude, np.ndarray):
         codes = exclude.astype(np.int64)

@@ -29,7 +29,7 @@ def within(item: KnownItem, value: float = 1, days: float = 14) -> Floats:
     parts = [np.ones(len(item.record), bool)]  # convention: an item alone counts 1
     parts += [] if item.value_distance is None else [item.value_distance <= value + 1e-9]  # 0.4 − 0.3 ≤ 0.1
     parts += [] if item.days is None else [item.days <= days + 1e-9]
-    return np.all(parts, axis=0).astype(np.float64)
+    return np.asarray(np.all(parts, axis=0), np.float64)
 
 
 def decay(item: KnownItem, rho0: float = 1.5, d0: float = 30) -> Floats:
@@ -44,7 +44,7 @@ def scores_1a(items: Items, n_records: int, sim: Sim = within) -> Floats:
     similarity = np.zeros((len(items), n_records))
     for i, item in enumerate(items):
         similarity[i, item.record] = sim(item)
-    return similarity.min(axis=0, initial=np.inf if items else 0.0)
+    return np.asarray(similarity.min(axis=0, initial=np.inf if items else 0.0))
 
 
 def scores_1b(items: Items, n_records: int, sim: Sim = decay) -> Floats:

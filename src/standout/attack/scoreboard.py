@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.batches import run, run_matching, run_nested
-from standout.attack.queries import Queries, Weights, excluded, prepared, weigher
-from standout.attack.verdict import Matching, Verdict, Verdicts
+from standout.attack.batches import run_1a, run_1b, run_1b_nested
+from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
+from standout.attack.verdict import MatchingVerdict, Verdict, Verdicts
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.facts import Aux, Known, known_of
+from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Similarity, Within
 
@@ -44,16 +44,18 @@ class Scoreboard:
         if not number or not 0 < self.alpha <= 1:
             raise ParameterError(f"alpha must be above 0 and at most 1, got {self.alpha!r}")
 
-    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Matching:
+    def attack(
+        self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10
+    ) -> MatchingVerdict:
         """The verdict on one aux. With `exclude` that record is taken out of the release first."""
         found = self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
-        assert isinstance(found, Matching)
+        assert isinstance(found, MatchingVerdict)
         return found
 
     def attacks(
         self,
         release: Release,
-        auxes: Iterable[Aux] | Known,
+        auxes: Iterable[Aux] | KnownFacts,
         *,
         exclude: Exclude = None,
         top: int = 10,
@@ -62,7 +64,7 @@ class Scoreboard:
     ) -> Verdicts:
         """The verdicts on many. `exclude` names one record for all, or one (or None) for each."""
         queries = _queries(release, auxes, exclude, self.similarity, "one")
-        columns = run_matching(queries, self.alpha, check_top(top), threads, progress)
+        columns = run_1a(queries, self.alpha, check_top(top), threads, progress)
         return Verdicts(queries, columns, self.alpha)
 
 
@@ -100,7 +102,7 @@ class ScoreboardRH:
             )
         if similarity is not None and not isinstance(similarity, Similarity):
             raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
-        weigher(weights)
+        weight_function(weights)
         object.__setattr__(self, "similarity", similarity or Decay(value_scale, time_scale))
         object.__setattr__(self, "weights", weights)
 
@@ -111,7 +113,7 @@ class ScoreboardRH:
     def attacks(
         self,
         release: Release,
-        auxes: Iterable[Aux] | Known,
+        auxes: Iterable[Aux] | KnownFacts,
         *,
         exclude: Exclude = None,
         top: int = 10,
@@ -124,12 +126,12 @@ class ScoreboardRH:
         Without Z (`with_z=False`) it is faster; probabilities are then worked out when they are asked for.
         """
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(queries, run(queries, check_top(top), with_z, threads, progress))
+        return Verdicts(queries, run_1b(queries, check_top(top), with_z, threads, progress))
 
     def nested(
         self,
         release: Release,
-        auxes: Iterable[Aux] | Known,
+        auxes: Iterable[Aux] | KnownFacts,
         sizes: Sequence[int],
         *,
         exclude: Exclude = None,
@@ -146,17 +148,23 @@ class ScoreboardRH:
         if not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ParameterError("sizes must be whole numbers ≥ 1")
         queries = self._queries(release, auxes, exclude)
-        return Verdicts(*run_nested(queries, sizes, check_top(top), with_z, threads, progress))
+        return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
 
-    def _queries(self, release: Release, auxes: Iterable[Aux] | Known, exclude: Exclude) -> Queries:
+    def _queries(self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude) -> Queries:
         return _queries(release, auxes, exclude, self.similarity, self.weights)
 
 
 def _queries(
-    release: Release, auxes: Iterable[Aux] | Known, exclude: Exclude, similarity: Similarity, weights: Weights
+    release: Release,
+    auxes: Iterable[Aux] | KnownFacts,
+    exclude: Exclude,
+    similarity: Similarity,
+    weights: Weights,
 ) -> Queries:
-    known = auxes if isinstance(auxes, Known) else known_of(release, auxes)
-    return prepared(release, known, similarity, weights, excluded(release, exclude, len(known)))
+    known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+    return prepare_queries(
+        release, known, similarity, weights, excluded_records(release, exclude, len(known))
+    )
 
 
 def check_top(top: int) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from standout.attack.eccentricity import Match, check_phi, eccentricity
-from standout.attack.kernels.conjunction import least_similar, workplace
+from standout.attack.kernels.conjunction import minimum_similarities, new_workspace
 from standout.attack.lineup import Candidate, Lineup, Part
 from standout.attack.queries import Queries
 from standout.core import elementary
@@ -17,11 +17,11 @@ from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Fact
 
-__all__ = ["Columns", "Matching", "Row", "Verdict", "Verdicts"]
+__all__ = ["MatchingVerdict", "Verdict", "VerdictColumns", "VerdictRow", "Verdicts"]
 
 
-class Row(NamedTuple):
-    """The numbers of one verdict, as in Columns."""
+class VerdictRow(NamedTuple):
+    """The numbers of one verdict, as in VerdictColumns."""
 
     candidates: int
     mean: float
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class VerdictColumns:
     """The numbers of many verdicts, a row each.
 
     `candidates` is how many records could be found, `mean` and `sigma` are over all their scores, `highest`
@@ -56,18 +56,18 @@ class Columns:
     score: Floats
 
     @classmethod
-    def empty(cls, count: int) -> "Columns":
+    def empty(cls, count: int) -> "VerdictColumns":
         return cls(
             np.zeros(count, np.int64), np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count),
             np.zeros(count, np.int64), np.zeros(count), np.zeros(count + 1, np.int64), np.empty(0, np.int64),
             np.empty(0),
         )  # fmt: skip
 
-    def with_rows(self, rows: dict[int, Row]) -> "Columns":
+    def with_rows(self, rows: dict[int, VerdictRow]) -> "VerdictColumns":
         """The same with other rows in some places."""
         bounds = zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
         best = [(self.record[low:high], self.score[low:high]) for low, high in bounds]
-        numbers = {name: getattr(self, name).copy() for name in Row._fields[:7]}
+        numbers = {name: getattr(self, name).copy() for name in VerdictRow._fields[:7]}
         for q, row in rows.items():
             best[q] = row.record, row.score
             for name, column in numbers.items():
@@ -100,7 +100,7 @@ class Verdict:
     """
 
     queries: Queries
-    columns: Columns
+    columns: VerdictColumns
     q: int
 
     @property
@@ -298,7 +298,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matching(Verdict):
+class MatchingVerdict(Verdict):
     """What Scoreboard makes of one aux: the matching set D′ of records with a score ≥ α, all equally likely.
 
     >>> import standout as so
@@ -330,7 +330,7 @@ class Matching(Verdict):
 
     @cached_property
     def scores(self) -> Floats:
-        records, scores = least_similar(self.queries, self.q, workplace())
+        records, scores = minimum_similarities(self.queries, self.q, new_workspace())
         keep = self.queries.is_candidate(self.q)
         every = np.zeros(self.queries.release.n_records)
         every[records] = scores
@@ -354,7 +354,7 @@ class Verdicts:
     """The verdicts on many aux: a sequence of Verdict, and their numbers as columns."""
 
     queries: Queries
-    columns: Columns
+    columns: VerdictColumns
     alpha: float | None = None
 
     def __len__(self) -> int:
@@ -374,7 +374,7 @@ class Verdicts:
             raise IndexError(q)
         if self.alpha is None:
             return Verdict(self.queries, self.columns, q % len(self))
-        return Matching(self.queries, self.columns, q % len(self), self.alpha)
+        return MatchingVerdict(self.queries, self.columns, q % len(self), self.alpha)
 
     def __repr__(self) -> str:
         return f"<Verdicts: {len(self):,}>"

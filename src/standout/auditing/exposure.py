@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from standout.attack.kernels.record_scores import begins
+from standout.attack.kernels.record_scores import first_times
 from standout.auditing.attacks import Attacked
 from standout.core.arrays import Floats, Ints
 from standout.evaluate.estimate_json import told
 from standout.evaluate.estimates import rate
 from standout.evaluate.simulate import Cell
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.model import Release
 
 __all__ = ["by_joined", "by_length", "by_popularity", "facts_needed", "needed", "rarest_known"]
@@ -63,7 +63,7 @@ def by_length(release: Release, cell: Cell) -> list[Row]:
     return _classes(own, _right(cell), starts, row)
 
 
-def by_popularity(release: Release, cell: Cell, known: Known) -> list[Row]:
+def by_popularity(release: Release, cell: Cell, known: KnownFacts) -> list[Row]:
     """How often the guess is right, by the popularity rank of the rarest item that is known."""
     starts = [1, *(step + 1 for step in _rounded(release.n_items)[1:])]
 
@@ -79,7 +79,7 @@ def by_popularity(release: Release, cell: Cell, known: Known) -> list[Row]:
     return _classes(rarest_known(release, known), _right(cell), starts, row)
 
 
-def rarest_known(release: Release, known: Known) -> Ints:
+def rarest_known(release: Release, known: KnownFacts) -> Ints:
     """The popularity rank of the rarest item that is known of each person."""
     return np.maximum.reduceat(release.rank[known.item], known.first[:-1]).astype(np.int64)
 
@@ -89,7 +89,7 @@ def by_joined(release: Release, cell: Cell) -> list[Row]:
     ends, clock = release.time_range, release.clock
     if ends is None or clock is None:
         return []
-    first = begins(release).astype(np.int64)
+    first = first_times(release).astype(np.int64)
     own = first[cell.places]
     timed = own >= 0
     days, last = _periods(_day(ends[0]), _day(ends[1]))

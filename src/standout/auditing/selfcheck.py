@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from standout.adversary import Adversary
+from standout.attack.known_items import known_items_of_query
+from standout.attack.reference import scores_1b
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, fit
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.evaluate.estimate_json import percent
@@ -24,13 +26,12 @@ from standout.evaluate.pairs import alike
 from standout.evaluate.population import People
 from standout.evaluate.sampled_release import sampled
 from standout.evaluate.simulate import Cell, Simulation, simulate
-from standout.facts import Aux, Known
-from standout.release.clock import SECONDS
+from standout.facts import Aux, KnownFacts
 from standout.release.model import RecordEntries, Release, read_only
 from standout.release.subset import subset
 from standout.similarity.attributes import Decay, Present
 
-__all__ = ["Check", "SelfCheck", "beta_binomial_tail", "binomial_tail", "planted", "slow_scores"]
+__all__ = ["Check", "SelfCheck", "beta_binomial_tail", "binomial_tail", "planted"]
 
 SAMPLE = 20_000
 CANARIES, CANARY_ITEMS, CANARY_FACTS = 20, 16, 8
@@ -174,7 +175,7 @@ class SelfCheck:
         columns = ScoreboardRH().nested(self.release, known, [plain.knows], threads=self.threads).columns
         same = 0
         for q in range(len(places)):
-            scores = slow_scores(self.release, known, q)
+            scores = scores_1b(known_items_of_query(self.release, known, q), self.release.n_records)
             best = columns.record[columns.first[q] : columns.first[q + 1]][:1]
             pairs = [
                 (columns.highest[q], scores.max()), (columns.sigma[q], scores.std()),
@@ -232,10 +233,10 @@ class SelfCheck:
         return able[apart], others[apart]
 
 
-def _auxes(release: Release, known: Known) -> list[Aux]:
+def _auxes(release: Release, known: KnownFacts) -> list[Aux]:
     """What is known of each in words, as far as the release has the item."""
     named = np.flatnonzero(known.item >= 0)
-    known = known.taken(np.arange(len(known)), named, np.searchsorted(named, known.first))
+    known = known.select(np.arange(len(known)), named, np.searchsorted(named, known.first))
     return [known.aux(release, q) for q in range(len(known))]
 
 
@@ -276,7 +277,7 @@ def planted(release: Release, places: Ints, seed: int) -> Release:
     return subset(draft, np.ones(release.n_records, np.bool_))
 
 
-def same_facts(release: Release, known: Known) -> Ints:
+def same_facts(release: Release, known: KnownFacts) -> Ints:
     """How many records have everything that is known of each person, exactly: by looking at every entry."""
     side = release.by_record
     owner = np.repeat(np.arange(release.n_records), release.lengths)
@@ -293,32 +294,6 @@ def same_facts(release: Release, known: Known) -> Ints:
             agreed[owner[here]] += 1
         found[q] = np.count_nonzero(agreed == len(facts))
     return found
-
-
-def slow_scores(release: Release, known: Known, q: int) -> Floats:
-    """Σ wt(i) (e^(−|Δvalue|/1.5) + e^(−|Δdays|/30)) of every record, from the entries as they are stored."""
-    side, scores = release.by_record, np.zeros(release.n_records)
-    owner = np.repeat(np.arange(release.n_records), release.lengths)
-    units = SECONDS["day"] / (SECONDS[release.clock.unit] if release.clock else SECONDS["day"])
-    for i in range(int(known.first[q]), int(known.first[q + 1])):
-        here = np.flatnonzero(side.other == known.item[i])
-        alike, told = np.zeros(len(here)), False
-        if side.value is not None and known.value[i] >= 0:
-            alike, told = alike + _near_values(release, side.value[here], known.values[known.value[i]]), True
-        if side.time is not None and known.timed[i]:
-            code = side.time[here].astype(np.int64)
-            near = np.exp(-np.abs(code - known.time[i]) / units / 30.0)
-            alike, told = alike + np.where(code < release.span, near, 0.0), True
-        scores[owner[here]] += (alike if told else 1.0) / math.log(max(len(here), 2))
-    return scores
-
-
-def _near_values(release: Release, codes: Any, known: Any) -> Floats:
-    if isinstance(release.levels, np.ndarray):
-        levels = np.append(release.levels, np.inf)
-        return np.asarray(np.exp(-np.abs(levels[codes] - known) / 1.5))
-    levels = np.array([*(release.levels or ()), None], object)
-    return np.asarray(levels[codes] == known, np.float64)
 
 
 def binomial_tail(hits: int, n: int, chance: float) -> float:

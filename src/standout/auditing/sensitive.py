@@ -16,7 +16,7 @@ from standout.evaluate.estimate_json import told
 from standout.evaluate.estimates import rate
 from standout.evaluate.population import People
 from standout.evaluate.simulate import Cell
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
 from standout.release.postings import unpack_item
@@ -92,7 +92,7 @@ def _codes(catalogue: Catalogue, name: str) -> list[int]:
 
 
 def revealed_by(
-    people: People, some: Listed, cell: Cell, known: Known, able: NDArray[np.bool_]
+    people: People, some: Listed, cell: Cell, known: KnownFacts, able: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:  # fmt: skip
     """By category: who has such an item, and of how many the guess is right and tells one that was not known.
 
@@ -103,7 +103,12 @@ def revealed_by(
 
 
 def _row(
-    people: People, name: str, codes: NDArray[np.int64], cell: Cell, known: Known, able: NDArray[np.bool_]
+    people: People,
+    name: str,
+    codes: NDArray[np.int64],
+    cell: Cell,
+    known: KnownFacts,
+    able: NDArray[np.bool_],
 ) -> dict[str, Any]:
     having = _having(people.truth, codes)
     sensitive = np.zeros(people.truth.n_items, np.bool_)
@@ -132,7 +137,7 @@ def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def _tells(people: People, known: Known, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
+def _tells(people: People, known: KnownFacts, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
     """Whether who stands for a person has a sensitive item of theirs that is not among what is known."""
     side = people.truth.by_record
     own = side.other[int(side.start[place]) : int(side.start[place + 1])].astype(np.int64)

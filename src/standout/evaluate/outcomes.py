@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict import Columns, Verdict, Verdicts
+from standout.attack.verdict import Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.evaluate.pairs import revealed
 from standout.evaluate.population import People
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
@@ -96,7 +96,7 @@ class Outcomes:
 def tried(
     attack: ScoreboardRH,
     release: Release,
-    known: Known,
+    known: KnownFacts,
     targets: Ints,
     sizes: Sequence[int],
     question: Question,
@@ -135,7 +135,7 @@ def tried(
     return Outcomes(*(column.reshape(shape) for column in (*found, absent)))
 
 
-def claims(columns: Columns) -> Floats:
+def claims(columns: VerdictColumns) -> Floats:
     """The eccentricity where exactly one record stands out, else NO_CLAIM."""
     possible = (columns.ties == 1) & (columns.sigma > 0) & (columns.candidates > 1)
     return np.where(possible, columns.eccentricity, NO_CLAIM)
@@ -147,7 +147,7 @@ def own_scores(verdicts: Verdicts, record: Ints) -> Floats:
     return np.where(record >= 0, found, NOBODY)
 
 
-def _bits(columns: Columns, score: Floats, n: int) -> Floats:
+def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
     """−log2 Π of a candidate with this score, for each query; log2 of the candidates where nothing sets
     anybody apart, and of all n records where it is nobody's score."""
     spread = columns.sigma > 0
@@ -180,7 +180,7 @@ class _Guesses(NamedTuple):
     share: Floats
 
     @classmethod
-    def of(cls, columns: Columns, target: Ints) -> "_Guesses":
+    def of(cls, columns: VerdictColumns, target: Ints) -> "_Guesses":
         ties = np.where(columns.highest > 0, columns.ties, 0)
         shown = np.minimum(ties, SHOWN)
         query = np.repeat(np.arange(len(target)), shown)
@@ -201,7 +201,7 @@ def _learned(release: Release, verdicts: Verdicts, guesses: _Guesses, question: 
     first, counts = known.first[guesses.query], np.diff(known.first)[guesses.query]
     ends = offsets(counts)
     fact = np.arange(ends[-1]) + np.repeat(first - ends[:-1], counts)
-    told = known.taken(guesses.query, fact, ends)
+    told = known.select(guesses.query, fact, ends)
     found = revealed(release, guesses.target, guesses.record, told, question.similarity)
     return _Learned(
         np.bincount(guesses.query, found.beyond * guesses.share, n).astype(np.float64),

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.kernels.block_scores import BLOCK, U
-from standout.attack.kernels.record_scores import has
-from standout.attack.queries import Queries, prepared
+from standout.attack.kernels.record_scores import has_item
+from standout.attack.queries import Queries, prepare_queries
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress
 from standout.core.threads import thread_count
 from standout.evaluate.population import People
-from standout.facts import Known, entries_told
+from standout.facts import KnownFacts, facts_from_entries
 from standout.neighbours.nearest import rule_of, search
 from standout.release.model import Release
 from standout.release.postings import Postings
@@ -51,12 +51,14 @@ def alike(release: Release, target: Ints, guess: Ints, similarity: Similarity) -
     return revealed(release, target, guess, nothing(release, len(target)), similarity).similarity
 
 
-def nothing(release: Release, count: int) -> Known:
+def nothing(release: Release, count: int) -> KnownFacts:
     """Nothing known of so many people."""
-    return entries_told(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
+    return facts_from_entries(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
 
 
-def revealed(release: Release, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
+def revealed(
+    release: Release, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
+) -> Revealed:
     """What each guess reveals of the target beside it, of whom `known` says what was known."""
     people = People.of(release)
     found = [
@@ -68,7 +70,9 @@ def revealed(release: Release, target: Ints, guess: Ints, known: Known, similari
     )  # fmt: skip
 
 
-def _revealed(people: People, target: Ints, guess: Ints, known: Known, similarity: Similarity) -> Revealed:
+def _revealed(
+    people: People, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
+) -> Revealed:
     n, release = len(target), people.release
     own, theirs = people.truth.lengths[target], release.lengths[guess]
     queries = _whole(people, target, similarity)
@@ -78,7 +82,7 @@ def _revealed(people: People, target: Ints, guess: Ints, known: Known, similarit
     told = np.repeat(np.arange(n), np.diff(known.first))
     named = known.item >= 0
     in_guess = np.zeros(len(told), np.bool_)
-    in_guess[named] = has(release, guess[told[named]], known.item[named])
+    in_guess[named] = has_item(release, guess[told[named]], known.item[named])
     beyond = theirs - np.bincount(told, in_guess, n).astype(np.int64)
     new = ~np.isin(
         pair * release.n_items + queries.facts.item[fact], told[named] * release.n_items + known.item[named]
@@ -167,7 +171,7 @@ def similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Int
 def _whole(people: People, targets: Ints, similarity: Similarity) -> Queries:
     """Everything that is true of these people, as if it were known of them."""
     known = people.histories(targets)
-    return prepared(people.release, known, similarity, "one", np.full(len(targets), -1))
+    return prepare_queries(people.release, known, similarity, "one", np.full(len(targets), -1))
 
 
 def _slices(lengths: Ints) -> Iterator[slice]:
@@ -180,7 +184,7 @@ def _slices(lengths: Ints) -> Iterator[slice]:
         low = high
 
 
-def _part(known: Known, here: slice) -> Known:
+def _part(known: KnownFacts, here: slice) -> KnownFacts:
     """What is known of some, who stand beside each other."""
     first = known.first[here.start : here.stop + 1]
-    return known.taken(np.arange(here.start, here.stop), np.arange(first[0], first[-1]), first - first[0])
+    return known.select(np.arange(here.start, here.stop), np.arange(first[0], first[-1]), first - first[0])

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.adversary import Adversary
-from standout.attack.kernels.record_scores import has
+from standout.attack.kernels.record_scores import has_item
 from standout.core.arrays import Ints, offsets
-from standout.facts import Known, entries_told
+from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 
@@ -43,25 +43,25 @@ class People:
         """The record that stands for each of these people, -1 where nobody does."""
         return self.release.mapping.representatives[people] if isinstance(self.release, Sanitized) else people
 
-    def observed(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> Known:
+    def observed(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> KnownFacts:
         """What the adversary knows of these people, in the terms of the release."""
         return self._told(adversary.observe_all(self.truth, people, seed, draws), people)
 
-    def histories(self, people: Ints) -> Known:
+    def histories(self, people: Ints) -> KnownFacts:
         """Everything that is true of these people, in the release's terms; an item that is gone is -1."""
         counts = self.truth.lengths[people]
         first = offsets(counts)
         at = np.arange(first[-1]) + np.repeat(self.truth.by_record.start[people] - first[:-1], counts)
-        return self._told(entries_told(self.truth, at, first), people)
+        return self._told(facts_from_entries(self.truth, at, first), people)
 
     def shown(self, person: int, items: Ints) -> NDArray[np.bool_]:
         """Which of these items of a person the record has that stands for them."""
         if not isinstance(self.release, Sanitized):
             return np.ones(len(items), np.bool_)
         record, code = self.release.mapping.representatives[person], self.release.mapping.item_codes[items]
-        return (code >= 0) & has(self.release, np.full(len(items), record), code)
+        return (code >= 0) & has_item(self.release, np.full(len(items), record), code)
 
-    def _told(self, known: Known, people: Ints) -> Known:
+    def _told(self, known: KnownFacts, people: Ints) -> KnownFacts:
         return self.release.translate_facts(known, people) if isinstance(self.release, Sanitized) else known
 
     def key(self) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.release.subset import subset
@@ -25,11 +25,11 @@ def sampled(release: Release, keep: NDArray[np.bool_]) -> Release:
     code = np.full(release.n_items + 1, -1)  # the last is for what is gone: -1
     code[_among(release.items, some.items)] = np.arange(some.n_items)
     item = terms.item_codes[_among(whole.items, original.items)]
-    value = dict(zip(values_of(whole), terms.released_values, strict=True))
+    value = dict(zip(level_values(whole), terms.released_values, strict=True))
     told = OriginalMapping(
         (np.cumsum(keep) - 1)[terms.representatives[there]],
         code[item],
-        tuple(value[level] for level in values_of(original)),
+        tuple(value[level] for level in level_values(original)),
         terms.rounding_periods,
     )
     kept = {field.name: getattr(some, field.name) for field in fields(Release)}

@@ -8,14 +8,14 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.evaluate.outcomes import own_scores
 from standout.evaluate.population import People
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.model import Release
 
 __all__ = ["rights"]
 
 
 def rights(
-    release: Release, known: Known, places: Ints, sizes: Sequence[int], threads: int | None,
+    release: Release, known: KnownFacts, places: Ints, sizes: Sequence[int], threads: int | None,
     attack: ScoreboardRH | None = None,
 ) -> Floats:  # fmt: skip
     """The chance that the best guess is the target, 1/ties if it is among the best: by target and size."""

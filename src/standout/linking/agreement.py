@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.record_scores import places
+from standout.attack.kernels.record_scores import entry_positions
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.build import count_codes
 from standout.release.clock import SECONDS
 from standout.release.model import Release
@@ -39,7 +39,7 @@ class Agreement:
 
     release: Release
 
-    def counts(self, known: Known, query: Ints, record: Ints, gone: Ints | None = None) -> Floats:
+    def counts(self, known: KnownFacts, query: Ints, record: Ints, gone: Ints | None = None) -> Floats:
         """For each query and the record beside it a row of COLUMNS.
 
         By chance record r has item i with probability p = |supp(i)| · |supp(r)| / entries. `gone` is whose
@@ -51,7 +51,7 @@ class Agreement:
         pair, ends = np.repeat(np.arange(len(query)), facts), np.cumsum(facts)
         fact = np.arange(len(pair)) + np.repeat(known.first[query] - (ends - facts), facts)
         item, who = known.item[fact], record[pair]
-        at = places(release, who, item)
+        at = entry_positions(release, who, item)
         has = at >= 0
         holders = np.maximum(release.support[item] - (gone is not None), 1)
         fewer = 0 if gone is None else release.lengths[gone][query][pair]
@@ -97,7 +97,7 @@ class Agreement:
             )[0]
         return found
 
-    def _alone(self, known: Known) -> Floats:
+    def _alone(self, known: KnownFacts) -> Floats:
         """One over the number of a profile's facts of a day: what is done in one go agrees in one go."""
         clock = self.release.clock
         assert clock is not None
@@ -129,7 +129,7 @@ class Agreement:
             levels if isinstance(levels, np.ndarray) else np.arange(self.release.n_levels, dtype=np.float64)
         )
 
-    def _values(self, known: Known) -> Floats:
+    def _values(self, known: KnownFacts) -> Floats:
         """What the facts' values are as such numbers; the last is for -1, not known."""
         levels = self.release.levels
         if isinstance(levels, tuple):

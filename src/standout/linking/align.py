@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
-from standout.facts import ANY_LENGTH, ANY_TIME, Known, anything, values_of
+from standout.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
 from standout.linking.align_map import mapped
 from standout.linking.align_titles import LISTED, RIVAL, Pair, Titles, alike, decided, likeness
 from standout.linking.review import Reviewed, Row, reviewed, table, write_review
@@ -74,7 +74,7 @@ class Alignment:
         said += [text.format(f"{counts[name]:,}") for name, text in TOLD.items() if counts.get(name)]
         return " ".join([*said, self.scale])
 
-    def known(self, public: Release, places: Sequence[int] | Ints) -> Known:
+    def known(self, public: Release, places: Sequence[int] | Ints) -> KnownFacts:
         """What the profiles at these places tell, as facts in the release's codes.
 
         Entries about items that the release does not have are left out; missing values and times stay
@@ -89,15 +89,15 @@ class Alignment:
         value = np.full(len(at), -1) if side.value is None else self._place[side.value[at]]
         time, timed = self._times(public, at)
         n = len(first) - 1
-        return Known(
+        return KnownFacts(
             first,
             item[kept],
             value,
             self._values,
             time,
             timed,
-            anything(n, ANY_LENGTH),
-            anything(n, ANY_TIME),
+            repeat_bounds(n, ANY_LENGTH),
+            repeat_bounds(n, ANY_TIME),
         )
 
     def write_review(self, path: str | PathLike[str]) -> None:
@@ -119,7 +119,7 @@ class Alignment:
     def _values(self) -> tuple[float | str, ...]:
         """The distinct values that facts can have."""
         if isinstance(self.release.levels, tuple):
-            return values_of(self.release)
+            return level_values(self.release)
         return tuple(np.unique(self.value[~np.isnan(self.value)]).tolist())
 
     @cached_property

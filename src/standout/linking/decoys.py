@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
 from standout.core.rng import generator
-from standout.facts import Known, entries_told
+from standout.facts import KnownFacts, facts_from_entries
 from standout.linking.profiles import Profiles
 from standout.release.model import Release
 
@@ -44,7 +44,7 @@ class Pool:
     `donor` is whose fact it is: a profile's place, or below 0 for somebody of the release.
     """
 
-    known: Known
+    known: KnownFacts
     band: Ints
     first: Ints
     fact: Ints
@@ -52,14 +52,14 @@ class Pool:
     item: Ints
     people: int
 
-    def decoys(self, profiles: Profiles, templates: Ints, seed: int) -> Known:
+    def decoys(self, profiles: Profiles, templates: Ints, seed: int) -> KnownFacts:
         """A decoy for each of these profiles; which facts it gets depends on (seed, its number) only."""
         drawn = [
             self._drawn(profiles.items(place), place, generator(seed, "recombined", number))
             for number, place in enumerate(templates.tolist())
         ]
         at = np.concatenate([np.empty(0, np.int64), *drawn])
-        return self.known.taken(np.zeros(len(drawn), np.int64), self.fact[at], _starts(drawn))
+        return self.known.select(np.zeros(len(drawn), np.int64), self.fact[at], _starts(drawn))
 
     def _drawn(self, items: Ints, template: int, draw: np.random.Generator) -> Ints:
         """Places of facts for one decoy: as many as the template has items, in the same bands.
@@ -118,7 +118,7 @@ def pool_of(profiles: Profiles, seed: int) -> Pool:
 class Withheld:
     """What is told of people of the release, and their records' places: to be taken out."""
 
-    known: Known
+    known: KnownFacts
     record: Ints
 
 
@@ -139,7 +139,7 @@ def withheld(profiles: Profiles, templates: Ints, seed: int) -> Withheld:
         told.append(_some_entries(release, one, left, band[items], draw))
         record.append(one)
     at = np.concatenate([np.empty(0, np.int64), *told])
-    return Withheld(entries_told(release, at, _starts(told)), np.array(record, np.int64))
+    return Withheld(facts_from_entries(release, at, _starts(told)), np.array(record, np.int64))
 
 
 def _somebody(lengths: Ints, facts: int, draw: np.random.Generator) -> int:
@@ -176,12 +176,12 @@ def _enough(order: Ints, facts: Ints) -> Ints:
     return order[: int(np.searchsorted(total, POOL)) + 1]
 
 
-def _records_told(release: Release, people: Ints) -> Known:
+def _records_told(release: Release, people: Ints) -> KnownFacts:
     """Everything about these records."""
     counts = release.lengths[people]
     first = offsets(counts)
     at = np.arange(int(first[-1])) + np.repeat(release.by_record.start[people] - first[:-1], counts)
-    return entries_told(release.check(), at, first)
+    return facts_from_entries(release.check(), at, first)
 
 
 def _starts(parts: list[Ints]) -> Ints:

@@ -10,7 +10,7 @@ from standout.attack.eccentricity import check_phi
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.linking.agreement import Agreement
 from standout.linking.align import Items, align
 from standout.linking.claims import check_budget, check_decoys, nobody, templates
@@ -130,9 +130,9 @@ def _decoys(profiles: Profiles, agreement: Agreement, asked: Asked, progress: Pr
     return Absent(kind, person, together(parts), slack)
 
 
-def _some(known: Known, low: int, high: int) -> Known:
+def _some(known: KnownFacts, low: int, high: int) -> KnownFacts:
     first = known.first[low : high + 1]
-    return known.taken(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
+    return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
 
 
 def _profiles(

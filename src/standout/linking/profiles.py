@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from standout.core.arrays import Ints
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.linking.align import Alignment
 from standout.release.model import Release
 
@@ -56,13 +56,13 @@ class Profiles:
         item = self.alignment.item[self.public.by_record.other[here]]
         return item[self._kept(item, np.zeros(len(item), np.int64))]
 
-    def known(self, places: Ints) -> Known:
+    def known(self, places: Ints) -> KnownFacts:
         """What the profiles at these places tell, without items that the release does not have."""
         told = self.alignment.known(self.public, places)
         person = np.repeat(np.arange(len(places)), np.diff(told.first))
         kept = self._kept(told.item, person)
         first = np.searchsorted(person[kept], np.arange(len(places) + 1))
-        return told.taken(np.arange(len(places)), kept, first.astype(np.int64))
+        return told.select(np.arange(len(places)), kept, first.astype(np.int64))
 
     def _kept(self, item: Ints, person: Ints) -> Ints:
         """Which facts are used: of items that are there, the rarest of each person, in their order."""

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict import Columns
+from standout.attack.verdict import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.linking.agreement import COLUMNS, Agreement
 from standout.linking.evidence import PARTS, Model, odds
 
@@ -92,7 +92,7 @@ class Scored:
 
 
 def candidates(
-    agreement: Agreement, known: Known, dates: Dates, gone: Ints | None, full: bool, threads: int | None
+    agreement: Agreement, known: KnownFacts, dates: Dates, gone: Ints | None, full: bool, threads: int | None
 ) -> list[Candidates]:
     """Who each profile may be, in each way that is tried. Without `full`, neither bits nor margins are worked
     out. `gone` are the records, one for each profile, that are taken out of the release before."""
@@ -109,7 +109,7 @@ def _together(parts: Sequence[Candidates]) -> Candidates:
 
 
 def _attacked(
-    agreement: Agreement, known: Known, dated: bool, gone: Ints | None, full: bool, threads: int | None
+    agreement: Agreement, known: KnownFacts, dated: bool, gone: Ints | None, full: bool, threads: int | None
 ) -> Candidates:
     attack, n = WITH if dated else WITHOUT, len(known)
     verdicts = attack.attacks(agreement.release, known, exclude=gone, top=TOP, with_z=full, threads=threads)
@@ -161,7 +161,7 @@ def _judged(found: Candidates, model: Model, records: int, by: By) -> Scored:
     )  # fmt: skip
 
 
-def _margins(queries: Queries, columns: Columns, record: Ints) -> Floats:
+def _margins(queries: Queries, columns: VerdictColumns, record: Ints) -> Floats:
     """(max − max2) / σ of each query by what gives it: the terms of values, of dates, and of bare items."""
     parts = _parts(queries, record[:, 0]) - _parts(queries, record[:, 1])
     return parts / np.where(columns.sigma > 0, columns.sigma, np.inf)[:, None]

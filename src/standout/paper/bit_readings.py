@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.batches import spread_with_zeros
-from standout.attack.queries import Queries, excluded, prepared
+from standout.attack.batches import mean_and_sigma_with_zeros
+from standout.attack.queries import Queries, excluded_records, prepare_queries
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.paper.attack_runner import Lab
 from standout.paper.paper_results import Setting, bars
 from standout.paper.readings import DEFINED, Reading
@@ -82,12 +82,12 @@ def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
         yield BITS[12], float(total - bits.mean()), len(bits)
 
 
-def bits_left(lab: Lab, setting: Setting, places: Ints, known: Known) -> Floats:
+def bits_left(lab: Lab, setting: Setting, places: Ints, known: KnownFacts) -> Floats:
     """Bits left in the readings BITS[4:12], a row each, for targets at these places of whom this is known."""
     release = lab.release
-    nobody = excluded(release, None, len(known))
-    decay = prepared(release, known, Decay(), "rarity", nobody)
-    near = prepared(release, known, Within(setting.value_error, setting.time_error), "rarity", nobody)
+    nobody = excluded_records(release, None, len(known))
+    decay = prepare_queries(release, known, Decay(), "rarity", nobody)
+    near = prepare_queries(release, known, Within(setting.value_error, setting.time_error), "rarity", nobody)
     found = np.zeros((8, len(places)))
 
     def work_on(low: int, high: int, work: None) -> None:
@@ -135,7 +135,7 @@ def _look(decay: Queries, near: Queries, q: int, target: int, right: int) -> lis
     own, rest, nothing = scores.decay[at], n - len(scores.record), math.log2(n)
     everything = scores.has == known
     best = np.argsort(-scores.decay, kind="stable")[:LINEUP]
-    _, sigma = spread_with_zeros(scores.decay, n)
+    _, sigma = mean_and_sigma_with_zeros(scores.decay, n)
     higher, ties = np.count_nonzero(scores.decay > own), np.count_nonzero(scores.decay == own)
     matches, enough = scores.agrees == known, scores.agrees >= right
     return [
@@ -153,7 +153,7 @@ def _look(decay: Queries, near: Queries, q: int, target: int, right: int) -> lis
 def _weights(scores: Floats, rest: int, sigma: float | None) -> tuple[float, float, float]:
     """(σ, highest, Z) of these scores and `rest` of 0; σ may be another's."""
     n = len(scores) + rest
-    sigma = spread_with_zeros(scores, n)[1] if sigma is None else sigma
+    sigma = mean_and_sigma_with_zeros(scores, n)[1] if sigma is None else sigma
     highest = float(scores.max())
     if sigma == 0.0:
         return 0.0, highest, float(n)
@@ -178,7 +178,7 @@ def _entropy(scores: Floats, rest: int) -> float:
     return (math.log(z) - mean / z) / math.log(2)
 
 
-def _drawn_from_all(lab: Lab, places: Ints, known: Known) -> Floats:
+def _drawn_from_all(lab: Lab, places: Ints, known: KnownFacts) -> Floats:
     """Bits left if a wrong rating is drawn from all levels, and so is right now and then."""
     release = lab.release
     query = np.repeat(np.arange(len(places)), np.diff(known.first))

@@ -13,7 +13,7 @@ from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.release.build import count_codes, drop_unused_codes
 from standout.release.clock import Clock
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
@@ -52,7 +52,7 @@ class Draft:
     @classmethod
     def of(cls, source: Release, threads: int | None) -> "Draft":
         """The release as it is."""
-        told: tuple[float | str | None, ...] = values_of(source)
+        told: tuple[float | str | None, ...] = level_values(source)
         periods: tuple[Period, ...] = ()
         if isinstance(source, Sanitized):
             told, periods = source.mapping.released_values, source.mapping.rounding_periods

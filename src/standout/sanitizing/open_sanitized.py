@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
-from standout.facts import values_of
+from standout.facts import level_values
 from standout.ingest.read import read
 from standout.release.clock import SECONDS
 from standout.release.index_writer import is_index
@@ -120,7 +120,7 @@ def _stands(
 def _values(
     original: Release, release: Release, done: tuple[StepReport, ...]
 ) -> tuple[float | str | None, ...]:
-    told = values_of(original)
+    told = level_values(original)
     if release.levels is None:
         return (None,) * len(told)
     if isinstance(original.levels, tuple):
@@ -136,7 +136,7 @@ def _check_kinds(
 ) -> None:
     """Refuses an original without the values or times that the release has, or with others: what is known of
     people would be lost, and they would seem safer than they are."""
-    levels = () if release.levels is None else values_of(release)
+    levels = () if release.levels is None else level_values(release)
     if not set(levels) <= set(values):
         raise SourceError(f"{path.name} has values that the original lacks: {READ}")
     new, old = release.clock, original.clock

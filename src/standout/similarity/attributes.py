@@ -23,8 +23,8 @@ from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
 __all__ = [
-    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "asked",
-    "checked",    "days_per_unit",
+    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "call_user_code",
+    "check_numbers",    "days_per_unit",
 ]  # fmt: skip
 
 Value = float | str
@@ -143,10 +143,12 @@ class Custom(Similarity):
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """What the function gives, checked."""
         who = "the similarity's function"
-        return float(checked([asked(lambda: self.function(known, value, days), who)], 1, who)[0])
+        return float(
+            check_numbers([call_user_code(lambda: self.function(known, value, days), who)], 1, who)[0]
+        )
 
 
-def asked(ask: Callable[[], Any], who: str) -> Any:
+def call_user_code(ask: Callable[[], Any], who: str) -> Any:
     """What a user's code gives, or an error that says whose it was."""
     try:
         return ask()
@@ -156,7 +158,7 @@ def asked(ask: Callable[[], Any], who: str) -> Any:
         raise ParameterError(f"{who} failed: {type(error).__name__}: {error}") from error
 
 
-def checked(given: Any, count: int, who: str) -> Floats:
+def check_numbers(given: Any, count: int, who: str) -> Floats:
     """So many numbers that a user's code gave, or an error that says who gave something else."""
     try:
         found = np.asarray(given)

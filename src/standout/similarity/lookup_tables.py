@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, kernel
-from standout.facts import Known
+from standout.facts import KnownFacts
 from standout.release.model import Levels, Release
-from standout.similarity.attributes import Custom, Similarity, Value, asked, checked, days_per_unit
+from standout.similarity.attributes import (
+    Custom,
+    Similarity,
+    Value,
+    call_user_code,
+    check_numbers,
+    days_per_unit,
+)
 
-__all__ = ["Shape", "Single", "Tables", "tables"]
+__all__ = ["FactShape", "KernelTables", "Tables", "tabulate"]
 
 CALLS = 1 << 22
 """How many numbers a function of the user's own may be asked for."""
@@ -37,7 +44,7 @@ TINY = 1e-30
 """Below this a single-precision number is near its end, where arithmetic is slow and wrong: 0 instead."""
 
 
-class Shape(NamedTuple):
+class FactShape(NamedTuple):
     """What decides a fact's row of the tables: its value, and its time where that lies far outside."""
 
     value: Value | None
@@ -45,7 +52,7 @@ class Shape(NamedTuple):
     far: int | None
 
 
-class Single(NamedTuple):
+class KernelTables(NamedTuple):
     """The tables in single precision, for the kernels. `shared` says where all kinds have one row of c,
     `even` where they have one factor b, too.
 
@@ -65,9 +72,11 @@ class Single(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Tables for the facts of a Known. `shape` is each fact's row, `time` what is subtracted, `terms` by row
-    how many parts are added up (2 for a decay of value and time). `used` kinds come up; there is room for
-    more."""
+    """Tables for all facts of a KnownFacts.
+
+    `shape` is each fact's row and `time` what is subtracted from an entry's time. `terms` is the number of
+    parts that are added up in each row (2 for a decay of value and time). The first `used` kinds occur.
+    """
 
     a: Floats
     b: Floats
@@ -89,7 +98,7 @@ class Tables:
         rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
-    def single(self, lookups: int) -> Single:
+    def single(self, lookups: int) -> KernelTables:
         """The same for the kernels, which will look things up so many times."""
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
         even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
@@ -97,18 +106,18 @@ class Tables:
         lines, line_bits = (
             _lines(np.where(self.c < TINY, 0.0, self.c)) if lookups > len(c) > LONG else (NO_LINES, 0)
         )
-        return Single(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
+        return KernelTables(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
 
 
-def tables(release: Release, known: Known, similarity: Similarity) -> Tables:
+def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
     """The similarity, tabulated for everything in `known`."""
     if not isinstance(similarity, Similarity):
         raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
-    return _Tabulation(release, known, similarity).tables()
+    return _Tabulation(release, known, similarity).tabulate()
 
 
 class _Tabulation:
-    def __init__(self, release: Release, known: Known, similarity: Similarity) -> None:
+    def __init__(self, release: Release, known: KnownFacts, similarity: Similarity) -> None:
         self.release, self.similarity = release, similarity
         self.levels: Levels = np.empty(0) if release.levels is None else release.levels
         self.n_levels, bank = release.n_levels, release.n_levels + 1
@@ -123,12 +132,12 @@ class _Tabulation:
         self.end = 0
         self.near: int | None = None
 
-    def _far(self, known: Known) -> NDArray[np.bool_]:
+    def _far(self, known: KnownFacts) -> NDArray[np.bool_]:
         """Facts whose time lies so far outside that a table over all distances would be mostly air."""
         outside = (known.time < -self.span) | (known.time > 2 * self.span)
         return known.timed & outside
 
-    def tables(self) -> Tables:
+    def tabulate(self) -> Tables:
         shapes, shape = self._shapes()
         kinds = 1 << self.release.by_item.value_bits
         a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
@@ -141,7 +150,7 @@ class _Tabulation:
         time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
         return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms, self.used)
 
-    def _shapes(self) -> tuple[list[Shape], Ints]:
+    def _shapes(self) -> tuple[list[FactShape], Ints]:
         """The distinct shapes, and each fact's place among them."""
         known = self.known
         code = 2 * (known.value + 1) + known.timed
@@ -151,16 +160,16 @@ class _Tabulation:
         distinct, place = np.unique(code, return_inverse=True)
         return [self._shape(one, past) for one in distinct.tolist()], place.astype(np.int64)
 
-    def _shape(self, code: int, past: int) -> Shape:
+    def _shape(self, code: int, past: int) -> FactShape:
         known = self.known
         fact = code - past if code >= past else None
         value = (code // 2 - 1) if fact is None else int(known.value[fact])
         timed = bool(code % 2) if fact is None else True
-        return Shape(
+        return FactShape(
             None if value < 0 else known.values[value], timed, None if fact is None else int(known.time[fact])
         )
 
-    def _fill(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+    def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a similarity that judges values and times apart.
 
         Returns how many terms add up, and whether the time counts.
@@ -181,36 +190,36 @@ class _Tabulation:
             a[second] = alone[: len(a[second])]
         return (2 if both and self.similarity.adds else 1), True
 
-    def _values(self, shape: Shape) -> Floats | None:
+    def _values(self, shape: FactShape) -> Floats | None:
         """Sim of the known value with each level, and 0 for an entry without a value."""
         if shape.value is None or self.release.levels is None:
             return None
         value, who = shape.value, "a similarity's values()"
-        found = asked(lambda: self.similarity.values(value, self.levels), who)
-        return None if found is None else np.append(checked(found, self.n_levels, who), 0.0)
+        found = call_user_code(lambda: self.similarity.values(value, self.levels), who)
+        return None if found is None else np.append(check_numbers(found, self.n_levels, who), 0.0)
 
-    def _times(self, shape: Shape) -> int | None:
+    def _times(self, shape: FactShape) -> int | None:
         """Where the row of c for this shape begins, moved so that time − known time is added to it."""
         if not shape.timed or self.span == 0:
             return None
         if shape.far is None and self.near is not None:
             return self.near
         steps, who = self._steps(shape), "a similarity's times()"
-        found = asked(lambda: self.similarity.times(steps * self.day), who)
+        found = call_user_code(lambda: self.similarity.times(steps * self.day), who)
         if found is None:
             return None
-        at = self._row(checked(found, len(steps), who)) + self._zero(shape)
+        at = self._row(check_numbers(found, len(steps), who)) + self._zero(shape)
         if shape.far is None:
             self.near = at
         return at
 
-    def _steps(self, shape: Shape) -> Floats:
+    def _steps(self, shape: FactShape) -> Floats:
         """The distances in units from a fact's time to an entry's that can come up."""
         if shape.far is not None:
             return np.arange(self.span, dtype=np.float64) - shape.far
         return np.arange(self.width, dtype=np.float64) - self.latest
 
-    def _zero(self, shape: Shape) -> int:
+    def _zero(self, shape: FactShape) -> int:
         """Where distance 0 stands in a row of these steps."""
         return self.latest if shape.far is None else shape.far
 
@@ -225,7 +234,7 @@ class _Tabulation:
         value = self.release.by_record.value
         return value is not None and int(value.max(initial=0)) == self.n_levels
 
-    def _fill_custom(self, shape: Shape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+    def _fill_custom(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a function of the user's own: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
         call = self.similarity

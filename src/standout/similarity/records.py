@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
 from standout.release.model import Entry, Release
-from standout.similarity.attributes import Custom, Similarity, Value, asked, checked, days_per_unit
+from standout.similarity.attributes import (
+    Custom,
+    Similarity,
+    Value,
+    call_user_code,
+    check_numbers,
+    days_per_unit,
+)
 
 __all__ = ["record_similarity"]
 
@@ -71,8 +78,8 @@ def _values(similarity: Similarity, known: Value, value: Value | None) -> float 
 
 def _number(ask: Callable[[], Any], name: str) -> float | None:
     who = f"a similarity's {name}()"
-    found = asked(ask, who)
-    return None if found is None else float(checked(found, 1, who)[0])
+    found = call_user_code(ask, who)
+    return None if found is None else float(check_numbers(found, 1, who)[0])
 
 
 def _days(release: Release, known: Entry, entry: Entry) -> float | None:

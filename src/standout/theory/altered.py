@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import NotFoundError, ParameterError
-from standout.facts import Aux, Fact, Known, known_of
+from standout.facts import Aux, Fact, KnownFacts, encode_auxes
 from standout.release.model import Entry, Record, Release
 from standout.similarity.attributes import Within, days_per_unit
 
@@ -101,7 +101,7 @@ def altered(
     place = release.records.find(record) if isinstance(record, str) else None
     if place is None:
         raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-    known = known_of(release, [_aux(history)])
+    known = encode_auxes(release, [_aux(history)])
     both = _shared(release, place, known)
     values, times = _values(release, known, both, threshold), _times(release, known, both, threshold)
     shared = len(both.fact)
@@ -132,14 +132,14 @@ def _aux(history: Any) -> Aux:
     return Aux([Fact(entry.item, entry.value, entry.time) for entry in entries])
 
 
-def _shared(release: Release, place: int, known: Known) -> _Shared:
+def _shared(release: Release, place: int, known: KnownFacts) -> _Shared:
     start, stop = release.by_record.start[place : place + 2]
     own = release.by_record.other[start:stop].astype(np.int64)
     _, fact, entry = np.intersect1d(known.item, own, return_indices=True)
     return _Shared(fact, start + entry)
 
 
-def _values(release: Release, known: Known, both: _Shared, threshold: Within) -> Flags:
+def _values(release: Release, known: KnownFacts, both: _Shared, threshold: Within) -> Flags:
     """Which of the shared items have another value in the release."""
     told, column, levels = known.value[both.fact], release.by_record.value, release.levels
     differ = np.zeros(len(told), np.bool_)
@@ -152,7 +152,7 @@ def _values(release: Release, known: Known, both: _Shared, threshold: Within) ->
     return differ
 
 
-def _times(release: Release, known: Known, both: _Shared, threshold: Within) -> Flags:
+def _times(release: Release, known: KnownFacts, both: _Shared, threshold: Within) -> Flags:
     """Which of the shared items have another time in the release."""
     told, column = known.timed[both.fact], release.by_record.time
     if threshold.time is None or column is None:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.conjunction import Workplace, least_similar, workplace
-from standout.attack.queries import Queries, prefixes, prepared
+from standout.attack.kernels.conjunction import Workspace, minimum_similarities, new_workspace
+from standout.attack.queries import Queries, prefix_queries, prepare_queries
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.pairs import similarities
 from standout.evaluate.targets import drawn, shuffled
-from standout.facts import entries_told
+from standout.facts import facts_from_entries
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
@@ -62,18 +62,18 @@ def trial(
     chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")
     orders = shuffled(release, chosen, seed, "theorems")
     first = offsets([len(order) for order in orders])
-    everything = entries_told(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+    everything = facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
     nobody = np.full(len(chosen), -1, np.int64)
-    histories = prepared(release, everything, similarity, "one", nobody)
-    facts = prefixes(histories, [m])
+    histories = prepare_queries(release, everything, similarity, "one", nobody)
+    facts = prefix_queries(histories, [m])
     found: dict[int, Suspects] = {}
 
-    def work_on(low: int, high: int, work: Workplace) -> None:
+    def work_on(low: int, high: int, work: Workspace) -> None:
         for q in range(low, high):
-            record, score = least_similar(facts, q, work)
+            record, score = minimum_similarities(facts, q, work)
             found[q] = _suspects(histories, q, int(chosen[q]), record[score >= alpha])
 
-    run_in_slices(len(chosen), threads, workplace, work_on, progress)
+    run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
     return Trial(m, [found[q] for q in range(len(chosen))], left_out)
 
 

@@ -1,6 +1,6 @@
 """The scores of all records for a slice of queries, and what is made of them: compiled.
 
-    score(r′) = Σ over the known items that r′ has of weight · Sim     [Algorithm 1B]
+    score_queries(r′) = Σ over the known items that r′ has of weight · Sim     [Algorithm 1B]
 
 Only the postings of known items are walked, in blocks of 2**13 records, so that the scores under work stay
 in the cache; the zeros of all others count in mean and σ without being looked at. Sim comes from tables
@@ -28,11 +28,25 @@ from standout.core.jit import (
     summing_subroutine,
 )
 from standout.release.postings import BLOCK_BITS, Postings
-from standout.similarity.lookup_tables import Single
+from standout.similarity.lookup_tables import KernelTables
 
 __all__ = [
-    "BLOCK", "LEAST", "OUT", "ZERO", "Candidates", "Facts", "Found", "U", "Work", "bound", "exp_sum",
-    "on_line", "run_end", "scale_of", "score", "thin",
+    "BLOCK",
+    "LEAST",
+    "OUT",
+    "ZERO",
+    "BlockWorkspace",
+    "CandidateFilter",
+    "QueryFacts",
+    "QuerySummaries",
+    "U",
+    "bound",
+    "exp_sum",
+    "on_line",
+    "run_end",
+    "scale_of",
+    "score_queries",
+    "thin",
 ]  # fmt: skip
 
 BLOCK = 1 << BLOCK_BITS
@@ -52,7 +66,7 @@ ROUNDING = 2.0**-22
 """More than the relative error that a float32 score gathers per fact."""
 
 
-class Facts(NamedTuple):
+class QueryFacts(NamedTuple):
     """The facts of queries that name items of the release: query q owns first[q] … first[q + 1]."""
 
     first: NDArray[np.int64]
@@ -62,7 +76,7 @@ class Facts(NamedTuple):
     time: NDArray[np.int64]
 
 
-class Candidates(NamedTuple):
+class CandidateFilter(NamedTuple):
     """Who may be found: `exclude` is a record per query or -1; `length` and `joined` are the lowest and
     highest allowed per query, held against `lengths` and `begins` of every record if `filtered` is set.
     A record that has no time (begins = -1) cannot be ruled out by when it begins."""
@@ -75,7 +89,7 @@ class Candidates(NamedTuple):
     filtered: bool
 
 
-class Work(NamedTuple):
+class BlockWorkspace(NamedTuple):
     """A thread's own arrays: the scores of all records (a list of them where a block has few) and of a spare
     block, which is worked in where they are not kept; the same as bits; the highest of each 128 of a block,
     as numbers and as bits; who is no candidate; notes by block and by fact."""
@@ -95,7 +109,7 @@ class Work(NamedTuple):
     best: NDArray[np.float32]
 
     @classmethod
-    def of(cls, n_records: int, most_facts: int, top: int) -> "Work":
+    def of(cls, n_records: int, most_facts: int, top: int) -> "BlockWorkspace":
         n = -(-n_records // BLOCK)
         scores, highest = np.zeros((n + 1) * BLOCK, np.float32), np.zeros(SUBS, np.float32)
         return cls(
@@ -106,7 +120,7 @@ class Work(NamedTuple):
         )  # fmt: skip
 
 
-class Found(NamedTuple):
+class QuerySummaries(NamedTuple):
     """What came out, a row per query: how many candidates, the sum of their scores and of the squares, the
     highest score, Z = Σ e^((score − highest)/σ), and the records that may be among the best: n of them, in
     `places` places of `record` and `score`. `more` says that there were more of those than places."""
@@ -122,17 +136,17 @@ class Found(NamedTuple):
     more: NDArray[np.bool_]
     places: int
 
-    def taken(self, rows: NDArray[np.int64]) -> "Found":
+    def select_rows(self, rows: NDArray[np.int64]) -> "QuerySummaries":
         """These rows, in this order."""
         record = self.record.reshape(-1, self.places)[rows].reshape(-1)
         score = self.score.reshape(-1, self.places)[rows].reshape(-1)
-        return Found(
+        return QuerySummaries(
             self.candidates[rows], self.total[rows], self.squares[rows], self.highest[rows], self.z[rows],
             self.n[rows], record, score, self.more[rows], self.places,
         )  # fmt: skip
 
     @classmethod
-    def of(cls, queries: int, places: int) -> "Found":
+    def of(cls, queries: int, places: int) -> "QuerySummaries":
         return cls(
             np.zeros(queries, np.int64), np.zeros(queries), np.zeros(queries), np.zeros(queries),
             np.zeros(queries), np.zeros(queries, np.int64), np.zeros(queries * places, np.int64),
@@ -141,9 +155,9 @@ class Found(NamedTuple):
 
 
 @kernel
-def score(
-    postings: Postings, facts: Facts, tables: Single, candidates: Candidates, n_records: Int, top: Int,
-    with_z: Flag, work: Work, found: Found, low: Int, high: Int,
+def score_queries(
+    postings: Postings, facts: QueryFacts, tables: KernelTables, candidates: CandidateFilter, n_records: Int,
+    top: Int, with_z: Flag, work: BlockWorkspace, found: QuerySummaries, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """Queries low … high - 1, into `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
@@ -221,7 +235,7 @@ def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, curso
 
 
 @subroutine
-def _rule_out(candidates: Candidates, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
+def _rule_out(candidates: CandidateFilter, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
     """Notes who is no candidate, and how many by block; returns how many in all."""
     exclude, total = candidates.exclude[q], np.int64(0)
     for here in range(len(left_out)):

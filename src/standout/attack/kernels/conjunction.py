@@ -10,17 +10,17 @@ from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Int, kernel, subroutine
 
-__all__ = ["Workplace", "least_similar", "workplace"]
+__all__ = ["Workspace", "minimum_similarities", "new_workspace"]
 
-Workplace = tuple[NDArray[Any], ...]
+Workspace = tuple[NDArray[Any], ...]
 
 
-def workplace() -> Workplace:
+def new_workspace() -> Workspace:
     """A thread's own arrays: by place in a block, how many facts agree so far, and the worst of them."""
     return np.zeros(BLOCK, np.int64), np.zeros(BLOCK)
 
 
-def least_similar(queries: Queries, q: int, work: Workplace) -> tuple[Ints, Floats]:
+def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Ints, Floats]:
     """The records whose score min Sim(aux_i, r′_i) is above 0, in order, and the scores.
 
     Sim lies between 0 and 1: a sum of terms counts as their mean. A fact about an item that the release does

@@ -21,8 +21,8 @@ from standout.attack.kernels.block_scores import (
     LEAST,
     OUT,
     ZERO,
-    Facts,
-    Found,
+    QueryFacts,
+    QuerySummaries,
     U,
     bound,
     exp_sum,
@@ -34,9 +34,9 @@ from standout.attack.kernels.block_scores import (
 from standout.attack.kernels.simd_scores import LANES, above, peaks, step
 from standout.core.jit import Array, Flag, Int, Real, fused_subroutine, kernel, subroutine
 from standout.release.postings import Postings
-from standout.similarity.lookup_tables import Single
+from standout.similarity.lookup_tables import KernelTables
 
-__all__ = ["Groups", "Nest", "nested"]
+__all__ = ["NestedWorkspace", "QueryGroups", "score_prefixes"]
 
 CHUNK = 32
 SAMPLE = 256
@@ -45,7 +45,7 @@ BOUNDS, BEST, MASS = 0, 1, 2
 """What a walk is for: first bounds from a sample, the sums and the best, Z."""
 
 
-class Groups(NamedTuple):
+class QueryGroups(NamedTuple):
     """Queries about the same items: group g has the queries first[g] … first[g + 1], its lanes.
 
     row[q, j] is where query q's verdict after j + 1 facts goes, -1 if nobody asked. `exclude` is by group.
@@ -56,7 +56,7 @@ class Groups(NamedTuple):
     exclude: NDArray[np.int64]
 
 
-class Nest(NamedTuple):
+class NestedWorkspace(NamedTuple):
     """A thread's own arrays: the scores of one block, lane by lane; tables, sums and bounds by step and lane;
     who was noticed in the block."""
 
@@ -77,7 +77,7 @@ class Nest(NamedTuple):
     flat: NDArray[np.float32]
 
     @classmethod
-    def of(cls, steps: int, kinds: int, times: int, top: int, width: int) -> "Nest":
+    def of(cls, steps: int, kinds: int, times: int, top: int, width: int) -> "NestedWorkspace":
         steps = max(steps, 1)
         return cls(
             np.zeros(BLOCK * width, np.float32), np.zeros((steps, kinds * LANES), np.float32),
@@ -91,11 +91,11 @@ class Nest(NamedTuple):
 
 
 @kernel
-def nested(
-    postings: Postings, facts: Facts, tables: Single, groups: Groups, n_records: Int, span: Int, top: Int,
-    with_z: Flag, nest: Nest, found: Found, low: Int, high: Int,
+def score_prefixes(
+    postings: Postings, facts: QueryFacts, tables: KernelTables, groups: QueryGroups, n_records: Int,
+    span: Int, top: Int, with_z: Flag, nest: NestedWorkspace, found: QuerySummaries, low: Int, high: Int,
 ) -> None:  # fmt: skip
-    """Groups low … high - 1, into the rows of `found`."""
+    """QueryGroups low … high - 1, into the rows of `found`."""
     start, run, block, end, word, value_bits, time_bits = postings
     first_fact, item, weight, shape, time = facts
     a, b, off, c, _, even, lines, line_bits = tables
@@ -211,8 +211,8 @@ def _prepare(
 
 @subroutine
 def _spread(
-    first_fact: Array, weight: Array, shape: Array, time: Array, tables: Single, a: Array, b: Array, c: Array,
-    q: Int, lanes: Int, steps: Int, span: Int,
+    first_fact: Array, weight: Array, shape: Array, time: Array, tables: KernelTables, a: Array, b: Array,
+    c: Array, q: Int, lanes: Int, steps: Int, span: Int,
 ) -> None:  # fmt: skip
     """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
     of_a, of_b, off, of_c = tables.a, tables.b, tables.off, tables.c
@@ -376,7 +376,7 @@ def _mass(
 
 @subroutine
 def _report(
-    row: Array, q: Int, lanes: Int, steps: Int, sums: Array, found: Found, best: Array, top: Int
+    row: Array, q: Int, lanes: Int, steps: Int, sums: Array, found: QuerySummaries, best: Array, top: Int
 ) -> None:
     """The sums after each step that was asked for, and the best without those that turned out not to be."""
     for lane in range(lanes):

@@ -9,17 +9,17 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.model import Release
 from standout.similarity.lookup_tables import Tables
 
-__all__ = ["begins", "has", "places", "similarities"]
+__all__ = ["entry_positions", "first_times", "has_item", "similarities"]
 
 NO_CODES = np.empty(0, np.uint8)
 
 
-def has(release: Release, record: Ints, item: Ints) -> NDArray[np.bool_]:
+def has_item(release: Release, record: Ints, item: Ints) -> NDArray[np.bool_]:
     """Whether each record has the item beside it; a record of -1 has nothing."""
-    return np.asarray(places(release, record, item) >= 0)
+    return np.asarray(entry_positions(release, record, item) >= 0)
 
 
-def places(release: Release, record: Ints, item: Ints) -> Ints:
+def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
     """Where each record has the item beside it among the entries by record; -1 where it has not."""
     found = np.empty(len(record), np.int64)
     _places(release.by_record.start, release.by_record.other, record, item, found)
@@ -45,7 +45,7 @@ def similarities(
     return found
 
 
-def begins(release: Release) -> NDArray[np.int32]:
+def first_times(release: Release) -> NDArray[np.int32]:
     """The earliest time of every record, -1 where it has none."""
     side, clock = release.by_record, release.clock
     first = np.full(release.n_records, -1, np.int32)
