@@ -185,7 +185,7 @@ def pandas_isin(release: so.Release) -> Baseline:
     side = release.by_record
     assert side.value is not None and side.time is not None
     record = np.repeat(np.arange(release.n_records, dtype=np.int32), release.lengths)
-    columns = {"record": record, "item": side.other, "value": _levels(release)[side.value], "day": side.time}
+    columns = {"record": record, "item": side.item, "value": _levels(release)[side.value], "day": side.time}
     ratings = pd.DataFrame(columns, copy=False)
 
     def answer(query: Query) -> Answer:

@@ -65,7 +65,7 @@ def _repacked(
         clock=clock,
         by_record=read_only_entries(by_record),
         by_item=pack_by_item(by_record, release.n_items, kept, clock),
-        known_fingerprint=None,
+        stored_fingerprint=None,
     )
 
 
@@ -91,7 +91,7 @@ def _rows(release: so.Release, low: int, high: int, draw: np.random.Generator) -
     return pl.DataFrame(
         {
             "userId": np.repeat(np.arange(low, high) + 1, release.lengths[low:high]),
-            "movieId": side.other[here].astype(np.int64) + 1,
+            "movieId": side.item[here].astype(np.int64) + 1,
             "rating": side.value[here].astype(np.float64) + 1,
             "timestamp": day * 86_400 + draw.integers(0, 86_400, len(day)),
         }

@@ -54,7 +54,7 @@ def product(release: so.Release) -> Callable[[KnownFacts], list[float]]:
     side, levels = release.by_record, np.asarray(release.levels, np.float64)
     assert side.value is not None
     n = len(levels)
-    column = side.other.astype(np.int64) * n + side.value
+    column = side.item.astype(np.int64) * n + side.value
     ones = np.ones(len(column), np.float32)
     shape = release.n_records, release.n_items * n
     records = sp.csr_matrix((ones, column, side.start), shape=shape).T.tocsr()

@@ -78,7 +78,7 @@ def counting(release: so.Release, over_union: bool = True) -> Callable[[Ints], F
     items, lengths = scipy.sparse.csr_matrix(_matrix(release).T), release.lengths
     start, record = items.indptr.astype(np.int64), items.indices.astype(np.uint32)
     side, counter = release.by_record, np.zeros(release.n_records, np.uint16)
-    return lambda asked: _counted(side.start, side.other, start, record, lengths, counter, asked, over_union)
+    return lambda asked: _counted(side.start, side.item, start, record, lengths, counter, asked, over_union)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -147,7 +147,7 @@ def topn(release: so.Release) -> Callable[[Ints], Floats]:
 def _matrix(release: so.Release) -> scipy.sparse.csr_matrix:
     side = release.by_record
     ones, shape = np.ones(release.n_entries, np.float32), (release.n_records, release.n_items)
-    return scipy.sparse.csr_matrix((ones, side.other.astype(np.int32), side.start), shape=shape)
+    return scipy.sparse.csr_matrix((ones, side.item.astype(np.int32), side.start), shape=shape)
 
 
 def main() -> None:

@@ -236,7 +236,7 @@ class _Observer:
         side, release = self.release.by_record, self.release
         if self.choice.name == "outside_top":
             counts = np.zeros((1, release.n_records), np.int64)
-            count_outside(side.start, side.other, release.rank, np.array([self.choice.top]), counts)
+            count_outside(side.start, side.item, release.rank, np.array([self.choice.top]), counts)
             return np.asarray(counts[0, records])
         if self.choice.name in ("recent", "burst") and side.time is not None:
             timed = np.add.reduceat(side.time < release.span, side.start[:-1], dtype=np.int64)
@@ -256,7 +256,7 @@ class _Observer:
         here = slice(int(side.start[record]), int(side.start[record + 1]))
         missing = np.zeros(here.stop - here.start, np.int64)
         return Entries(
-            side.other[here].astype(np.int64),
+            side.item[here].astype(np.int64),
             missing + release.n_levels if side.value is None else side.value[here].astype(np.int64),
             missing + release.span if side.time is None else side.time[here].astype(np.int64),
         )

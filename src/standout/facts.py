@@ -227,7 +227,7 @@ def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
     timed = time < release.span
     return KnownFacts(
         first=first,
-        item=side.other[at].astype(np.int64),
+        item=side.item[at].astype(np.int64),
         value=np.where(value < release.n_levels, value, -1),
         values=level_values(release),
         time=np.where(timed, time, 0),

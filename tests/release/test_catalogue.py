@@ -194,7 +194,7 @@ def test_every_title_finds_its_item_or_a_list_that_has_it(titles, data):
     place = data.draw(st.integers(0, len(titles) - 1))
     form = data.draw(st.sampled_from([str, str.casefold, str.upper, lambda text: f" {text} "]))
     name = form(titles[place])
-    assert catalogue.release.items.find(f"id-{place}") in catalogue.with_title(titles[place])
+    assert catalogue.release.items.find(f"id-{place}") in catalogue.items_with_title(titles[place])
     same = [at for at, title in enumerate(titles) if normalise_title(title) == normalise_title(name)]
     try:
         code = found(catalogue, name)

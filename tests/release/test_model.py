@@ -282,10 +282,10 @@ def test_codes_of_any_width_come_back(count, width):
     values = [float(i) for i in range(count - 1)]
     rows = [("p", str(i), value, None) for i, value in enumerate([*values, None])]
     release = Table(rows, "number", None).read()
-    assert release.by_record.other.dtype == release.by_record.value.dtype == width
+    assert release.by_record.item.dtype == release.by_record.value.dtype == width
     assert told(release) == naive.entries(rows)
     flipped = Table([(item, record, *rest) for record, item, *rest in rows], "number", None).read()
-    assert flipped.by_record.other.dtype == np.uint8 and flipped.by_record.value.dtype == width
+    assert flipped.by_record.item.dtype == np.uint8 and flipped.by_record.value.dtype == width
     assert len(flipped.item("p")) == count
     assert flipped.record_at(count - 1).entries == (("p", None, None),)
     assert flipped.support.tolist() == [count]

@@ -270,7 +270,7 @@ def test_a_release_of_several_blocks_holds_the_same_entries_by_item_on_disk_too(
     again = so.open(tmp_path / "index").check()
     side, n_levels, span = release.by_record, release.n_levels, release.span
     record = np.repeat(np.arange(release.n_records), release.lengths)
-    order = np.lexsort((record, side.other))
+    order = np.lexsort((record, side.item))
     for one in (release, again):
         parts = [unpack_item(one.by_item, item, n_levels, span) for item in range(one.n_items)]
         for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
@@ -289,7 +289,7 @@ def test_a_large_release_holds_the_same_entries_by_item():
     release = so.synthesize(records=60_000, items=500, entries=600_000, seed=5)
     made, side, span = release.by_item, release.by_record, release.clock.span
     record = np.repeat(np.arange(release.n_records), release.lengths)
-    order = np.argsort(side.other, kind="stable")
+    order = np.argsort(side.item, kind="stable")
     parts = [unpack_item(made, item, 5, span) for item in range(release.n_items)]
     for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
         assert (np.concatenate(told) == column[order]).all()
@@ -301,7 +301,7 @@ def test_a_large_release_holds_the_same_entries_by_item():
 def test_a_million_items_in_a_hundred_blocks_take_memory_for_their_runs_only():
     n = 1_000_000
     side = RecordEntries(np.arange(n + 1), np.arange(n, dtype=np.uint32)[::-1].copy(), None, None)
-    pack_by_item(RecordEntries(side.start[:3], side.other[:2] - np.uint32(n - 2), None, None), 2, None, None)
+    pack_by_item(RecordEntries(side.start[:3], side.item[:2] - np.uint32(n - 2), None, None), 2, None, None)
     tracemalloc.start()
     try:
         made = pack_by_item(side, n, None, None)

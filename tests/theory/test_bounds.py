@@ -167,7 +167,7 @@ def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
     for one in tried.suspects:
         who = release.records[one.target]
         at = shuffled(release, np.array([one.target]), SEED, "theorems", m)[0]
-        items = [release.items[code] for code in release.by_record.other[at]]
+        items = [release.items[code] for code in release.by_record.item[at]]
         scores = naive.minima(entries, {item: entries[who, item] for item in items}, slow)
         found = [release.records[record] for record in one.record]
         assert found == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)

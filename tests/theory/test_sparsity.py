@@ -74,7 +74,7 @@ def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
 def brute(release, similarity, over="union", asked=None):
     """(nearest, neighbour) by dense arrays, record by record."""
     side, shape = release.by_record, (release.n_records, release.n_items)
-    where = np.repeat(np.arange(shape[0]), release.lengths), side.other
+    where = np.repeat(np.arange(shape[0]), release.lengths), side.item
     has, value, time = np.zeros(shape, bool), np.full(shape, np.nan), np.full(shape, np.nan)
     has[where] = True
     if side.value is not None:

@@ -65,7 +65,7 @@ def singled_out(release, entries, k, most, value, time):
     targets, left_out = drawn(release, None, most, SEED, "unicity")
     places = shuffled(release, targets, SEED, "unicity", k)
     names = [release.records[target] for target in targets.tolist()]
-    items = [[release.items[code] for code in release.by_record.other[at]] for at in places]
+    items = [[release.items[code] for code in release.by_record.item[at]] for at in places]
     found = [naive.singled_out(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
     return sum(found), len(found), left_out
 
@@ -222,7 +222,7 @@ def test_the_unicity_of_real_people_equals_a_merge_in_polars(realdata):
     rows = [
         (release.records[who], release.items[code])
         for who, at in zip(targets.tolist(), places, strict=True)
-        for code in release.by_record.other[at]
+        for code in release.by_record.item[at]
     ]
     known = pl.DataFrame(rows, schema=["target", "item"], orient="row").join(
         frame, left_on=["target", "item"], right_on=["record", "item"]

@@ -117,4 +117,4 @@ def _shown(sides: list[Sanitized], people: Ints) -> NDArray[np.float64]:
 
 def _items(release: Release, record: int) -> Ints:
     start = release.by_record.start
-    return release.by_record.other[start[record] : start[record + 1]].astype(np.int64)
+    return release.by_record.item[start[record] : start[record + 1]].astype(np.int64)

@@ -33,7 +33,7 @@ def known_items_of_query(release: Release, known: KnownFacts, query: int) -> lis
     owner = np.repeat(np.arange(release.n_records), release.lengths)
     items = []
     for fact in range(int(known.first[query]), int(known.first[query + 1])):
-        entry = np.flatnonzero(side.other == known.item[fact])
+        entry = np.flatnonzero(side.item == known.item[fact])
         value_distance = days = None
         if side.value is not None and known.value[fact] >= 0:
             value_distance = _value_distances(release, side.value[entry], known.values[known.value[fact]])

@@ -271,9 +271,9 @@ def planted(release: Release, places: Ints, seed: int) -> Release:
     counts = np.where(stays, lengths, count)
     start = offsets(counts)
     groups = RecordEntries(
-        read_only(start), column(side.other, item), column(side.value, value), column(side.time, time)
+        read_only(start), column(side.item, item), column(side.value, value), column(side.time, time)
     )
-    draft = replace(release, by_record=groups, known_fingerprint=None)
+    draft = replace(release, by_record=groups, stored_fingerprint=None)
     return subset(draft, np.ones(release.n_records, np.bool_))
 
 
@@ -286,7 +286,7 @@ def same_facts(release: Release, known: KnownFacts) -> Ints:
         facts = range(int(known.first[q]), int(known.first[q + 1]))
         agreed = np.zeros(release.n_records, np.int64)
         for i in facts:
-            here = np.flatnonzero(side.other == known.item[i])
+            here = np.flatnonzero(side.item == known.item[i])
             if side.value is not None and known.value[i] >= 0:
                 here = here[side.value[here] == known.value[i]]
             if side.time is not None and known.timed[i]:

@@ -88,7 +88,7 @@ def _codes(catalogue: Catalogue, name: str) -> list[int]:
     code = catalogue.release.items.find(name)
     if code is not None:
         return [code]
-    return [] if catalogue.release.titles is None else catalogue.with_title(name)
+    return [] if catalogue.release.titles is None else catalogue.items_with_title(name)
 
 
 def revealed_by(
@@ -140,7 +140,7 @@ def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _tells(people: People, known: KnownFacts, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
     """Whether who stands for a person has a sensitive item of theirs that is not among what is known."""
     side = people.truth.by_record
-    own = side.other[int(side.start[place]) : int(side.start[place + 1])].astype(np.int64)
+    own = side.item[int(side.start[place]) : int(side.start[place + 1])].astype(np.int64)
     has = own[sensitive[own]]
     new = has[~np.isin(has, known.item[known.first[q] : known.first[q + 1]])]
     return bool(people.shown(place, new).any())

@@ -129,5 +129,5 @@ def percent_interval(value: float, low: float, high: float) -> str:
 
 def suggest_index(release: "Release", data: str) -> None:
     """Suggest building an index after a large raw source was read on a terminal."""
-    if release.known_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
+    if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
         click.echo(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)

@@ -248,7 +248,7 @@ def _write_rejects(rejects: "RejectLog", path: Path) -> None:
             os.ftruncate(descriptor, 0)
             table = csv.writer(file, lineterminator="\n")
             table.writerow(("source", "line", "reason"))
-            table.writerows((source, line, reason.words) for source, line, reason in rejects)
+            table.writerows((source, line, reason.description) for source, line, reason in rejects)
         building.replace(path)
     except OSError as error:
         building.unlink(missing_ok=True)

@@ -70,9 +70,7 @@ def _pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
     start, length = release.by_record.start[records], release.lengths[records]
     first = draw.integers(length)
     second = (first + draw.integers(1, length)) % length
-    pair = np.sort(
-        release.by_record.other[np.stack([start + first, start + second])].astype(np.int64), axis=0
-    )
+    pair = np.sort(release.by_record.item[np.stack([start + first, start + second])].astype(np.int64), axis=0)
     pair = np.unique(pair[:, (release.support[pair] >= SUPPORT).all(axis=0)], axis=1)
     return pair[0], pair[1]
 
@@ -100,7 +98,7 @@ def entries(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> Entries
     whose = np.repeat(np.arange(len(people)), length)
     at = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - side.start[people], length)
     place = _places(
-        safer, safer.mapping.representatives[people], safer.mapping.item_codes[side.other[at]], length
+        safer, safer.mapping.representatives[people], safer.mapping.item_codes[side.item[at]], length
     )
     there = place >= 0
     off = np.abs(_numbers(side.value, at, old) - _numbers(safer.by_record.value, place, new))
@@ -118,7 +116,7 @@ def _places(release: Release, stands: Ints, item: Ints, length: Ints) -> Ints:
     for one, end, many in zip(stands.tolist(), ends.tolist(), length.tolist(), strict=True):
         if one < 0:
             continue
-        own, asked = side.other[side.start[one] : side.start[one + 1]], item[end - many : end]
+        own, asked = side.item[side.start[one] : side.start[one + 1]], item[end - many : end]
         near = np.minimum(np.searchsorted(own, np.maximum(asked, 0)), len(own) - 1)
         found[end - many : end] = np.where(own[near] == asked, side.start[one] + near, -1)
     return found

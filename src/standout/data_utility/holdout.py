@@ -44,7 +44,7 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     for at, order in enumerate(shuffled(release, places, seed, "utility entries")):
         taken = 0
         for entry in order.tolist():
-            item = release.by_record.other[entry]
+            item = release.by_record.item[entry]
             if taken == min(EACH, len(order) // PART):
                 break
             if left[item] > 1:
@@ -56,7 +56,7 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
         raise ParameterError(f"no person has at least {LEAST} entries, and items that others have too")
     asked, whose = np.array(entries), np.array(person)
     of, person_of = np.unique(whose, return_inverse=True)
-    item = release.by_record.other[asked].astype(np.int64)
+    item = release.by_record.item[asked].astype(np.int64)
     value = numbers(release)[_code(release, asked)]
     return HeldOutEntries(_without(release, asked), places[of], person_of, item, value)
 
@@ -78,11 +78,11 @@ def _without(release: Release, entries: Ints) -> Release:
     side, kept = release.by_record, np.ones(release.n_entries, np.bool_)
     kept[entries] = False
     start = offsets(kept)[side.start]
-    groups = RecordEntries(start, side.other[kept], _kept(side.value, kept), _kept(side.time, kept))
+    groups = RecordEntries(start, side.item[kept], _kept(side.value, kept), _kept(side.time, kept))
     groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
     return replace(
         release, levels=read_only_levels(levels), clock=clock, by_record=read_only_entries(groups),
-        by_item=pack_by_item(groups, release.n_items, levels, clock), known_fingerprint=None,
+        by_item=pack_by_item(groups, release.n_items, levels, clock), stored_fingerprint=None,
     )  # fmt: skip
 
 

@@ -168,7 +168,7 @@ class Collector:
         )
         if self.options.repeats != "error":
             self.blocks = Blocks()  # build lets each block go when it is done with it
-        rejected = {reason.words: count for reason, count in self.rejects.counts().items()}
+        rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
         provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
         release = build_release(coded, self.options.repeats, provenance, progress)
         if self.options.repeats == "error" and release.provenance.repeats:

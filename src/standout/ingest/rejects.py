@@ -35,11 +35,11 @@ class Reason(IntEnum):
     TOO_MANY_DIGITS = 13
 
     @property
-    def words(self) -> str:
-        return WORDS[self]
+    def description(self) -> str:
+        return DESCRIPTIONS[self]
 
 
-WORDS = {
+DESCRIPTIONS = {
     Reason.NO_RECORD: "no record id",
     Reason.NO_ITEM: "no item id",
     Reason.TOO_FEW_FIELDS: "too few fields",
@@ -125,7 +125,7 @@ class RejectLog:
         several = len({source for source, _, _ in self.places}) > 1
         found = [f"{source} {line}" if several else f"{line}" for source, line in self._firsts(reason)]
         more = ", …" if count > len(found) else ""
-        return f"{count:,} × {reason.words} ({unit} {', '.join(found)}{more})"
+        return f"{count:,} × {reason.description} ({unit} {', '.join(found)}{more})"
 
     def _firsts(self, reason: Reason) -> list[tuple[str, int]]:
         """The first few places of a reason."""

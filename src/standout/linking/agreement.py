@@ -76,7 +76,7 @@ class Agreement:
         """The same counts of two people who have one item in common, added up over many that are drawn."""
         release, postings = self.release, self.release.by_item
         draw, found = generator(seed, "strangers"), np.zeros(COLUMNS)
-        item = release.by_record.other[draw.integers(release.n_entries, size=STRANGERS)].astype(np.int64)
+        item = release.by_record.item[draw.integers(release.n_entries, size=STRANGERS)].astype(np.int64)
         item = item[release.support[item] > 1]
         one = draw.integers(release.support[item])
         two = (one + draw.integers(1, np.maximum(release.support[item], 2))) % release.support[item]

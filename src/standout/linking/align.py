@@ -83,7 +83,7 @@ class Alignment:
         """
         at, first = self._entries(public, places)
         side = public.by_record
-        item = self.item[side.other[at]]
+        item = self.item[side.item[at]]
         kept = np.flatnonzero(item >= 0)
         at, first = at[kept], np.searchsorted(kept, first).astype(np.int64)
         value = np.full(len(at), -1) if side.value is None else self._place[side.value[at]]

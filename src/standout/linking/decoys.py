@@ -129,7 +129,7 @@ def withheld(profiles: Profiles, templates: Ints, seed: int) -> Withheld:
     """
     release, side = profiles.release.check(), profiles.release.by_record
     band, left = _bands(release.support), _bands(release.support - 1)
-    lengths = np.add.reduceat((release.support > 1)[side.other], side.start[:-1], dtype=np.int64)
+    lengths = np.add.reduceat((release.support > 1)[side.item], side.start[:-1], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     lengths = lengths[order]
     told, record = [], []
@@ -155,7 +155,7 @@ def _some_entries(release: Release, record: int, left: Ints, bands: Ints, draw: 
     `left` are the bands of items without the record; below 0 for those that nobody else has.
     """
     at = draw.permutation(np.arange(*release.by_record.start[record : record + 2]))
-    own = left[release.by_record.other[at]]
+    own = left[release.by_record.item[at]]
     at, own = at[own >= 0], own[own >= 0]
     order = np.argsort(own, kind="stable")
     place = np.empty(len(at), np.int64)

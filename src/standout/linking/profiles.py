@@ -34,7 +34,7 @@ class Profiles:
     def shared(self) -> Ints:
         """How many items of each profile the release has."""
         side = self.public.check().by_record
-        there = (self.alignment.item >= 0)[side.other]
+        there = (self.alignment.item >= 0)[side.item]
         if not len(there):
             return np.zeros(len(self), np.int64)
         counts = np.add.reduceat(there, np.minimum(side.start[:-1], len(there) - 1), dtype=np.int64)
@@ -53,7 +53,7 @@ class Profiles:
     def items(self, place: int) -> Ints:
         """The release's items that a profile names, those that are used."""
         here = slice(*self.public.by_record.start[place : place + 2])
-        item = self.alignment.item[self.public.by_record.other[here]]
+        item = self.alignment.item[self.public.by_record.item[here]]
         return item[self._kept(item, np.zeros(len(item), np.int64))]
 
     def known(self, places: Ints) -> KnownFacts:

@@ -118,9 +118,9 @@ def _counts(release: Release, keep: NDArray[np.bool_]) -> Ints:
     """How many entries of these items have each level."""
     side, found = release.check().by_record, np.zeros(release.n_levels + 1, np.int64)
     if side.value is not None:
-        for low in range(0, len(side.other), CHUNK):
+        for low in range(0, len(side.item), CHUNK):
             here = slice(low, low + CHUNK)
-            found += np.bincount(side.value[here][keep[side.other[here]]], minlength=len(found))
+            found += np.bincount(side.value[here][keep[side.item[here]]], minlength=len(found))
     return found[:-1]
 
 

@@ -200,5 +200,5 @@ def _true_values(release: Release, record: Ints, item: Ints) -> Ints:
     assert side.value is not None
     for i, (one, thing) in enumerate(zip(record.tolist(), item.tolist(), strict=True)):
         low, high = int(side.start[one]), int(side.start[one + 1])
-        found[i] = side.value[low + int(np.searchsorted(side.other[low:high], thing))]
+        found[i] = side.value[low + int(np.searchsorted(side.item[low:high], thing))]
     return found

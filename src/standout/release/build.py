@@ -108,8 +108,8 @@ def pack_by_item(
     gaps = span > 0 and int(_column(by_record.time).max()) == span  # `missing` is the highest code
     value_bits, time_bits = word_bits(n_levels, span, gaps)
     layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
-    start = offsets(count_codes(by_record.other, n_items))
-    word = np.empty(len(by_record.other), word_type(value_bits, time_bits))
+    start = offsets(count_codes(by_record.item, n_items))
+    word = np.empty(len(by_record.item), word_type(value_bits, time_bits))
     runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
     run, block, end = (read_only(column) for column in _by_item(runs, n_items))
     return Postings(read_only(start), run, block, end, read_only(word), value_bits, time_bits)
@@ -130,7 +130,7 @@ def _packed_blocks(
     for low in block_starts(n):
         progress("grouping by item", low, n)
         count = kernels.pack(
-            by_record.start, by_record.other, value, time, low, min(low + block_starts(n).step, n), layout,
+            by_record.start, by_record.item, value, time, low, min(low + block_starts(n).step, n), layout,
             start, cursor, word, touched, end,
         )  # fmt: skip
         yield touched[:count].copy(), end[:count].copy()
@@ -259,7 +259,7 @@ def drop_unused_codes(
         value, levels = _used_levels(value, levels)
     if clock is not None and time is not None:
         time, clock = _used_times(time, clock)
-    return RecordEntries(groups.start, groups.other, value, time), levels, clock
+    return RecordEntries(groups.start, groups.item, value, time), levels, clock
 
 
 def _used_levels(value: Codes, levels: Levels) -> tuple[Codes, Levels]:
@@ -301,7 +301,7 @@ def _column(column: Codes | None) -> Codes:
 def read_only_entries(groups: RecordEntries) -> RecordEntries:
     value = None if groups.value is None else read_only(groups.value)
     time = None if groups.time is None else read_only(groups.time)
-    return RecordEntries(read_only(groups.start), read_only(groups.other), value, time)
+    return RecordEntries(read_only(groups.start), read_only(groups.item), value, time)
 
 
 def read_only_levels(levels: Levels | None) -> Levels | None:

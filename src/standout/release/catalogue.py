@@ -62,12 +62,12 @@ class Catalogue:
         code = self.release.items.find(name)
         if code is not None or self.release.titles is None:
             return code
-        found = self.with_title(name)
+        found = self.items_with_title(name)
         if len(found) > 1:
             raise NotFoundError(self._several(name, found))
         return found[0] if found else None
 
-    def with_title(self, name: str) -> list[int]:
+    def items_with_title(self, name: str) -> list[int]:
         """The items of this title, the most popular first: with its year or without, or by another title
         that stands in brackets behind it, as in Seven (a.k.a. Se7en) (1995)."""
         plain, year = _parted(name)

@@ -43,7 +43,7 @@ class Description:
     lengths: dict[str, float]
     supports: dict[str, float]
     outside_top: dict[int, dict[int, float]]
-    read: dict[str, Any]
+    provenance: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -83,7 +83,7 @@ def outside_top(release: Release) -> dict[int, dict[int, float]]:
     tops = [top for top in TOPS if top < release.n_items]
     counts = np.zeros((len(tops), release.n_records), np.int64)
     kernels.count_outside(
-        release.by_record.start, release.by_record.other, release.rank, np.array(tops, np.int64), counts
+        release.by_record.start, release.by_record.item, release.rank, np.array(tops, np.int64), counts
     )
     return {
         top: {least: float((counts[t] >= least).mean()) for least in AT_LEAST} for t, top in enumerate(tops)

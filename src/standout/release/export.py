@@ -29,7 +29,7 @@ def to_frame(release: Release, low: int = 0, high: int | None = None) -> pl.Data
     codes = np.repeat(np.arange(low, high), release.lengths[low:high])
     columns = {
         "record": _texts(release.records, codes),
-        "item": _texts(release.items, side.other[here]),
+        "item": _texts(release.items, side.item[here]),
     }
     if release.levels is not None and side.value is not None:
         columns["value"] = _values(release.levels, side.value[here])

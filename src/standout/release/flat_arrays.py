@@ -40,7 +40,7 @@ def release_columns(release: Release) -> Columns:
         "item-id-offsets": release.items.offsets,
         **_level_columns(release.levels),
         "by-record-start": release.by_record.start,
-        "by-record-item": release.by_record.other,
+        "by-record-item": release.by_record.item,
         "by-record-value": release.by_record.value,
         "by-record-time": release.by_record.time,
         "by-item-start": release.by_item.start,

@@ -49,13 +49,13 @@ class Entry(NamedTuple):
 class RecordEntries(NamedTuple):
     """Entries grouped by record.
 
-    Record r owns the positions start[r] to start[r + 1], in ascending order of item codes, which are `other`.
+    Record r owns the positions start[r] to start[r + 1], in ascending order of `item`, the item codes.
     A value code indexes the release's levels, a time code its clock; one past the last means missing.
     A release without values or times has None there.
     """
 
     start: NDArray[np.int64]
-    other: Codes
+    item: Codes
     value: Codes | None
     time: Codes | None
 
@@ -113,7 +113,7 @@ class Release:
     by_record: RecordEntries
     by_item: Postings
     provenance: Provenance
-    known_fingerprint: str | None = None
+    stored_fingerprint: str | None = None
 
     @property
     def n_records(self) -> int:
@@ -127,7 +127,7 @@ class Release:
 
     @property
     def n_entries(self) -> int:
-        return len(self.by_record.other)
+        return len(self.by_record.item)
 
     @property
     def n_levels(self) -> int:
@@ -161,7 +161,7 @@ class Release:
         """A name of the content, the same for the same entries in any row order; titles do not count."""
         from standout.release.flat_arrays import fingerprint
 
-        return self.known_fingerprint or fingerprint(self)
+        return self.stored_fingerprint or fingerprint(self)
 
     @property
     def time_range(self) -> tuple[date, date] | None:
@@ -186,7 +186,7 @@ class Release:
         if not 0 <= index < self.n_records:
             raise NotFoundError(f"record positions run from 0 to {self.n_records - 1:,}, got {index:,}")
         here = slice(*self.by_record.start[index : index + 2])
-        items = self._labels(self.items, self.by_record.other[here])
+        items = self._labels(self.items, self.by_record.item[here])
         values = self._values(self.by_record.value, here)
         times = self._times(self.by_record.time, here)
         entries = tuple(map(Entry, items, values, times))
@@ -213,7 +213,7 @@ class Release:
 
     @cached_property
     def _sound(self) -> bool:
-        if self.known_fingerprint is None:
+        if self.stored_fingerprint is None:
             return True
         columns = zip(self.by_record[1:], (self.n_items - 1, self.n_levels, self.span), strict=True)
         return all(

@@ -144,7 +144,7 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
         **fields,
         clock=manifest.clock,
         provenance=manifest.read,
-        known_fingerprint=manifest.fingerprint,
+        stored_fingerprint=manifest.fingerprint,
     )
 
 

@@ -26,7 +26,7 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
         raise ParameterError("a part of a release has at least one of its records")
     side, lengths = release.check().by_record, release.lengths
     taken = np.repeat(keep, lengths)
-    items, other = np.unique(side.other[taken], return_inverse=True)
+    items, other = np.unique(side.item[taken], return_inverse=True)
     start = offsets(lengths[keep])
     groups = RecordEntries(
         start, other.astype(code_type(len(items))), _taken(side.value, taken), _taken(side.time, taken)

@@ -64,7 +64,7 @@ class ClusterRecords(Step):
 
         def work(block: int) -> None:
             mine = members[first[block] : first[block + 1]]
-            kernels.clustered(side.start, side.other, mine, draft.n_items, self.k, stands, alike)
+            kernels.clustered(side.start, side.item, mine, draft.n_items, self.k, stands, alike)
 
         draft.on_threads(work, len(blocks), "clustering", progress)
         chosen = stands == np.arange(n)
@@ -90,12 +90,12 @@ def _layout(draft: Draft, noise: Noise, progress: Progress) -> Floats:
         _orthogonal(items)
         draft.by_pieces(
             lambda low, high: kernels.to_records(
-                side.start, side.other, by_record, by_item, items, low, high, places
+                side.start, side.item, by_record, by_item, items, low, high, places
             )
         )
         if done < ROUNDS - 1:
             items[:] = 0
-            kernels.to_items(side.start, side.other, by_record, by_item, places, items)
+            kernels.to_items(side.start, side.item, by_record, by_item, places, items)
     return np.ascontiguousarray(places[:, 1:])
 
 

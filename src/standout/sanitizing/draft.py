@@ -72,7 +72,7 @@ class Draft:
 
     @property
     def n_entries(self) -> int:
-        return len(self.side.other)
+        return len(self.side.item)
 
     @property
     def n_levels(self) -> int:
@@ -86,7 +86,7 @@ class Draft:
     @cached_property
     def support(self) -> Ints:
         """How many records have each item."""
-        return count_codes(self.side.other, self.n_items)
+        return count_codes(self.side.item, self.n_items)
 
     @cached_property
     def rank(self) -> Ints:
@@ -108,7 +108,7 @@ class Draft:
         there = lengths > 0
         value, time = (None if column is None else column[entries] for column in self.side[2:])
         start = offsets(lengths[there])
-        return self._only(RecordEntries(start, self.side.other[entries], value, time), there)
+        return self._only(RecordEntries(start, self.side.item[entries], value, time), there)
 
     def with_records(self, records: Flags, stand_in: Ints | None = None) -> "Draft":
         """With these records only; stand_in[r] = who stands for record r, if not itself."""
@@ -142,7 +142,7 @@ class Draft:
         start = offsets(lengths)
         entry = np.repeat(self.side.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
         value, time = (None if column is None else column[entry] for column in self.side[2:])
-        side = RecordEntries(start, self.side.other[entry], value, time)
+        side = RecordEntries(start, self.side.item[entry], value, time)
         return replace(self, side=side, people=self.people[order], stands=_through(self.stands, place))
 
     def by_pieces(self, work: Callable[[int, int], None]) -> None:
@@ -161,9 +161,9 @@ class Draft:
 
     def _only(self, side: RecordEntries, there: Flags) -> "Draft":
         """With the records that are there; side has their entries, in the old codes of items."""
-        used = count_codes(side.other, self.n_items) > 0
+        used = count_codes(side.item, self.n_items) > 0
         place = np.where(used, np.cumsum(used) - 1, 0)
-        other = place.astype(code_type(int(used.sum())))[side.other]
+        other = place.astype(code_type(int(used.sum())))[side.item]
         moved = np.where(there, np.cumsum(there) - 1, -1)
         smaller = replace(
             self,
@@ -171,7 +171,7 @@ class Draft:
             things=self.things[used],
             stands=_through(self.stands, moved),
         )
-        return smaller._tight(side._replace(other=other), self.levels, self.clock)
+        return smaller._tight(side._replace(item=other), self.levels, self.clock)
 
     def _tight(self, side: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
         value = (

@@ -66,12 +66,12 @@ class KmSuppress(Step):
     def _walk(self, draft: Draft, m: int, progress: Progress) -> Flags:
         """Which entries stay."""
         if m == 1:
-            return np.asarray((draft.support >= self.k)[draft.side.other])
+            return np.asarray((draft.support >= self.k)[draft.side.item])
         self._check_work(draft, m)
         start, n = draft.side.start, draft.n_entries
         first = offsets(-np.sort(-draft.support))
         record, entry = np.empty(n, np.uint32), np.empty(n, np.int64)
-        by_popularity(start, draft.side.other, draft.rank, first[:-1].copy(), record, entry)
+        by_popularity(start, draft.side.item, draft.rank, first[:-1].copy(), record, entry)
         keep, kept, n_kept = (
             np.zeros(n, np.bool_),
             np.empty(n, np.uint32),

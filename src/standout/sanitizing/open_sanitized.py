@@ -79,7 +79,7 @@ def open_sanitized(
         by_record=release.by_record,
         by_item=release.by_item,
         provenance=release.provenance,
-        known_fingerprint=release.known_fingerprint,
+        stored_fingerprint=release.stored_fingerprint,
         original=original,
         mapping=OriginalMapping(read_only(stands), read_only(items), values, periods),
         step_reports=told.step_reports,
@@ -158,7 +158,7 @@ def _holds(release: Release, original: Release, stands: Ints, items: Ints) -> bo
     origin = np.empty(release.n_items, np.int64)
     origin[items[there]] = there
     cells = np.repeat(np.arange(original.n_records), original.lengths) * original.n_items
-    cells += original.by_record.other
+    cells += original.by_record.item
     held = np.zeros(release.n_records, np.bool_)
     whose = np.flatnonzero(stands >= 0)
     ends = np.cumsum(release.lengths[stands[whose]])
@@ -167,7 +167,7 @@ def _holds(release: Release, original: Release, stands: Ints, items: Ints) -> bo
         lengths = release.lengths[stands[mine]]
         first = np.cumsum(lengths) - lengths
         entry = np.repeat(release.by_record.start[stands[mine]] - first, lengths) + np.arange(lengths.sum())
-        wanted = np.repeat(mine, lengths) * original.n_items + origin[release.by_record.other[entry]]
+        wanted = np.repeat(mine, lengths) * original.n_items + origin[release.by_record.item[entry]]
         found = cells[np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)] == wanted
         held[stands[mine][np.add.reduceat(found, first, dtype=np.int64) == lengths]] = True
     return bool(held.all())

@@ -110,6 +110,6 @@ def _flipped(draft: Draft, noise: Noise, flips: float, low: int, high: int) -> t
     side, out = draft.side, np.empty((high - low) * draft.n_items, code_type(draft.n_items))
     ends = np.empty(high - low, np.int64)
     count, false = kernels.flip(
-        side.start, side.other, noise.records, noise.items, low, high, flips, ends, out
+        side.start, side.item, noise.records, noise.items, low, high, flips, ends, out
     )
     return out[:count].copy(), ends, false

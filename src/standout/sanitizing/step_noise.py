@@ -35,7 +35,7 @@ class Noise:
         side, out = self.draft.side, np.empty(self.draft.n_entries)
         self.draft.by_pieces(
             lambda low, high: kernels.uniforms(
-                side.start, side.other, self.records, self.items, low, high, out
+                side.start, side.item, self.records, self.items, low, high, out
             )
         )
         return out

@@ -210,7 +210,7 @@ class SampleRecords(Step):
 
 
 def _with_items(draft: Draft, keep: Flags, otherwise: str) -> Draft:
-    return draft.kept(keep[draft.side.other], otherwise)
+    return draft.kept(keep[draft.side.item], otherwise)
 
 
 def _lines(path: Path) -> tuple[str, ...]:
@@ -242,5 +242,5 @@ def _found(release: Release, names: tuple[str, ...], step: Step) -> Ints:
 def _codes(catalogue: Catalogue, name: str) -> list[int]:
     """The item of this id and those of this title: 300 is an id, and a film."""
     code = catalogue.release.items.find(name)
-    titled = [] if catalogue.release.titles is None else catalogue.with_title(name)
+    titled = [] if catalogue.release.titles is None else catalogue.items_with_title(name)
     return titled if code is None else [code, *titled]

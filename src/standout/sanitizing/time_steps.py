@@ -54,7 +54,7 @@ class PerturbTime(Step):
         side, out = draft.side, np.empty(draft.n_entries, np.int64)
         draft.by_pieces(
             lambda low, high: kernels.shift(
-                side.start, side.other, noise.records, noise.items, low, high,
+                side.start, side.item, noise.records, noise.items, low, high,
                 time, clock.span, most, self.probability, out,
             )
         )  # fmt: skip

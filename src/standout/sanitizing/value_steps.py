@@ -169,7 +169,7 @@ def perturbed(draft: Draft, noise: Noise, first: Ints, last: Ints, probability: 
     assert value is not None
     draft.by_pieces(
         lambda low, high: kernels.perturb(
-            side.start, side.other, noise.records, noise.items, low, high,
+            side.start, side.item, noise.records, noise.items, low, high,
             value, first, last, probability, out,
         )
     )  # fmt: skip

@@ -43,7 +43,7 @@ def columns(records: int, items: int, entries: int, seed: int, progress: Progres
 
 
 def _fill(columns: RecordEntries, items: int, span: int, seed: int, progress: Progress) -> None:
-    start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.other))
+    start, (records, entries) = columns.start, (len(columns.start) - 1, len(columns.item))
     draw = rng.generator(seed, "synthetic", "items")
     by_rank = draw.permutation(items).astype(np.uint32)
     appeal = draw.standard_normal(items)

@@ -129,22 +129,22 @@ def _ranks(items: int, whole: bool) -> NDArray[np.float64]:
 
 def _leave_none_out(made: RecordEntries, items: int, seed: int) -> None:
     """Gives each item that nobody has to somebody, in the place of one that others have too."""
-    support = count_codes(made.other, items)
+    support = count_codes(made.item, items)
     draw = rng.generator(seed, "left out")
     for item in np.flatnonzero(support == 0):
         while True:
-            entry = int(draw.integers(len(made.other)))
-            if support[made.other[entry]] > 1:
+            entry = int(draw.integers(len(made.item)))
+            if support[made.item[entry]] > 1:
                 break
-        support[made.other[entry]] -= 1
+        support[made.item[entry]] -= 1
         support[item] = 1
-        made.other[entry] = item
+        made.item[entry] = item
         _in_order(made, int(np.searchsorted(made.start, entry, side="right")) - 1)
 
 
 def _in_order(made: RecordEntries, record: int) -> None:
     here = slice(*made.start[record : record + 2])
-    order = np.argsort(made.other[here], kind="stable")
+    order = np.argsort(made.item[here], kind="stable")
     for column in made[1:]:
         assert column is not None
         column[here] = column[here][order]

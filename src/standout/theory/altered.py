@@ -134,7 +134,7 @@ def _aux(history: Any) -> Aux:
 
 def _shared(release: Release, place: int, known: KnownFacts) -> _Shared:
     start, stop = release.by_record.start[place : place + 2]
-    own = release.by_record.other[start:stop].astype(np.int64)
+    own = release.by_record.item[start:stop].astype(np.int64)
     _, fact, entry = np.intersect1d(known.item, own, return_indices=True)
     return _Shared(fact, start + entry)
 

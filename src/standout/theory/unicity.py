@@ -107,7 +107,7 @@ class Side(NamedTuple):
     """The release by record, for the kernel: empty columns for what it has none of."""
 
     start: NDArray[np.int64]
-    other: NDArray[Any]
+    item: NDArray[Any]
     value: NDArray[Any]
     time: NDArray[Any]
     n_levels: int
@@ -126,7 +126,7 @@ def _boxes(release: Release, at: Ints, value: float | None, time: float | None) 
     """What is known of the entries at these places, by record."""
     Within(value, None)  # checks the width
     side = release.by_record
-    item = side.other[at].astype(np.int64)
+    item = side.item[at].astype(np.int64)
     any_code = np.zeros_like(item)
     values, times = (any_code, any_code + release.n_levels), (any_code, any_code + release.span)
     width = None if time is None else _units(release, time)
@@ -173,7 +173,7 @@ def _least(
     by_record, found = release.by_record, np.zeros(len(targets), np.int64)
     value = NO_CODES if by_record.value is None else by_record.value
     time = NO_CODES if by_record.time is None else by_record.time
-    side = Side(by_record.start, by_record.other, value, time, release.n_levels, release.span)
+    side = Side(by_record.start, by_record.item, value, time, release.n_levels, release.span)
     support = release.support[boxes.item]
 
     def work_on(low: int, high: int, work: None) -> None:
@@ -230,8 +230,8 @@ def _agrees(side: Side, boxes: Boxes, q: Int, size: Int, record: Int) -> Flag:
     """Whether a record has the first `size` entries of a target, at the resolution."""
     for i in range(size):
         first, stop = side.start[record], side.start[record + 1]
-        at = first + np.searchsorted(side.other[first:stop], boxes.item[q, i])
-        if at == stop or side.other[at] != boxes.item[q, i]:
+        at = first + np.searchsorted(side.item[first:stop], boxes.item[q, i])
+        if at == stop or side.item[at] != boxes.item[q, i]:
             return False
         value = np.int64(side.value[at]) if len(side.value) else side.n_levels
         time = np.int64(side.time[at]) if len(side.time) else side.span

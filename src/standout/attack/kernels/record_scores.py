@@ -22,7 +22,7 @@ def has_item(release: Release, record: Ints, item: Ints) -> NDArray[np.bool_]:
 def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
     """Where each record has the item beside it among the entries by record; -1 where it has not."""
     found = np.empty(len(record), np.int64)
-    _places(release.by_record.start, release.by_record.other, record, item, found)
+    _places(release.by_record.start, release.by_record.item, record, item, found)
     return found
 
 
@@ -37,7 +37,7 @@ def similarities(
     value = NO_CODES if side.value is None else side.value
     times = NO_CODES if side.time is None else side.time
     sound = _similarities(
-        side.start, side.other, value, times, release.n_levels, release.span, record, item, shape, time,
+        side.start, side.item, value, times, release.n_levels, release.span, record, item, shape, time,
         made.a, made.b, made.off, made.c, found,
     )  # fmt: skip
     if not sound:

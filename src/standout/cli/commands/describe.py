@@ -55,7 +55,7 @@ def _show(description: "Description", as_json: bool) -> None:
         print_json(description.to_dict())
         return
     screen = console(soft_wrap=True)
-    for line in reading_lines(description.read):
+    for line in reading_lines(description.provenance):
         screen.print(line)
     tables = [_sizes(description), _quantiles(description)]
     tables += [_value_shares(description)] if description.value_shares else []
