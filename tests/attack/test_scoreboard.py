@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.attack.kernels.block_scores import PIECE, exp_sum
+from standout.attack.kernels.block_scores import exp_sum
 from standout.facts import encode_auxes
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -936,7 +936,7 @@ def test_progress_is_told_until_all_is_done(threads):
         assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
 
 
-MILLIONTH = 1e-6 if COMPILED else 1e-5  # the interpreter adds up one by one, the compiler in vectors
+MILLIONTH = 1e-6
 
 
 @numba.njit
@@ -949,7 +949,7 @@ def mass(scores, low, high, highest, scale):
 def test_sums_of_exponentials_are_right_to_a_millionth(heights, zeros):
     """heights = how many σ the highest score is above 0."""
     random = np.random.default_rng(2008)
-    for n in (1, 7, PIECE - 1, PIECE + 1, 3 * PIECE) if COMPILED else (1, 7, PIECE + 1):
+    for n in (1, 3, 7, 127, 129, 384) if COMPILED else (1, 3, 7, 129):
         for size in random.uniform(0.01, 20, 9):
             scores = (size * random.random(n) * (random.random(n) >= zeros)).astype(np.float32)
             scores[n // 2] = size

@@ -21,9 +21,9 @@ from standout.core.jit import (
     Int,
     Real,
     float_of_bits,
-    fused_subroutine,
     inline,
     kernel,
+    multiply_add,
     subroutine,
     summing_subroutine,
 )
@@ -55,8 +55,6 @@ SUB = 128
 SUBS = BLOCK // SUB
 FEW = BLOCK // 8
 """A block that fewer postings touch is kept as a list."""
-PIECE = 128
-"""Terms of Z that are added up in single precision before they go into a double."""
 U = np.uint64
 ZERO, HALF = np.float32(0), np.float32(0.5)
 OUT = np.float32(-1e30)
@@ -276,7 +274,7 @@ def _filter(
     return np.int64(gone)
 
 
-@fused_subroutine
+@subroutine
 def _add(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
     c: Array, shared: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int,
@@ -295,32 +293,38 @@ def _add(
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind = (x >> of_time) & kind_mask
-            similarity = a[u, kind] + b[u, kind] * on_line(c, lines, line_bits, (x & time_mask) + row)
-            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+            alike = on_line(c, lines, line_bits, (x & time_mask) + row)
+            similarity = multiply_add(b[u, kind], alike, a[u, kind])
+            place = first + ((x >> of_place) & place_mask)
+            scores[place] = multiply_add(weight, similarity, scores[place])
     elif even[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            similarity = a[u, (x >> of_time) & kind_mask] + factor * c[(x & time_mask) + row]
-            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> of_time) & kind_mask])
+            place = first + ((x >> of_place) & place_mask)
+            scores[place] = multiply_add(weight, similarity, scores[place])
     elif shared[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind = (x >> of_time) & kind_mask
-            similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + row]
-            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+            similarity = multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind])
+            place = first + ((x >> of_place) & place_mask)
+            scores[place] = multiply_add(weight, similarity, scores[place])
     else:
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind = (x >> of_time) & kind_mask
-            similarity = a[u, kind] + b[u, kind] * c[(x & time_mask) + off[u, kind] - known]
-            scores[first + ((x >> of_place) & place_mask)] += weight * similarity
+            similarity = multiply_add(b[u, kind], c[(x & time_mask) + off[u, kind] - known], a[u, kind])
+            place = first + ((x >> of_place) & place_mask)
+            scores[place] = multiply_add(weight, similarity, scores[place])
 
 
 @inline
 def on_line(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
     """c[at], from its straight piece where it has one."""
     piece = (at >> U(line_bits)) << U(1)
-    x = lines[piece] + lines[piece + U(1)] * np.float32(np.int32(at & ((U(1) << U(line_bits)) - U(1))))
+    along = np.float32(np.int32(at & ((U(1) << U(line_bits)) - U(1))))
+    x = multiply_add(lines[piece + U(1)], along, lines[piece])
     return x if x == x else c[at]
 
 
@@ -485,25 +489,52 @@ C3, C4, C5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.00132
 BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
 
 
-@summing_subroutine
+@subroutine
 def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> Real:
     """Σ e^((score − highest)·scale) over scores[low:high]; none is above `highest`.
+
+    Four terms are added in single precision in a fixed order, and these sums in double precision, where the
+    order hardly shows: so the width of a processor's vectors does not matter.
+    """
+    factor, top = np.float32(scale * LOG2_E), np.float32(highest)
+    rest, lowest = np.float32(scale * LOG2_E - np.float64(factor)), BOTTOM / factor
+    quarter = U((high - low) // 4)
+    fours = np.empty(quarter, np.float32)
+    for i in range(quarter):
+        one = U(low) + i
+        two = one + quarter
+        three = two + quarter
+        fours[i] = (
+            _power(scores[one] - top, factor, rest, lowest) + _power(scores[two] - top, factor, rest, lowest)
+        ) + (
+            _power(scores[three] - top, factor, rest, lowest)
+            + _power(scores[three + quarter] - top, factor, rest, lowest)
+        )
+    total = _total(fours)
+    for i in range(U(low) + U(4) * quarter, U(high)):
+        total += np.float64(_power(scores[i] - top, factor, rest, lowest))
+    return total
+
+
+@inline
+def _power(x: Real, factor: Real, rest: Real, lowest: Real) -> Real:
+    """2^(x · (factor + rest)) for x ≤ 0, in single precision.
 
     2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. The factor has a
     rest, because most scores are 0, and its rounding would put all of those off by the same.
     """
-    factor, top = np.float32(scale * LOG2_E), np.float32(highest)
-    rest, lowest = np.float32(scale * LOG2_E - np.float64(factor)), BOTTOM / factor
+    x = x if x > lowest else lowest
+    y = x * factor
+    whole = np.int32(y - HALF)
+    r = multiply_add(x, rest, y - np.float32(whole))
+    upper = multiply_add(r, multiply_add(r, multiply_add(r, C5, C4), C3), C2)
+    return float_of_bits((whole + BIAS) << POINT) * multiply_add(r, multiply_add(r, upper, C1), C0)
+
+
+@summing_subroutine
+def _total(numbers: Array) -> Real:
+    """Their sum in double precision."""
     total = 0.0
-    for at in range(low, high, PIECE):
-        here, some = U(at), ZERO
-        for i in range(U(min(PIECE, high - at))):
-            x = scores[here + i] - top
-            x = x if x > lowest else lowest
-            y = x * factor
-            whole = np.int32(y - HALF)
-            r = (y - np.float32(whole)) + x * rest
-            power = float_of_bits((whole + BIAS) << POINT)
-            some += power * (C0 + r * (C1 + r * (C2 + r * (C3 + r * (C4 + r * C5)))))
-        total += np.float64(some)
+    for i in range(len(numbers)):
+        total += np.float64(numbers[i])
     return total

@@ -32,7 +32,7 @@ from standout.attack.kernels.block_scores import (
     thin,
 )
 from standout.attack.kernels.simd_scores import LANES, above, peaks, step
-from standout.core.jit import Array, Flag, Int, Real, fused_subroutine, kernel, subroutine
+from standout.core.jit import Array, Flag, Int, Real, kernel, multiply_add, subroutine
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 
@@ -241,7 +241,7 @@ def _find_place(word: Array, low: Int, high: Int, of_place: Int, place: Int) -> 
     return low if low < stop and np.int64(U(word[low]) >> shift) == place else stop
 
 
-@fused_subroutine
+@subroutine
 def _one(
     word: Array, low: Int, high: Int, value_bits: Int, time_bits: Int, a: Array, b: Array, off: Array,
     c: Array, even: Array, lines: Array, line_bits: Int, shape: Int, known_time: Int, weight: Real,
@@ -262,20 +262,22 @@ def _one(
         for _ in range((stop - begin) // 2 if even[u] and not line_bits else 0):
             x, y = U(word[p]), U(word[p + U(1)])
             place = (x >> of_place) & place_mask
-            piece = weight * (a[u, (x >> of_time) & kind_mask] + factor * c[(x & time_mask) + row])
+            alike = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> of_time) & kind_mask])
+            piece = weight * alike
             old = scores[place]
             new = old + piece
             scores[place] = new
             added_1 += piece
-            grown_1 += piece * (old + new)
+            grown_1 = multiply_add(piece, old + new, grown_1)
             highest = new if new > highest else highest
             place = (y >> of_place) & place_mask
-            piece = weight * (a[u, (y >> of_time) & kind_mask] + factor * c[(y & time_mask) + row])
+            alike = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> of_time) & kind_mask])
+            piece = weight * alike
             old = scores[place]
             new = old + piece
             scores[place] = new
             added_2 += piece
-            grown_2 += piece * (old + new)
+            grown_2 = multiply_add(piece, old + new, grown_2)
             other = new if new > other else other
             p += U(2)
         for _ in range(stop - np.int64(p)):
@@ -283,12 +285,12 @@ def _one(
             kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
             at = (x & time_mask) + row
             alike = on_line(c, lines, line_bits, at) if line_bits else c[at]
-            piece = weight * (a[u, kind] + b[u, kind] * alike)
+            piece = weight * multiply_add(b[u, kind], alike, a[u, kind])
             old = scores[place]
             new = old + piece
             scores[place] = new
             added_1 += piece
-            grown_1 += piece * (old + new)
+            grown_1 = multiply_add(piece, old + new, grown_1)
             highest = new if new > highest else highest
             p += U(1)
         added += np.float64(added_1) + np.float64(added_2)

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import config, types
 from numba.extending import intrinsic
 
-from standout.core.jit import Array, Flag, Int
+from standout.core.jit import Array, Flag, Int, write_multiply_add
 from standout.release.postings import BLOCK_BITS
 
 cgutils: Any = import_module("numba.core.cgutils")  # untyped
@@ -28,7 +28,6 @@ VECTOR = ir.VectorType(F32, LANES)
 DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 FEW = 16
 FIRST, ONE, NOTHING = ir.Constant(I64, 0), ir.Constant(I64, 1), ir.Constant(VECTOR, [0.0] * LANES)
-EASY = ["contract"]
 
 
 def _step(
@@ -112,6 +111,9 @@ class _Writer:
     def higher(self, one: Any, other: Any) -> Any:
         return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
 
+    def multiply_add(self, one: Any, other: Any, more: Any) -> Any:
+        return write_multiply_add(self.context, self.builder, one, other, more)
+
     def reached(self, scores: Any, least: Any) -> Any:
         """A bit for each lane whose score has reached its bound."""
         return self.builder.bitcast(self.builder.fcmp_ordered(">=", scores, least), ir.IntType(LANES))
@@ -159,14 +161,14 @@ def _write_step(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             x = builder.zext(x, I64) if word_type.width < 64 else x
             kind = builder.and_(builder.lshr(x, time_bits), kind_mask)
             place = builder.and_(builder.lshr(x, of_place), place_mask)
-            scaled = builder.fmul(write.load(b, kind), write.load(c, builder.and_(x, time_mask)), flags=EASY)
-            part = builder.fadd(write.load(a, kind), scaled, flags=EASY)
+            alike = write.load(c, builder.and_(x, time_mask))
+            part = write.multiply_add(write.load(b, kind), alike, write.load(a, kind))
             old = write.load(scores, place)
             new = builder.fadd(old, part)
             write.store(new, scores, place)
             builder.store(builder.fadd(builder.load(added), part), added)
-            growth = builder.fmul(part, builder.fadd(old, new), flags=EASY)
-            builder.store(builder.fadd(builder.load(grown), growth, flags=EASY), grown)
+            growth = write.multiply_add(part, builder.fadd(old, new), builder.load(grown))
+            builder.store(growth, grown)
             builder.store(write.higher(new, builder.load(highest)), highest)
         for i, some in enumerate((added, grown)):
             at = ir.Constant(I64, i)
