@@ -271,6 +271,16 @@ def sums(entries, facts, similarity=decay, weigh=weight, counts=None):
     return scores
 
 
+def has_coincidental_tie(entries, facts):
+    """Whether two records tie only because of their weights: 2 / ln 4 = 1 / ln 2 on paper, not in floats."""
+    scores = sums(entries, facts)
+    shifted = sums(entries, facts, weigh=lambda count: weight(count) * (1 + count / 1000))
+    pairs = [(one, other) for one in scores for other in scores if one < other]
+    return any(
+        abs(scores[one] - scores[other]) <= EQUAL < abs(shifted[one] - shifted[other]) for one, other in pairs
+    )
+
+
 def minima(entries, facts, similarity=within):
     """{record: min Sim(aux_i, r'_i) over the known items}, 0 where it lacks one  [Algorithm 1A]."""
     scores = {}

@@ -65,8 +65,8 @@ CASES = [
 ROWS = [
     ("best guess right", "identified", ""), ("target in the first 10", "in_top", None),
     ("claimed right at φ = 1.5", "correct_claims", "phi=1.5"), ("claimed wrong", "wrong_claims", None),
-    ("absent, yet claimed", "absent_claims", None), ("equal error rate", "equal_error", None),
-    ("… at φ", "phi", "equal_error"),
+    ("absent, yet claimed", "absent_claims", None), ("equal error rate", "equal_error_rate", None),
+    ("… at φ", "phi", "equal_error_rate"),
     ("claimed right with 1 % false claims", "correct_claims", "absent_claims<=0.01"),
     ("bits left", "bits_left", ""), ("bits gained", "bits_gained", None),
     ("new items in the guess, share right", "revealed_correct_share", None),
@@ -88,7 +88,7 @@ def page(folder: Path) -> str:
 def section(folder: Path, case: Case) -> str:
     release = so.read(folder / case.path, **_typed(case.reading))
     done = so.simulate(release, case.adversary, facts=case.facts, targets=TARGETS, seed=SEED)
-    left_out, tried = done.cells[0].left_out, len(done.cells[0].outcomes)
+    left_out, tried = done.cells[0].too_few_items, len(done.cells[0].outcomes)
     lines = [
         f"## {case.name}\n",
         f"{case.what[0].upper()}{case.what[1:]}: {release.n_entries:,} entries, {release.n_records:,} "

@@ -56,8 +56,8 @@ def test_where_there_is_no_noise_the_risk_is_what_a_simulation_finds(release, wo
     wanted = so.simulate(safer, ADVERSARY, targets=60, seed=5, absent=False)
     assert found.everybody == wanted.estimate("identified") and found.attack == ""
     right, there = (
-        wanted.cells[0].outcomes.right.ravel(),
-        safer.mapping.representatives[wanted.cells[0].places] >= 0,
+        wanted.cells[0].outcomes.identified.ravel(),
+        safer.mapping.representatives[wanted.cells[0].targets] >= 0,
     )
     assert found.released.value == pytest.approx(right[there].mean()) and found.released.n == there.sum()
 

@@ -32,7 +32,8 @@ from standout.auditing.ladder import LADDER, Rung, fit, fitted, ladder_of, read_
 from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import SelfCheck, beta_binomial_tail, binomial_tail, planted
 from standout.auditing.sensitive import listed
-from standout.evaluate.estimate_json import percent, told
+from standout.evaluate.estimate_json import estimate_json
+from standout.evaluate.estimate_text import percent
 from standout.evaluate.estimates import rate
 from standout.report.safe_tables import inert
 
@@ -112,16 +113,17 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, release, ru
         name: by_hand.estimate(name, setting)
         for name, setting in {
             "identified": "", "in_top": "top=10", "correct_claims": "phi=1.5", "wrong_claims": "phi=1.5",
-            "absent_claims": "phi=1.5", "bits_gained": "", "bits_left": "", "lineup": "mass=90 %",
+            "absent_claims": "phi=1.5", "bits_gained": "", "bits_left": "", "lineup_size": "mass=90 %",
             "revealed": "", "revealed_correct": "", "revealed_correct_share": "",
         }.items()
     }  # fmt: skip
     wanted["correct_claims_at_budget"] = by_hand.estimate("correct_claims", within)
-    at = found["at"]
-    assert {name: at[name] for name in wanted} == {name: told(one) for name, one in wanted.items()}
+    at = found["at"] | {"lineup_size": found["at"]["lineup"]}
+    assert {name: at[name] for name in wanted} == {name: estimate_json(one) for name, one in wanted.items()}
     assert at["phi_at_budget"] == by_hand.estimate("phi", within).value
     assert (at["facts"], at["targets"]) == (rung.adversary.knows, TARGETS)
-    assert found["left_out"] == by_hand.cell().left_out == int((release.lengths < rung.adversary.knows).sum())
+    assert found["left_out"] == by_hand.cell().too_few_items
+    assert found["left_out"] == int((release.lengths < rung.adversary.knows).sum())
 
 
 @pytest.mark.parametrize("name", ["acquaintance", "worst"])
@@ -132,14 +134,14 @@ def test_a_curve_is_the_same_adversary_with_as_many_facts(done, release, name):
     assert [point["facts"] for point in found["curve"]] == FACTS
     for point in found["curve"]:
         for measure in ("identified", "bits_gained"):
-            assert point[measure] == told(by_hand.estimate(measure, facts=point["facts"]))
+            assert point[measure] == estimate_json(by_hand.estimate(measure, facts=point["facts"]))
         for measure in ("correct_claims", "absent_claims"):
-            assert point[measure] == told(by_hand.estimate(measure, "phi=1.5", facts=point["facts"]))
+            assert point[measure] == estimate_json(by_hand.estimate(measure, "phi=1.5", facts=point["facts"]))
 
 
 def test_the_answer_is_about_the_headline(done, release):
     answer, found = done.findings["answer"], direct(release, LADDER[1].adversary).estimate("identified")
-    assert answer["rate"] == told(found) and answer["adversary"] == "acquaintance"
+    assert answer["rate"] == estimate_json(found) and answer["adversary"] == "acquaintance"
     assert answer["people"] == round(found.value * release.n_records)
     assert answer["sentence"] == (
         "An acquaintance who knows 8 things about a person, 2 of them wrongly, picks the right record for "
@@ -164,7 +166,7 @@ def test_the_data_and_the_settings_are_told(done, release):
 def test_sparsity_and_bounds_are_the_librarys(done, release):
     found = so.sparsity(release, so.Within(value=1, time=14))
     theory = done.findings["theory"]
-    assert [told(found.survival(row["epsilon"])) for row in theory["sparsity"]["curve"]] == [
+    assert [estimate_json(found.survival(row["epsilon"])) for row in theory["sparsity"]["curve"]] == [
         row["share"] for row in theory["sparsity"]["curve"]
     ]
     near = np.sort(found.nearest)[math.ceil(0.95 * 40) - 1]
@@ -204,7 +206,7 @@ def test_facts_needed_are_those_of_a_slow_twin(done, release):
     by_size = {size: guesses(release, adversary, places, size) for size in FACTS}
     for row in done.findings["exposure"]["facts_needed"]:
         stays = [all(by_size[size][t] == 1 for size in FACTS if size >= row["facts"]) for t in range(TARGETS)]
-        assert row["share"] == told(rate(sum(stays), TARGETS))
+        assert row["share"] == estimate_json(rate(sum(stays), TARGETS))
 
 
 def test_classes_of_people_are_those_of_a_slow_twin(done, release):
@@ -228,7 +230,7 @@ def test_classes_of_people_are_those_of_a_slow_twin(done, release):
         assert sum(row["identified"]["n"] for row in rows) == TARGETS
         for row in rows:
             here = [t for t in range(TARGETS) if row["low"] <= numbers[t] <= row["high"]]
-            assert row["identified"] == told(rate(math.fsum(right[t] for t in here), len(here)))
+            assert row["identified"] == estimate_json(rate(math.fsum(right[t] for t in here), len(here)))
             if by in everybody:
                 assert row["people"] == sum(row["low"] <= one <= row["high"] for one in everybody[by])
 
@@ -247,8 +249,8 @@ def test_classes_of_lengths_hold_everybody_once(lengths):
         pass
 
     release, cell, outcomes = Fake(), Fake(), Fake()
-    release.lengths, cell.places, cell.outcomes = np.array(lengths), np.arange(len(lengths)), outcomes
-    outcomes.right = np.ones((len(lengths), 1))
+    release.lengths, cell.targets, cell.outcomes = np.array(lengths), np.arange(len(lengths)), outcomes
+    outcomes.identified = np.ones((len(lengths), 1))
     rows = by_length(release, cell)
     assert sum(row["people"] for row in rows) == sum(row["identified"]["n"] for row in rows) == len(lengths)
     assert all(row["identified"]["n"] for row in rows)
@@ -532,7 +534,7 @@ def test_who_would_have_one_revealed_is_counted_as_a_slow_twin_does(put, release
             right[t] for t in having
             if (items & records[places[t]]) - {fact.item for fact in known.aux(release, t)}
         ]  # fmt: skip
-        assert row["revealed"] == told(rate(math.fsum(hits), len(having)))
+        assert row["revealed"] == estimate_json(rate(math.fsum(hits), len(having)))
         assert row["people_with"] == sum(bool(items & record) for record in records)
         assert row["people_revealed"] == round(row["revealed"]["value"] * row["people_with"])
         assert row["items"] == len(items)
@@ -920,7 +922,7 @@ def test_movielens_is_audited_as_it_was_measured(realdata):
     found = valid(done.findings)
     assert done.trusted and done.exceeded
     by_hand = so.simulate(release, LADDER[1].adversary, targets=610, seed=2008)
-    assert found["answer"]["rate"] == told(by_hand.estimate("identified"))
+    assert found["answer"]["rate"] == estimate_json(by_hand.estimate("identified"))
     assert found["answer"]["rate"]["value"] == pytest.approx(0.987, abs=0.001)  # docs/results.md
     curve = {point["facts"]: point["identified"]["value"] for point in found["adversaries"][1]["curve"]}
     assert list(curve) == [1, 2, 3, 4, 6, 8, 12, 16] and curve[1] < curve[4] < curve[16]
@@ -947,8 +949,8 @@ def test_other_real_data_is_audited_with_no_more_than_column_options(realdata, n
     for one in found["adversaries"]:
         adversary = done.adversaries[one["name"]]
         by_hand = so.simulate(release, adversary, targets=60, seed=1)
-        assert one["at"]["identified"] == told(by_hand.estimate("identified"))
-        assert one["left_out"] == by_hand.cell().left_out
+        assert one["at"]["identified"] == estimate_json(by_hand.estimate("identified"))
+        assert one["left_out"] == by_hand.cell().too_few_items
     assert found["data"]["rows_rejected"] == sum(release.provenance.rejected.values())
 
 

@@ -17,8 +17,8 @@ from standout.attack.known_items import known_items_of_query
 from standout.attack.reference import scores_1b
 from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import SelfCheck
-from standout.evaluate.estimate_json import told
-from standout.evaluate.population import People
+from standout.evaluate.estimate_json import estimate_json
+from standout.evaluate.population import Population
 from standout.facts import level_values
 from standout.release.model import Release
 from standout.report.audit_page import page
@@ -155,8 +155,8 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, safer):
     for one in done.findings["adversaries"]:
         adversary = done.adversaries[one["name"]]
         direct = so.simulate(safer, adversary, targets=TARGETS, seed=SEED)
-        assert one["at"]["identified"] == told(direct.estimate("identified"))
-        assert one["at"]["revealed_correct"] == told(direct.estimate("revealed_correct"))
+        assert one["at"]["identified"] == estimate_json(direct.estimate("identified"))
+        assert one["at"]["revealed_correct"] == estimate_json(direct.estimate("revealed_correct"))
         assert one["left_out"] == int((safer.original.lengths < adversary.knows).sum())
 
 
@@ -189,7 +189,7 @@ def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp
     out = {(who, item) for who, item, *_ in kept}
     for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():
         having, hits = 0, 0.0
-        for place, right in zip(cell.places.tolist(), cell.outcomes.right[:, 0].tolist(), strict=True):
+        for place, right in zip(cell.targets.tolist(), cell.outcomes.identified[:, 0].tolist(), strict=True):
             who = safer.original.records[place]
             known = {fact.item for fact in adversary.observe(safer.original, who, seed=SEED)}
             if any(row[:2] == (who, item) for row in rows):
@@ -222,7 +222,7 @@ def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
     )
     adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
     for release in (safer, other):
-        known = People.of(release).observed(adversary, np.arange(10), SEED)
+        known = Population.of(release).known_facts(adversary, np.arange(10), SEED)
         verdicts = so.ScoreboardRH().attacks(release, known)
         for q in range(10):
             scores = scores_1b(known_items_of_query(release, known, q), release.n_records)
@@ -247,7 +247,7 @@ def test_checks_are_made_on_some_of_a_large_release_with_their_people(safer, mon
     assert done.trusted and len(done.findings["trust"]["checks"]) == 5
     own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
     assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
-    assert 20 <= own.people.truth.n_records < 60 and (own.release.mapping.representatives >= 0).all()
+    assert 20 <= own.people.original.n_records < 60 and (own.release.mapping.representatives >= 0).all()
 
 
 def _rungs():

@@ -50,7 +50,7 @@ def test_a_simulation_for_machines(run, index):
     assert [(one["adversary"], one["facts"]) for one in told["curves"]] == [
         (cell.adversary, cell.facts) for cell in done.cells
     ]
-    assert told["curves"][1]["curve"] == done.cells[1].tradeoff.curve().to_dicts()
+    assert told["curves"][1]["curve"] == done.cells[1].claim_rates.curve().to_dicts()
     assert told["curves"][1]["calibration"] == done.cells[1].calibration().to_dicts()
 
 

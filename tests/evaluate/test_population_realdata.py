@@ -64,7 +64,7 @@ def told_in_words(aux, release):
 def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
     seen, there = cell.outcomes, 0
-    for t, place in enumerate(cell.places.tolist()):
+    for t, place in enumerate(cell.targets.tolist()):
         who = movielens.records[place]
         aux = told_in_words(ADVERSARY.observe(movielens, who, seed=5), safer)
         at = int(safer.mapping.representatives[place])
@@ -76,22 +76,22 @@ def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
             one.eccentricity if match else NO_CLAIM
             for one, match in zip((verdict, gone), matched, strict=True)
         )
-        assert seen.claim[t, 0] == pytest.approx(claim, rel=2e-6)
-        assert seen.absent[t, 0] == pytest.approx(absent, rel=2e-6)
+        assert seen.eccentricity[t, 0] == pytest.approx(claim, rel=2e-6)
+        assert seen.absent_eccentricity[t, 0] == pytest.approx(absent, rel=2e-6)
         if name is None:
-            assert (seen.right[t, 0], seen.in_top[t, 0]) == (0, 0)
-            assert seen.bits[t, 0] == np.log2(safer.n_records)
+            assert (seen.identified[t, 0], seen.in_top[t, 0]) == (0, 0)
+            assert seen.bits_left[t, 0] == np.log2(safer.n_records)
         else:
             there += 1
-            assert seen.right[t, 0] == (name in verdict.tied) / verdict.ties
-            assert seen.bits[t, 0] == pytest.approx(verdict.entropy(name), abs=2e-6)
+            assert seen.identified[t, 0] == (name in verdict.tied) / verdict.ties
+            assert seen.bits_left[t, 0] == pytest.approx(verdict.entropy(name), abs=2e-6)
     assert cell.present == there / 60 < 1
 
 
 def test_what_is_revealed_is_held_against_the_original(movielens, safer):
     """By the entries in words: months of the truth, values within 1 of what was perturbed."""
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
-    for t, place in enumerate(cell.places.tolist()):
+    for t, place in enumerate(cell.targets.tolist()):
         who = movielens.records[place]
         known = ADVERSARY.observe(movielens, who, seed=5)
         verdict = so.ScoreboardRH().attack(safer, told_in_words(known, safer))
@@ -106,7 +106,7 @@ def test_what_is_revealed_is_held_against_the_original(movielens, safer):
             and abs((truth[entry.item].time.replace(day=1) - entry.time).days) <= 14
             for entry in new
         )
-        assert cell.outcomes.beyond[t, 0] == len(new) and cell.outcomes.revealed[t, 0] == right
+        assert cell.outcomes.revealed[t, 0] == len(new) and cell.outcomes.revealed_correct[t, 0] == right
         shared = {*truth} & {entry.item for entry in guess.entries}
         alike = [entry for entry in guess.entries if entry.item in shared]
         total = sum(

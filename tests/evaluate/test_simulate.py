@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import naive
 import standout as so
 import standout.evaluate.simulate as simulation
-from standout.evaluate.claim_rates import Tradeoff
+from standout.evaluate.claim_rates import ClaimRates
 from standout.evaluate.outcomes import NO_CLAIM, Outcomes
-from standout.evaluate.pairs import Suspicion, alike, alike_all, revealed
+from standout.evaluate.pairs import SimilarRecords, pair_similarities, revealed_items, similarities_to_all
 from standout.evaluate.simulate import simulate
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -85,17 +85,17 @@ def outcome(cells, facts, target, top, theta):
     order = sorted(chances.values(), reverse=True)
     held = [math.fsum(order[: n + 1]) for n in range(len(order))]
     return {
-        "right": (target in tied) / len(tied),
+        "identified": (target in tied) / len(tied),
         "in_top": min(1.0, max(0.0, (top - higher) / equal)),
         "similar": sum(guess in near for guess in tied) / len(tied),
-        "claim": naive.eccentricity(scores) if naive.match(scores, 0) else NO_CLAIM,
-        "bits": -math.log2(chances[target]),
-        "similar_bits": min(-math.log2(chances[record]) for record in near),
-        "sure": max(chances.values()),
+        "eccentricity": naive.eccentricity(scores) if naive.match(scores, 0) else NO_CLAIM,
+        "bits_left": -math.log2(chances[target]),
+        "similar_bits_left": min(-math.log2(chances[record]) for record in near),
+        "best_probability": max(chances.values()),
         "candidates": len(scores),
-        "beyond": math.fsum(beyond) / max(len(beyond), 1),
-        "revealed": math.fsum(right) / max(len(right), 1),
-        "absent": naive.eccentricity(gone) if naive.match(gone, 0) else NO_CLAIM,
+        "revealed": math.fsum(beyond) / max(len(beyond), 1),
+        "revealed_correct": math.fsum(right) / max(len(right), 1),
+        "absent_eccentricity": naive.eccentricity(gone) if naive.match(gone, 0) else NO_CLAIM,
     } | {
         f"lineup_{share}": next(n + 1 for n, mass in enumerate(held) if mass >= share / 100 - 1e-9)
         for share in (50, 90, 99)
@@ -113,13 +113,15 @@ def test_every_outcome_equals_its_slow_twin(cells, wrong, top, theta):
                     similarity=so.Within(value=1, time=14))  # fmt: skip
     able = np.flatnonzero(adversary.eligible(release, range(release.n_records)))
     places = [place for place in targets_of(release, 5) if place in able]
-    assert done.complete and {cell.left_out for cell in done.cells} == {release.n_records - len(able)}
+    assert done.complete and {cell.too_few_items for cell in done.cells} == {release.n_records - len(able)}
     known = adversary.observe_all(release, places, 5, draws=2)
     for cell, size in zip(done.cells, SIZES, strict=True):
         assert (cell.facts, len(cell.outcomes)) == (size, len(places))
         for t, place in enumerate(places):
             for d in range(2):
                 facts = dict(list(facts_of(known.aux(release, 2 * t + d)).items())[:size])
+                if naive.has_coincidental_tie(cells, facts):
+                    continue
                 slow = outcome(cells, facts, release.records[place], top, theta)
                 for name in NAMES:
                     seen = getattr(cell.outcomes, name)[t, d]
@@ -155,12 +157,12 @@ def test_the_structured_path_gives_the_numbers_of_single_queries(release, draws)
             short = replace(aux, facts=aux.facts[: cell.facts])
             one, gone = attack.attack(release, short), attack.attack(release, short, exclude=name)
             seen = {field: getattr(cell.outcomes, field)[q // draws, q % draws] for field in NAMES}
-            assert seen["right"] == (name in one.tied) / one.ties
-            assert seen["bits"] == pytest.approx(one.entropy(name), abs=2e-6)
-            assert seen["sure"] == pytest.approx(one.probability(one.best), rel=2e-6)
+            assert seen["identified"] == (name in one.tied) / one.ties
+            assert seen["bits_left"] == pytest.approx(one.entropy(name), abs=2e-6)
+            assert seen["best_probability"] == pytest.approx(one.probability(one.best), rel=2e-6)
             first, same = one.rank(name), np.count_nonzero(one.scores == one.score(name))
             assert seen["in_top"] == pytest.approx(min(1, max(0, 11 - first) / same))
-            for field, verdict in (("claim", one), ("absent", gone)):
+            for field, verdict in (("eccentricity", one), ("absent_eccentricity", gone)):
                 matched = verdict.match(0)
                 assert seen[field] == (pytest.approx(verdict.eccentricity, rel=2e-6) if matched else NO_CLAIM)
 
@@ -208,8 +210,10 @@ def test_a_run_that_is_cut_short_says_what_it_has_and_goes_on_from_there(release
     assert [len(cell.outcomes) for cell in some.cells] == [10, 10]
     assert some.estimate("identified", facts=2).n == 10
     assert stages == [("attacking", 5, 23), ("attacking", 10, 23)]
-    batches, original = [], simulation.tried
-    monkeypatch.setattr(simulation, "tried", lambda *args: batches.append(args[3]) or original(*args))
+    batches, original = [], simulation.attack_outcomes
+    monkeypatch.setattr(
+        simulation, "attack_outcomes", lambda *args: batches.append(args[3]) or original(*args)
+    )
     rest = ask(save=tmp_path / "run")
     assert [len(targets) for targets in batches] == [5, 5, 3]  # what was done is not done again
     assert same(rest, whole)
@@ -282,34 +286,34 @@ def trades(draw):
     right = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=n * k, max_size=n * k))).reshape(
         n, k
     )
-    return Tradeoff(claim, np.where(claim < 0, 0.5, right), absent)
+    return ClaimRates(claim, np.where(claim < 0, 0.5, right), absent)
 
 
 @given(trades(), st.sampled_from([0.0, 0.3, 1.0, 1.5, 9.0]))
 def test_claims_are_counted_at_any_phi(trade, phi):
-    shares, n = trade.at(phi), trade.claim.size
-    pairs = list(zip(trade.claim.ravel(), trade.right.ravel(), strict=True))
-    assert shares.found.value == pytest.approx(sum(c >= phi and r == 1 for c, r in pairs) / n)
-    assert shares.wrong.value == pytest.approx(sum(c >= phi and r < 1 for c, r in pairs) / n)
-    assert shares.silent.value == pytest.approx(sum(c < phi for c, _ in pairs) / n)
-    assert shares.false.value == pytest.approx(sum(trade.absent.ravel() >= phi) / n)
-    assert shares.found.n == len(trade.claim)
+    shares, n = trade.at(phi), trade.eccentricity.size
+    pairs = list(zip(trade.eccentricity.ravel(), trade.identified.ravel(), strict=True))
+    assert shares.correct_claims.value == pytest.approx(sum(c >= phi and r == 1 for c, r in pairs) / n)
+    assert shares.wrong_claims.value == pytest.approx(sum(c >= phi and r < 1 for c, r in pairs) / n)
+    assert shares.no_claim.value == pytest.approx(sum(c < phi for c, _ in pairs) / n)
+    assert shares.absent_claims.value == pytest.approx(sum(trade.absent_eccentricity.ravel() >= phi) / n)
+    assert shares.correct_claims.n == len(trade.eccentricity)
 
 
 @given(trades(), st.sampled_from([0.0, 0.01, 0.1, 0.34, 0.5, 0.99]))
 def test_phi_for_a_budget_is_the_least_that_keeps_it(trade, budget):
     phi = trade.phi_for(budget)
-    assert trade.at(phi).false.value <= budget + 1e-9
-    for lower in [0.0, *trade.absent[trade.absent >= 0]]:
-        assert lower >= phi * (1 - 2e-5) or trade.at(lower).false.value > budget
+    assert trade.at(phi).absent_claims.value <= budget + 1e-9
+    for lower in [0.0, *trade.absent_eccentricity[trade.absent_eccentricity >= 0]]:
+        assert lower >= phi * (1 - 2e-5) or trade.at(lower).absent_claims.value > budget
 
 
 @given(trades())
 def test_at_the_equal_error_no_other_phi_does_better(trade):
-    phi, error = trade.equal_error()
+    phi, error = trade.equal_error_rate()
 
     def worst(at):
-        return max(1 - trade.at(at).found.value, trade.at(at).false.value)
+        return max(1 - trade.at(at).correct_claims.value, trade.at(at).absent_claims.value)
 
     assert worst(phi) == pytest.approx(error)
     assert all(worst(at) >= error - 1e-12 for at in np.linspace(0, 5, 101))
@@ -319,13 +323,18 @@ def test_at_the_equal_error_no_other_phi_does_better(trade):
 def test_the_curve_falls_with_phi_and_its_parts_are_everybody(trade):
     curve = trade.curve()
     assert curve["phi"][0] == 0
-    for name in ("found", "wrong", "false"):
+    for name in ("correct_claims", "wrong_claims", "absent_claims"):
         assert (curve[name].diff().drop_nulls() <= 1e-12).all()
-    assert np.allclose(curve["found"] + curve["wrong"] + curve["silent"], 1)
+    assert np.allclose(curve["correct_claims"] + curve["wrong_claims"] + curve["no_claim"], 1)
     last = curve.row(-1, named=True)
-    assert (last["found"], last["wrong"], last["false"], last["silent"]) == (0, 0, 0, 1)
+    assert (last["correct_claims"], last["wrong_claims"], last["absent_claims"], last["no_claim"]) == (
+        0,
+        0,
+        0,
+        1,
+    )
     for row in curve.iter_rows(named=True):
-        assert row["found"] == pytest.approx(trade.at(row["phi"]).found.value)
+        assert row["correct_claims"] == pytest.approx(trade.at(row["phi"]).correct_claims.value)
 
 
 @pytest.mark.large
@@ -334,10 +343,12 @@ def test_calibration_sorts_best_guesses_by_what_was_said(release):
     table = cell.calibration()
     assert table["n"].sum() == 150
     for row in table.iter_rows(named=True):
-        here = (cell.outcomes.sure >= row["from"]) & (cell.outcomes.sure < row["to"] + (row["to"] == 1))
+        here = (cell.outcomes.best_probability >= row["from"]) & (
+            cell.outcomes.best_probability < row["to"] + (row["to"] == 1)
+        )
         assert row["n"] == here.sum()
-        assert row["said"] == pytest.approx(cell.outcomes.sure[here].mean())
-        assert row["right"] == pytest.approx(cell.outcomes.right[here].mean())
+        assert row["mean_probability"] == pytest.approx(cell.outcomes.best_probability[here].mean())
+        assert row["identified"] == pytest.approx(cell.outcomes.identified[here].mean())
 
 
 # Pairs of records.
@@ -351,16 +362,18 @@ def test_pairs_are_as_alike_as_one_by_one(cells, similarity):
     one, other = np.divmod(np.arange(n * n), n)
     slow = [so.record_similarity(release, release.records[a], release.records[b], similarity)
             for a, b in zip(one, other, strict=True)]  # fmt: skip
-    assert alike(release, one, other, similarity) == pytest.approx(slow)
-    assert np.concatenate([alike_all(release, a, similarity) for a in range(n)]) == pytest.approx(slow)
+    assert pair_similarities(release, one, other, similarity) == pytest.approx(slow)
+    assert np.concatenate([similarities_to_all(release, a, similarity) for a in range(n)]) == pytest.approx(
+        slow
+    )
 
 
 def test_large_pieces_are_compared_piece_by_piece(release, monkeypatch):
     one, other = np.arange(40), np.arange(40)[::-1].copy()
     known = ADVERSARY.observe_all(release, np.flatnonzero(release.lengths >= 6)[:40])
-    whole = revealed(release, one, other, known, so.Within())
+    whole = revealed_items(release, one, other, known, so.Within())
     monkeypatch.setattr("standout.evaluate.pairs.AT_ONCE", 50)
-    for a, b in zip(whole, revealed(release, one, other, known, so.Within()), strict=True):
+    for a, b in zip(whole, revealed_items(release, one, other, known, so.Within()), strict=True):
         assert np.array_equal(a, b)
 
 
@@ -372,8 +385,8 @@ def test_the_table_has_a_row_for_each_measure_with_all_that_is_needed_to_quote_i
     done = simulate(release, adversaries, targets=30, seed=11)
     table = done.table
     assert table.columns == [
-        "adversary", "facts", "measure", "setting", "estimate", "low", "high", "n", "baseline", "left_out",
-        "seed", "fingerprint", "version",
+        "adversary", "facts", "measure", "setting", "estimate", "low", "high", "n", "baseline",
+        "too_few_items", "seed", "fingerprint", "version",
     ]  # fmt: skip
     keys = table.select("adversary", "facts", "measure", "setting")
     assert len(keys.unique()) == len(keys)
@@ -425,7 +438,7 @@ def test_knowing_the_length_removes_candidates_and_is_a_gain(release):
             assert cell.outcomes.candidates[t, 0] == ((lengths >= low) & (lengths <= high)).sum()
             aux = known.aux(release, t)
             verdict = so.ScoreboardRH().attack(release, replace(aux, facts=aux.facts[: cell.facts]))
-            assert cell.outcomes.bits[t, 0] == pytest.approx(
+            assert cell.outcomes.bits_left[t, 0] == pytest.approx(
                 verdict.entropy(release.records[places[t]]), abs=1e-5
             )
         left, gained = (done.estimate(name, facts=cell.facts).value for name in ("bits_left", "bits_gained"))
@@ -439,10 +452,10 @@ def test_of_many_that_tie_each_counts():
     release = released(cells)
     done = simulate(release, so.Adversary(knows=1, items="popular"), targets=["p00"])
     cell = done.cell()
-    assert cell.outcomes.right[0, 0] == pytest.approx(1 / 60)
+    assert cell.outcomes.identified[0, 0] == pytest.approx(1 / 60)
     assert cell.outcomes.similar[0, 0] == pytest.approx(2 / 60)  # itself, and who has one film more
-    assert cell.outcomes.beyond[0, 0] == pytest.approx(29.5, abs=1)
-    assert cell.outcomes.revealed[0, 0] == 0
+    assert cell.outcomes.revealed[0, 0] == pytest.approx(29.5, abs=1)
+    assert cell.outcomes.revealed_correct[0, 0] == 0
 
 
 def test_adversaries_of_the_same_words_stay_apart(release):
@@ -457,13 +470,13 @@ def test_targets_by_name_that_are_too_short_are_counted(release):
     short = [release.records[p] for p in np.flatnonzero(release.lengths < 6)[:3]]
     long = [release.records[p] for p in np.flatnonzero(release.lengths >= 6)[:4]]
     cell = simulate(release, ADVERSARY, targets=[*short, *long]).cell()
-    assert (cell.left_out, cell.asked, len(cell.outcomes)) == (3, 7, 4)
+    assert (cell.too_few_items, cell.n_considered, len(cell.outcomes)) == (3, 7, 4)
 
 
 def test_without_absent_targets_nothing_is_said_of_false_claims(release):
     done = simulate(release, ADVERSARY, targets=10, absent=False)
-    assert not {"absent_claims", "absent_rejected", "equal_error", "phi"} & set(done.table["measure"])
-    for ask in (done.cell().tradeoff.equal_error, partial(done.cell().tradeoff.phi_for, 0.01)):
+    assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(done.table["measure"])
+    for ask in (done.cell().claim_rates.equal_error_rate, partial(done.cell().claim_rates.phi_for, 0.01)):
         with pytest.raises(so.ParameterError, match="not tried with absent targets"):
             ask()
 
@@ -474,10 +487,10 @@ def test_claims_at_the_ceiling_are_not_told_apart_by_the_number_of_records():
     cells = {(f"p{i:03}", f"x{j}"): (1.0, 0) for j in range(50) for i in (2 * j, 2 * j + 1)}
     cells |= {(f"q{i:03}", f"own{i}"): (1.0, 0) for i in range(100)}
     release = released(cells)
-    trade = simulate(release, so.Adversary(knows=1), targets="all").cell().tradeoff
-    assert ((trade.absent > 0).mean(), (trade.claim > 0).mean()) == (0.5, 0.5)
-    assert 0 < trade.claim.max() / trade.absent.max() - 1 < 0.01
-    assert trade.at(trade.phi_for(0.01)).found.value == 0
+    trade = simulate(release, so.Adversary(knows=1), targets="all").cell().claim_rates
+    assert ((trade.absent_eccentricity > 0).mean(), (trade.eccentricity > 0).mean()) == (0.5, 0.5)
+    assert 0 < trade.eccentricity.max() / trade.absent_eccentricity.max() - 1 < 0.01
+    assert trade.at(trade.phi_for(0.01)).correct_claims.value == 0
 
 
 @pytest.mark.large
@@ -485,10 +498,10 @@ def test_claims_at_the_ceiling_are_not_told_apart_by_the_number_of_records():
 @pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, 14), so.Equal()], ids=str)
 def test_who_is_similar_is_the_same_for_large_releases(release, monkeypatch, similarity, theta):
     places = np.arange(120)
-    whole = Suspicion(release, similarity, theta).near(places, 0, 120)
+    whole = SimilarRecords(release, similarity, theta).near(places, 0, 120)
     monkeypatch.setattr("standout.evaluate.pairs.LARGE", 0)
     monkeypatch.setattr("standout.evaluate.pairs.AHEAD", 50)
-    asked = Suspicion(release, similarity, theta)
+    asked = SimilarRecords(release, similarity, theta)
     some = asked.near(places, 0, 40) | asked.near(places, 40, 80) | asked.near(places, 80, 120)
     assert whole.keys() == some.keys()
     assert all(np.array_equal(whole[place], some[place]) for place in whole)
@@ -587,7 +600,7 @@ def test_absent_is_as_if_the_release_had_been_built_without_the_target(realdata)
             verdict = so.ScoreboardRH().attack(rebuilt, replace(aux, facts=aux.facts[: cell.facts]))
             matched = verdict.match(0)
             expected = pytest.approx(verdict.eccentricity, rel=1e-6, abs=1e-9) if matched else NO_CLAIM
-            assert cell.outcomes.absent[t, 0] == expected
+            assert cell.outcomes.absent_eccentricity[t, 0] == expected
 
 
 # What stands in the table, by hand from the outcomes.
@@ -606,28 +619,30 @@ def test_every_row_is_what_the_outcomes_say(release):
     for cell in done.cells:
         rows, seen = rows_of(done, cell.facts), cell.outcomes
         told = {key: row["estimate"] for key, row in rows.items()}
-        assert told["identified", ""] == pytest.approx(seen.right.mean())
+        assert told["identified", ""] == pytest.approx(seen.identified.mean())
         assert told["in_top", "top=5"] == pytest.approx(seen.in_top.mean())
         assert told["similar", "theta=0.4"] == pytest.approx(seen.similar.mean())
-        found = (seen.claim >= 0.8) & (seen.right == 1)
+        found = (seen.eccentricity >= 0.8) & (seen.identified == 1)
         assert told["correct_claims", "phi=0.8"] == pytest.approx(found.mean())
-        assert told["wrong_claims", "phi=0.8"] == pytest.approx(((seen.claim >= 0.8) & ~found).mean())
-        assert told["absent_rejected", "phi=0.8"] == pytest.approx((seen.absent < 0.8).mean())
+        assert told["wrong_claims", "phi=0.8"] == pytest.approx(((seen.eccentricity >= 0.8) & ~found).mean())
+        assert told["absent_rejected", "phi=0.8"] == pytest.approx((seen.absent_eccentricity < 0.8).mean())
         phi = told["phi", "absent_claims<=0.2"]
-        assert 0.2 - 2 / 80 <= (seen.absent >= phi).mean() <= 0.2
-        held = (seen.claim >= phi) & (seen.right == 1)
+        assert 0.2 - 2 / 80 <= (seen.absent_eccentricity >= phi).mean() <= 0.2
+        held = (seen.eccentricity >= phi) & (seen.identified == 1)
         assert told["correct_claims", "absent_claims<=0.2"] == pytest.approx(held.mean())
-        assert told["bits_left", ""] == pytest.approx(seen.bits.mean())
-        assert told["bits_left", "theta=0.4"] == pytest.approx(seen.similar_bits.mean())
-        mixed = -np.log2(np.exp2(-seen.bits) / 2 + 1 / (2 * n))
+        assert told["bits_left", ""] == pytest.approx(seen.bits_left.mean())
+        assert told["bits_left", "theta=0.4"] == pytest.approx(seen.similar_bits_left.mean())
+        mixed = -np.log2(np.exp2(-seen.bits_left) / 2 + 1 / (2 * n))
         assert told["bits_left", "mixed"] == pytest.approx(mixed.mean())
-        assert told["lineup", "mass=90 %"] == np.nanmedian(seen.lineup_90)
-        beyond, right = seen.beyond.sum(axis=1), seen.revealed.sum(axis=1)
+        assert told["lineup_size", "mass=90 %"] == np.nanmedian(seen.lineup_90)
+        beyond, right = seen.revealed.sum(axis=1), seen.revealed_correct.sum(axis=1)
         share = [r / b for r, b in zip(right, beyond, strict=True) if b]
         assert told["revealed_correct_share", ""] == pytest.approx(np.mean(share))
         assert rows["revealed_correct_share", ""]["n"] == len(share)
         gaps = cell.calibration()
-        weighed = [row["n"] * abs(row["said"] - row["right"]) for row in gaps.iter_rows(named=True)]
+        weighed = [
+            row["n"] * abs(row["mean_probability"] - row["identified"]) for row in gaps.iter_rows(named=True)
+        ]
         assert told["calibration_gap", ""] == pytest.approx(sum(weighed) / gaps["n"].sum())
 
 
@@ -638,10 +653,12 @@ def test_guessing_is_what_a_random_record_gives(release):
     baseline = {key: row["baseline"] for key, row in rows.items()}
     assert (baseline["identified", ""], baseline["in_top", "top=10"]) == (1 / n, 10 / n)
     assert baseline["bits_left", ""] == math.log2(n) and baseline["bits_gained", ""] == 0
-    assert baseline["lineup", "mass=90 %"] == math.ceil(0.9 * n)
+    assert baseline["lineup_size", "mass=90 %"] == math.ceil(0.9 * n)
     assert (baseline["wrong_claims", "phi=1.5"], baseline["absent_claims", "phi=1.5"]) == (1 - 1 / n, 1)
     able = np.flatnonzero(release.lengths >= 6)
-    every = np.concatenate([alike_all(release, place, so.Within(value=1, time=14)) for place in able])
+    every = np.concatenate(
+        [similarities_to_all(release, place, so.Within(value=1, time=14)) for place in able]
+    )
     expected = (every >= 0.5).mean()
     reach = 4 * math.sqrt(expected / len(able)) + 1e-3
     assert baseline["similar", "theta=0.5"] == pytest.approx(expected, abs=reach)
@@ -655,6 +672,11 @@ def test_who_is_no_candidate_is_no_similar_record_either():
     ask = partial(simulate, release, facts=3, targets=["a"], theta=0.5, similarity=so.Present())
     free = ask(mistaken).cell().outcomes
     told = ask(replace(mistaken, length_error=0.1)).cell().outcomes
-    assert (free.right[0, 0], free.similar[0, 0], told.right[0, 0], told.similar[0, 0]) == (0, 1, 1, 1)
-    assert free.similar_bits[0, 0] < free.bits[0, 0]
-    assert told.similar_bits[0, 0] == told.bits[0, 0]
+    assert (free.identified[0, 0], free.similar[0, 0], told.identified[0, 0], told.similar[0, 0]) == (
+        0,
+        1,
+        1,
+        1,
+    )
+    assert free.similar_bits_left[0, 0] < free.bits_left[0, 0]
+    assert told.similar_bits_left[0, 0] == told.bits_left[0, 0]

@@ -148,14 +148,14 @@ def test_a_figure_of_attacks_is_what_simulations_give(release):
     for bar, one in zip(bars("1"), found, strict=True):
         done = so.simulate(release, bar.setting.adversary, targets=5, seed=4, absent=False)
         assert (one.ours, one.paper) == (done.estimate("identified").value, bar.paper)
-        assert (one.left_out, one.n) == (done.cells[0].left_out, 5)
+        assert (one.left_out, one.n) == (done.cells[0].too_few_items, 5)
 
 
 def test_bits_have_the_deviation_between_targets(release):
     found = BY_KEY["3"].make(Lab(release, targets=5, seed=4)).rows[0]
     done = so.simulate(release, bars("3")[0].setting.adversary, targets=5, seed=4, absent=False)
     assert found.ours == done.estimate("bits_gained").value
-    assert found.spread == pytest.approx(done.cells[0].outcomes.bits.std(ddof=1))
+    assert found.spread == pytest.approx(done.cells[0].outcomes.bits_left.std(ddof=1))
 
 
 def test_absent_targets_are_rejected_at_the_papers_phi(release):
@@ -360,11 +360,11 @@ def test_readings_of_bits_are_told_with_dicts(release, setting):
 def test_the_readings_are_of_the_attacks_own_targets(release):
     here = Lab(release, targets=6, seed=2)
     cell = here.cell(EXACT)
-    places = cell.places
+    places = cell.targets
     known = EXACT.adversary.observe_all(release, places, here.seed)
     verdicts = so.ScoreboardRH().attacks(release, known)
     bits = [one.entropy(release.records[place]) for one, place in zip(verdicts, places, strict=True)]
-    assert bits == pytest.approx(cell.outcomes.bits[:, 0].tolist())
+    assert bits == pytest.approx(cell.outcomes.bits_left[:, 0].tolist())
 
 
 def test_wrong_ratings_may_be_right_if_they_are_drawn_from_all(release):

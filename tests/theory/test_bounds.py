@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from standout.theory.conjunction_trial import trial
 
 import naive
 import standout as so
 from conftest import content
-from standout.evaluate.targets import drawn, shuffled
+from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.subset import subset
 from standout.theory import bounds
-from standout.theory.conjunction_trial import trial
 
 COMPILED = not numba.config.DISABLE_JIT
 NETFLIX = 480_189
@@ -166,7 +166,7 @@ def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
     )
     for one in tried.suspects:
         who = release.records[one.target]
-        at = shuffled(release, np.array([one.target]), SEED, "theorems", m)[0]
+        at = shuffled_entries(release, np.array([one.target]), SEED, "theorems", m)[0]
         items = [release.items[code] for code in release.by_record.item[at]]
         scores = naive.minima(entries, {item: entries[who, item] for item in items}, slow)
         found = [release.records[record] for record in one.record]
@@ -207,7 +207,7 @@ def test_who_matches_in_a_sample_is_the_part_of_who_matches_that_is_in_it():
     release = so.synthesize(records=80, items=20, entries=800, seed=SEED)
     keep = np.arange(release.n_records) % 3 == 0
     sample = subset(release, keep)
-    targets, _ = drawn(release, 30, 2, SEED, "theorems")
+    targets, _ = draw_targets(release, 30, 2, SEED, "theorems")
     auxes = so.Adversary(knows=2).observe_all(release, targets, SEED)
     board = so.Scoreboard(so.Within(value=1, time=None))
     for q, verdict in enumerate(board.attacks(release, auxes, top=100)):

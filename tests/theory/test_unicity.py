@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.evaluate.targets import drawn, shuffled
+from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.theory.unicity import unicity
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -62,8 +62,8 @@ def data(draw):
 
 def singled_out(release, entries, k, most, value, time):
     """How many records the first k of `most` entries single out, by the twin."""
-    targets, left_out = drawn(release, None, most, SEED, "unicity")
-    places = shuffled(release, targets, SEED, "unicity", k)
+    targets, left_out = draw_targets(release, None, most, SEED, "unicity")
+    places = shuffled_entries(release, targets, SEED, "unicity", k)
     names = [release.records[target] for target in targets.tolist()]
     items = [[release.items[code] for code in release.by_record.item[at]] for at in places]
     found = [naive.singled_out(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
@@ -217,8 +217,8 @@ def test_records_in_several_blocks_are_found():
 def test_the_unicity_of_real_people_equals_a_merge_in_polars(realdata):
     release = so.read(realdata / "movielens-latest-small")
     frame = release.to_frame().with_columns(pl.col("time").dt.epoch("d") // 30)
-    targets, _ = drawn(release, 100, 3, SEED, "unicity")
-    places = shuffled(release, targets, SEED, "unicity", 3)
+    targets, _ = draw_targets(release, 100, 3, SEED, "unicity")
+    places = shuffled_entries(release, targets, SEED, "unicity", 3)
     rows = [
         (release.records[who], release.items[code])
         for who, at in zip(targets.tolist(), places, strict=True)

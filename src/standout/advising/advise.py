@@ -26,9 +26,9 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
-from standout.evaluate.estimate_json import told
+from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimates import Estimate
-from standout.evaluate.result_table import Tabled
+from standout.evaluate.result_table import TableResult
 from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -43,7 +43,7 @@ MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
 
 
 @dataclass(frozen=True, eq=False)
-class Advice(Tabled):
+class Advice(TableResult):
     """What came of the search: every way that was tried, the frontier, and what is recommended.
 
     recommended   measured afresh, with the upper end of its risk below the limit; None where nothing reaches
@@ -143,7 +143,7 @@ class Advice(Tabled):
             "points": [_plain(point) | {"frontier": point.steps in edge} for point in self.points],
             "impossible": self.found.impossible,
             "composition": None if both is None else {
-                name: None if (one := getattr(both, name)) is None else told(one)
+                name: None if (one := getattr(both, name)) is None else estimate_json(one)
                 for name in ("right", "claimed", "wrong", "shown_once", "shown")
             } | {"words": words.composed(both)},
             "limits": words.limits(self.found, self.release.span > 0), "version": __version__,
@@ -253,8 +253,8 @@ def _together(release: Release, found: Found, lab: Lab, progress: Progress) -> C
 def _plain(point: Point) -> dict[str, Any]:
     plain = point.to_dict()
     for name in ("risk", "risk_released"):
-        plain[name] = told(Estimate(**plain[name]))
-    plain["utility"] = {name: told(Estimate(**one)) for name, one in plain["utility"].items()}
+        plain[name] = estimate_json(Estimate(**plain[name]))
+    plain["utility"] = {name: estimate_json(Estimate(**one)) for name, one in plain["utility"].items()}
     return plain
 
 

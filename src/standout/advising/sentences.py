@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from standout.advising.candidate import Point
 from standout.advising.composition import Composition
 from standout.advising.search import Found
-from standout.evaluate.estimate_json import percent, share
+from standout.evaluate.estimate_text import percent, rate_text
 
 __all__ = ["command", "composed", "limits", "summary"]
 
@@ -14,7 +14,7 @@ __all__ = ["command", "composed", "limits", "summary"]
 def summary(found: Found, who: str, limit: float) -> list[str]:
     """The answer in sentences: what is recommended, or that nothing that was tried reaches the limit."""
     before, best = found.points[()], found.recommended
-    told = [f"An adversary ({who}) finds {share(before.share)} of the people in the release as it is."]
+    told = [f"An adversary ({who}) finds {rate_text(before.share)} of the people in the release as it is."]
     if best is not None:
         told += [*_recommended(best, limit), *_released(found, best, limit)]
     elif not found.complete:
@@ -28,8 +28,8 @@ def _recommended(point: Point, limit: float) -> list[str]:
     if not point.steps:
         return [f"That is below the limit of {percent(limit)}: nothing has to be changed."]
     return [
-        f"After {point.name} it is {share(point.share)}, measured afresh, with other facts and noise than it "
-        f"was chosen by: below the limit of {percent(limit)}. {_left(point)}."
+        f"After {point.name} it is {rate_text(point.share)}, measured afresh, with other facts and noise "
+        f"than it was chosen by: below the limit of {percent(limit)}. {_left(point)}."
     ]
 
 
@@ -38,8 +38,8 @@ def _released(found: Found, best: Point, limit: float) -> list[str]:
     if best.risk.released.high <= limit:
         return []
     told = (
-        f"But of those who are in that release {share(best.risk.released)} are found: the limit is kept by "
-        "leaving people out, not by protecting those who are in it."
+        f"But of those who are in that release {rate_text(best.risk.released)} are found: the limit is "
+        "kept by leaving people out, not by protecting those who are in it."
     )
     failed = {one.steps for one in found.failed}
     others = [
@@ -57,7 +57,7 @@ def _none(found: Found, limit: float) -> list[str]:
     tried = len(found.points) - 1
     told = [f"None of the {tried} ways that were tried brings that below the limit of {percent(limit)}."]
     if best.steps:
-        told.append(f"The lowest is {share(best.share)}, after {best.name}. {_left(best)}.")
+        told.append(f"The lowest is {rate_text(best.share)}, after {best.name}. {_left(best)}.")
     if found.failed:
         told.append(f"{_counted(len(found.failed))} seemed to, and did not when measured afresh.")
     return [*told, "The paper expects as much of sparse data."]
@@ -87,9 +87,9 @@ def command(point: Point | None, data: Sequence[str], output: str) -> str:
 def composed(found: Composition) -> str:
     """What two such releases give away together."""
     told = (
-        f"Two such releases of the same people, with other noise and ids: {share(found.right)} of those "
-        f"in both are guessed rightly from one in the other, {share(found.claimed)} for sure; of "
-        f"{share(found.wrong)} a wrong record would be claimed."
+        f"Two such releases of the same people, with other noise and ids: {rate_text(found.right)} of those "
+        f"in both are guessed rightly from one in the other, {rate_text(found.claimed)} for sure; of "
+        f"{rate_text(found.wrong)} a wrong record would be claimed."
     )
     if found.shown is None or found.shown_once is None:
         return told

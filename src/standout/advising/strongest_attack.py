@@ -12,8 +12,8 @@ from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.population import People
-from standout.evaluate.success_rate import rights
+from standout.evaluate.population import Population
+from standout.evaluate.success_rate import success_rates
 from standout.sanitized import Sanitized
 from standout.sanitizing.noise_aware import noise_aware_attacks
 from standout.sanitizing.step import Step
@@ -52,12 +52,12 @@ def risk(
     threads: int | None = None,
 ) -> Risk:
     """How many of so many people are found, drawn as `standout.simulate` draws them."""
-    people = People.of(safer)
-    order = generator(seed, "targets").permutation(people.truth.n_records)
-    places = order[adversary.eligible(people.truth, order)][:targets]
+    people = Population.of(safer)
+    order = generator(seed, "targets").permutation(people.original.n_records)
+    places = order[adversary.eligible(people.original, order)][:targets]
     if not len(places):
         raise ParameterError("nobody has as many items as the adversary knows")
-    there = people.stands(places) >= 0
+    there = people.record_of(places) >= 0
     tried = {
         name: _right(attack, people, adversary, places, seed, threads)
         for name, attack in noise_aware_attacks(safer, steps, adversary).items()
@@ -72,12 +72,17 @@ def risk(
 
 
 def _right(
-    attack: ScoreboardRH, people: People, adversary: Adversary, places: Ints, seed: int, threads: int | None
+    attack: ScoreboardRH,
+    people: Population,
+    adversary: Adversary,
+    places: Ints,
+    seed: int,
+    threads: int | None,
 ) -> Floats:
     """The chance that the best guess is right, for each person: 1/ties if the record is among the best."""
     parts = []
     for low in range(0, len(places), BATCH):
         here = places[low : low + BATCH]
-        known = people.observed(adversary, here, seed)
-        parts.append(rights(people.release, known, here, [adversary.knows], threads, attack)[:, 0])
+        known = people.known_facts(adversary, here, seed)
+        parts.append(success_rates(people.release, known, here, [adversary.knows], threads, attack)[:, 0])
     return np.concatenate(parts)

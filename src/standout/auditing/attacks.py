@@ -11,9 +11,9 @@ from standout.auditing.ladder import Rung, able, scaled
 from standout.core.progress import Progress
 from standout.core.rng import generator
 from standout.evaluate.estimates import Estimate
-from standout.evaluate.population import People
-from standout.evaluate.simulate import Cell, Simulation, simulate
-from standout.evaluate.success_rate import rights
+from standout.evaluate.population import Population
+from standout.evaluate.simulate import Simulation, SimulationCell, simulate
+from standout.evaluate.success_rate import success_rates
 from standout.release.model import Release
 from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
@@ -43,9 +43,9 @@ class Plan:
     allowing: str = ""
 
     @property
-    def people(self) -> People:
+    def people(self) -> Population:
         """Whom it is about."""
-        return People.of(self.release)
+        return Population.of(self.release)
 
     def simulated(self, adversary: Adversary, facts: Sequence[int], progress: Progress) -> Simulation:
         """The adversary tried with so many facts."""
@@ -63,11 +63,11 @@ def strongest(plan: Plan, adversary: Adversary) -> Plan:
     if len(ways) == 1:
         return plan
     people = plan.people
-    order = generator(plan.seed, "strongest").permutation(people.truth.n_records)
-    places = order[adversary.eligible(people.truth, order)][: min(plan.targets, TRIED)]
-    known = people.observed(adversary, places, plan.seed)
+    order = generator(plan.seed, "strongest").permutation(people.original.n_records)
+    places = order[adversary.eligible(people.original, order)][: min(plan.targets, TRIED)]
+    known = people.known_facts(adversary, places, plan.seed)
     found = {
-        name: float(rights(plan.release, known, places, [adversary.knows], plan.threads, way).sum())
+        name: float(success_rates(plan.release, known, places, [adversary.knows], plan.threads, way).sum())
         for name, way in ways.items()
     }
     best = max(found, key=lambda name: found[name])
@@ -91,13 +91,13 @@ class Attacked:
         return all(one is not None and one.complete for one in (self.named, self.curve))
 
     @property
-    def at(self) -> Cell | None:
+    def at(self) -> SimulationCell | None:
         """The adversary exactly as named."""
         found = [] if self.named is None else self.named.cells
         return next((cell for cell in found if cell.facts == self.rung.adversary.knows), None)
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[SimulationCell, ...]:
         """With more and more facts."""
         return () if self.curve is None else self.curve.cells
 
@@ -113,7 +113,7 @@ def curve_of(one: Adversary, release: Release, facts: Sequence[int]) -> tuple[Ad
 
 def attacked(plan: Plan, rung: Rung, progress: Progress) -> Attacked:
     """An adversary tried: as named, then with more and more facts. What is the same is tried once."""
-    more, sizes = curve_of(rung.adversary, plan.people.truth, plan.facts)
+    more, sizes = curve_of(rung.adversary, plan.people.original, plan.facts)
     halves = _Halves(progress, 2)
     if more == rung.adversary:
         both = plan.simulated(more, sorted({*sizes, more.knows}), _Halves(progress, 1))
@@ -138,7 +138,7 @@ class _Halves:
         self.progress(stage, self.done * total + done, self.runs * total)
 
 
-def measures(simulation: Simulation, cell: Cell) -> Measures:
+def measures(simulation: Simulation, cell: SimulationCell) -> Measures:
     """All measures of a cell by (measure, setting)."""
-    rows: Any = cell.rows(simulation.question, simulation.phi, simulation.budget)
+    rows: Any = cell.rows(simulation.criteria, simulation.phi, simulation.budget)
     return {(name, setting): estimate for name, setting, estimate in rows}

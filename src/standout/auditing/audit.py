@@ -27,7 +27,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
-from standout.evaluate.population import People
+from standout.evaluate.population import Population
 from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.report.safe_tables import inert
@@ -158,7 +158,7 @@ def audit(
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     wanted = whole_number("targets", targets, 1)
-    truth = People.of(release.check()).truth.check()
+    truth = Population.of(release.check()).original.check()
     fit = fitted(meant, truth)
     plan = Plan(
         release, min(wanted, QUICK_TARGETS) if quick else wanted, _facts(facts, quick), check_phi(phi),
@@ -198,7 +198,7 @@ def _worked(asked: Asked, fit: Fitted, progress: Progress) -> Worked:
             if not tried[rung.name].complete:
                 raise KeyboardInterrupt
         with meter.part(NEAREST):
-            similarity = _named(tried[asked.headline]).question.similarity
+            similarity = _named(tried[asked.headline]).criteria.similarity
             near = measured_sparsity(plan.release, similarity, asked.quick, plan.seed, plan.threads, meter)
     except KeyboardInterrupt:
         if asked.headline not in tried or tried[asked.headline].at is None:

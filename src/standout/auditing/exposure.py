@@ -9,9 +9,9 @@ import numpy as np
 from standout.attack.kernels.record_scores import first_times
 from standout.auditing.attacks import Attacked
 from standout.core.arrays import Floats, Ints
-from standout.evaluate.estimate_json import told
+from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimates import rate
-from standout.evaluate.simulate import Cell
+from standout.evaluate.simulate import SimulationCell
 from standout.facts import KnownFacts
 from standout.release.model import Release
 
@@ -44,14 +44,14 @@ def facts_needed(attacked: Attacked) -> list[Row]:
     if not cells:
         return []
     sizes = [cell.facts for cell in cells]
-    found = needed(np.stack([cell.outcomes.right[:, 0] for cell in cells], axis=1), sizes)
+    found = needed(np.stack([cell.outcomes.identified[:, 0] for cell in cells], axis=1), sizes)
     shares = [rate(int(np.count_nonzero(found <= size)), len(found)) for size in sizes]
-    return [{"facts": size, "share": told(share)} for size, share in zip(sizes, shares, strict=True)]
+    return [{"facts": size, "share": estimate_json(share)} for size, share in zip(sizes, shares, strict=True)]
 
 
-def by_length(release: Release, cell: Cell) -> list[Row]:
+def by_length(release: Release, cell: SimulationCell) -> list[Row]:
     """How often the guess is right, by how long the record is."""
-    own, every = release.lengths[cell.places], release.lengths
+    own, every = release.lengths[cell.targets], release.lengths
     shortest = int(own.min(initial=every.max()))
     starts = [shortest, *(start for start in _rounded(int(every.max())) if start > shortest)]
 
@@ -63,7 +63,7 @@ def by_length(release: Release, cell: Cell) -> list[Row]:
     return _classes(own, _right(cell), starts, row)
 
 
-def by_popularity(release: Release, cell: Cell, known: KnownFacts) -> list[Row]:
+def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> list[Row]:
     """How often the guess is right, by the popularity rank of the rarest item that is known."""
     starts = [1, *(step + 1 for step in _rounded(release.n_items)[1:])]
 
@@ -84,13 +84,13 @@ def rarest_known(release: Release, known: KnownFacts) -> Ints:
     return np.maximum.reduceat(release.rank[known.item], known.first[:-1]).astype(np.int64)
 
 
-def by_joined(release: Release, cell: Cell) -> list[Row]:
+def by_joined(release: Release, cell: SimulationCell) -> list[Row]:
     """How often the guess is right, by when the record begins; who has no time at all is not among them."""
     ends, clock = release.time_range, release.clock
     if ends is None or clock is None:
         return []
     first = first_times(release).astype(np.int64)
-    own = first[cell.places]
+    own = first[cell.targets]
     timed = own >= 0
     days, last = _periods(_day(ends[0]), _day(ends[1]))
     starts = [max(0, clock.encode(day)) for day in days]
@@ -119,13 +119,13 @@ def _classes(
         if high != NEVER and (here.sum() < least or rest < least):
             continue
         found = rate(min(float(right[here].sum()), int(here.sum())), int(here.sum()))
-        rows.append(row(low, high) | {"identified": told(found)})
+        rows.append(row(low, high) | {"identified": estimate_json(found)})
         low = high
     return rows
 
 
-def _right(cell: Cell) -> Floats:
-    return np.asarray(cell.outcomes.right.mean(axis=1))
+def _right(cell: SimulationCell) -> Floats:
+    return np.asarray(cell.outcomes.identified.mean(axis=1))
 
 
 def _rounded(most: int) -> list[int]:

@@ -17,10 +17,10 @@ from standout.auditing.ladder import words_of
 from standout.auditing.selfcheck import Check
 from standout.auditing.sensitive import Listed, revealed_by
 from standout.auditing.theory_section import theory
-from standout.evaluate.estimate_json import told
+from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimates import rate
-from standout.evaluate.population import People
-from standout.evaluate.simulate import Cell, Simulation
+from standout.evaluate.population import Population
+from standout.evaluate.simulate import Simulation, SimulationCell
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.theory.sparsity import Sparsity
@@ -58,7 +58,7 @@ class Worked:
 def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     """The findings of an audit, in plain values."""
     plan, release = asked.plan, asked.plan.release
-    people, original = plan.people.truth.n_records, _original(release, plan.allowing)
+    people, original = plan.people.original.n_records, _original(release, plan.allowing)
     tried = [one for one in worked.tried if one.at is not None]
     head = next(one for one in tried if one.rung.name == asked.headline)
     seen = {one.rung.name: _seen(one.named, one.at, plan) for one in tried}
@@ -81,7 +81,7 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
         "answer": words.answer(head, seen[asked.headline], people, original),
         "adversaries": [_adversary(one, seen[one.rung.name], plan) for one in tried],
         "exposure": _exposure(head, asked),
-        "theory": theory(release, head.named.question.similarity, worked.sparsity, tried),
+        "theory": theory(release, head.named.criteria.similarity, worked.sparsity, tried),
         "verdict": words.verdict(head, seen, tried, plan.phi, plan.budget, trusted),
         "threshold": words.threshold(asked.fail_above, seen, tried),
         "limits": words.limits(head, people, worked.complete, asked.quick, more, original),
@@ -89,11 +89,11 @@ def findings(asked: Asked, worked: Worked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _seen(simulation: Simulation | None, cell: Cell | None, plan: Plan) -> Measures:
+def _seen(simulation: Simulation | None, cell: SimulationCell | None, plan: Plan) -> Measures:
     """All measures of an adversary; `identified_in_release` is of those only for whom a record stands."""
     assert simulation is not None and cell is not None
-    there = plan.people.stands(cell.places) >= 0
-    right, n = cell.outcomes.right.mean(axis=1)[there], int(there.sum())
+    there = plan.people.record_of(cell.targets) >= 0
+    right, n = cell.outcomes.identified.mean(axis=1)[there], int(there.sum())
     released = rate(min(float(right.sum()), n), n, 1 / plan.release.n_records)
     return measures(simulation, cell) | {("identified_in_release", ""): released}
 
@@ -107,7 +107,7 @@ def _data(release: Release) -> dict[str, Any]:
         "first": None if ends is None else _day(ends[0]), "last": None if ends is None else _day(ends[1]),
         "median_length": float(np.median(release.lengths)),
         "rows_rejected": sum(release.provenance.rejected.values()),
-        "synthetic": People.of(release).truth.provenance.format == "synthetic",
+        "synthetic": Population.of(release).original.provenance.format == "synthetic",
     }  # fmt: skip
 
 
@@ -134,13 +134,13 @@ def _adversary(one: Attacked, seen: Measures, plan: Plan) -> dict[str, Any]:
     assert cell is not None
     curve = [_point(cell, _seen(one.curve, cell, plan), plan) for cell in one.cells]
     return {
-        "name": rung.name, "title": rung.title, "words": words_of(adversary, plan.people.truth),
+        "name": rung.name, "title": rung.title, "words": words_of(adversary, plan.people.original),
         "gate": rung.gate, "knows": adversary.knows, "wrong": adversary.wrong,
         "wrong_facts": adversary.wrong_facts, "value_error": adversary.value_error,
         "time_error": adversary.time_error, "items": str(adversary.items),
         "length_error": adversary.length_error, "joined_error": adversary.joined_error,
-        "note": rung.note, "left_out": cell.left_out, "at": _at(cell, seen, plan), "curve": curve,
-        "curve_note": _curve_note(one), "curve_left_out": one.cells[0].left_out if one.cells else 0,
+        "note": rung.note, "left_out": cell.too_few_items, "at": _at(cell, seen, plan), "curve": curve,
+        "curve_note": _curve_note(one), "curve_left_out": one.cells[0].too_few_items if one.cells else 0,
     }  # fmt: skip
 
 
@@ -151,14 +151,14 @@ def _curve_note(one: Attacked) -> str:
     if one.rung.adversary.wrong:
         are = "is" if wrong == 1 else "are"
         told.append(f"of {most} facts {wrong} {are} wrong, and of fewer the same share on average")
-    if one.cells[0].left_out:
+    if one.cells[0].too_few_items:
         told.append(f"only people with at least {most} {'item' if most == 1 else 'items'}")
     if most < one.rung.adversary.knows:
         told.append(f"no more than {most} facts, because half of the records have no more items")
     return "; ".join(told)
 
 
-def _point(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
+def _point(cell: SimulationCell, seen: Measures, plan: Plan) -> dict[str, Any]:
     """A point of a curve."""
     names = (
         "identified",
@@ -173,31 +173,33 @@ def _point(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
     return {"facts": cell.facts} | {name: whole[name] for name in names}
 
 
-def _at(cell: Cell, seen: Measures, plan: Plan) -> dict[str, Any]:
+def _at(cell: SimulationCell, seen: Measures, plan: Plan) -> dict[str, Any]:
     """The measures of an adversary with one number of facts."""
     phi, within = f"phi={plan.phi:g}", f"absent_claims<={plan.budget:g}"
-    lineup = seen.get(("lineup", f"mass={MASS:.0%}".replace("%", " %")))
+    lineup = seen.get(("lineup_size", f"mass={MASS:.0%}".replace("%", " %")))
+    claims = ("correct_claims", "wrong_claims", "absent_claims")
     plain = ("revealed", "revealed_correct", "revealed_correct_share")
     return {
         "facts": cell.facts, "targets": len(cell.outcomes),
-        "identified": told(seen["identified", ""]),
-        "identified_in_release": told(seen["identified_in_release", ""]),
-        "in_top": told(seen["in_top", f"top={plan.top}"]),
-        **{name: told(seen[name, phi]) for name in ("correct_claims", "wrong_claims", "absent_claims")},
+        "identified": estimate_json(seen["identified", ""]),
+        "identified_in_release": estimate_json(seen["identified_in_release", ""]),
+        "in_top": estimate_json(seen["in_top", f"top={plan.top}"]),
+        **{name: estimate_json(seen[name, phi]) for name in claims},
         "phi_at_budget": seen["phi", within].value,
-        "correct_claims_at_budget": told(seen["correct_claims", within]),
-        "bits_gained": told(seen["bits_gained", ""]), "bits_left": told(seen["bits_left", ""]),
-        "lineup": None if lineup is None else told(lineup), "lineup_mass": MASS,
-        **{name: told(seen[name, ""]) for name in plain},
+        "correct_claims_at_budget": estimate_json(seen["correct_claims", within]),
+        "bits_gained": estimate_json(seen["bits_gained", ""]),
+        "bits_left": estimate_json(seen["bits_left", ""]),
+        "lineup": None if lineup is None else estimate_json(lineup), "lineup_mass": MASS,
+        **{name: estimate_json(seen[name, ""]) for name in plain},
     }  # fmt: skip
 
 
 def _exposure(head: Attacked, asked: Asked) -> dict[str, Any]:
     """Who is exposed to the headline adversary."""
     people, cell, adversary = asked.plan.people, head.at, head.rung.adversary
-    truth = people.truth
+    truth = people.original
     assert cell is not None
-    known = adversary.observe_all(truth, cell.places, asked.plan.seed)
+    known = adversary.observe_all(truth, cell.targets, asked.plan.seed)
     listed = asked.sensitive
     sensitive = None
     if listed is not None:

@@ -17,12 +17,12 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator, key
 from standout.evaluate.estimates import rate
-from standout.evaluate.population import People
-from standout.evaluate.success_rate import rights
+from standout.evaluate.population import Population
+from standout.evaluate.success_rate import success_rates
 from standout.release.model import Release
 from standout.report.safe_tables import private_table, table_form
 
-__all__ = ["rights", "risk_table"]
+__all__ = ["risk_table", "success_rates"]
 
 BATCH = 256
 """Records that are tried at a time; it changes no number."""
@@ -67,13 +67,13 @@ def risk_table(
     if file is not None:
         table_form(file)
     sizes = _sizes(facts, adversary)
-    people = People.of(release)
+    people = Population.of(release)
     places, draws, seed = (
-        _places(people.truth, records, seed),
+        _places(people.original, records, seed),
         whole_number("draws", draws, 1),
         check_seed(seed),
     )
-    able = adversary.eligible(people.truth, places)
+    able = adversary.eligible(people.original, places)
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
     for low in range(0, len(places), BATCH):
         here, can = places[low : low + BATCH], able[low : low + BATCH]
@@ -87,17 +87,17 @@ def risk_table(
 
 
 def _add(
-    columns: dict[str, list[Any]], people: People, places: Ints, able: NDArray[np.bool_], right: Floats,
+    columns: dict[str, list[Any]], people: Population, places: Ints, able: NDArray[np.bool_], right: Floats,
     sizes: Sequence[int],
 ) -> None:  # fmt: skip
     """The rows of some records, of whom those `able` were tried; `right` is by record, draw and size."""
     n, draws = right.shape[:2]
     facts = np.sort(needed(right.reshape(n * draws, -1), sizes).reshape(n, draws), axis=1)[:, draws // 2]
     tried = iter(zip(facts.tolist(), right[:, :, -1].sum(axis=1).tolist(), strict=True))
-    there = (people.stands(places) >= 0).tolist()
+    there = (people.record_of(places) >= 0).tolist()
     for place, can, is_there in zip(places.tolist(), able.tolist(), there, strict=True):
-        columns["record"].append(people.truth.records[place])
-        columns["length"].append(int(people.truth.lengths[place]))
+        columns["record"].append(people.original.records[place])
+        columns["length"].append(int(people.original.lengths[place]))
         if not can:
             row: tuple[Any, ...] = (None, None, None, None)
         else:
@@ -110,15 +110,15 @@ def _add(
 
 
 def _tried(
-    people: People, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
+    people: Population, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
     threads: int | None, attack: ScoreboardRH | None,
 ) -> Floats:  # fmt: skip
     """The chance that the guess is right, by record, draw and number of facts; each draw has its own."""
     found = np.zeros((len(places), draws, len(sizes)))
     for draw in range(draws if len(places) else 0):
         own = int(key(seed, "risk", draw) >> np.uint64(1))
-        known = people.observed(adversary, places, own)
-        found[:, draw] = rights(people.release, known, places, sizes, threads, attack)
+        known = people.known_facts(adversary, places, own)
+        found[:, draw] = success_rates(people.release, known, places, sizes, threads, attack)
     return found
 
 

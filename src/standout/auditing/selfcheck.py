@@ -20,12 +20,12 @@ from standout.auditing.ladder import Rung, fit
 from standout.core.arrays import Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
-from standout.evaluate.estimate_json import percent
-from standout.evaluate.outcomes import Question, claims, tried
-from standout.evaluate.pairs import alike
-from standout.evaluate.population import People
-from standout.evaluate.sampled_release import sampled
-from standout.evaluate.simulate import Cell, Simulation, simulate
+from standout.evaluate.estimate_text import percent
+from standout.evaluate.outcomes import Criteria, attack_outcomes, claims
+from standout.evaluate.pairs import pair_similarities
+from standout.evaluate.population import Population
+from standout.evaluate.sampled_release import sample_release
+from standout.evaluate.simulate import Simulation, SimulationCell, simulate
 from standout.facts import Aux, KnownFacts
 from standout.release.model import RecordEntries, Release, read_only
 from standout.release.subset import subset
@@ -75,18 +75,18 @@ class SelfCheck:
         if release.n_records > SAMPLE:
             keep = np.zeros(release.n_records, np.bool_)
             keep[generator(seed, "self-check").permutation(release.n_records)[:SAMPLE]] = True
-            release = sampled(release, keep)
-        fitting = fit(rung, People.of(release).truth)
+            release = sample_release(release, keep)
+        fitting = fit(rung, Population.of(release).original)
         one = Adversary(knows=1) if isinstance(fitting, str) else fitting.adversary
         return cls(release, one, budget, seed, threads)
 
     @property
-    def people(self) -> People:
-        return People.of(self.release)
+    def people(self) -> Population:
+        return Population.of(self.release)
 
     def run(self, progress: Progress = no_progress) -> list[Check]:
         checks = [self.canaries, self.guessing, self.control, self.twin]
-        checks += [self.standing] if self.people.changed else []
+        checks += [self.standing] if self.people.is_sanitized else []
         found = []
         for number, check in enumerate(checks, 1):
             found.append(check())
@@ -104,8 +104,8 @@ class SelfCheck:
             among, adversary, targets=[among.records[place] for place in places], absent=False,
             seed=self.seed, threads=self.threads,
         ))  # fmt: skip
-        alike = same_facts(among, adversary.observe_all(among, done.places, self.seed))
-        hits = int(np.count_nonzero(np.abs(done.outcomes.right[:, 0] * alike - 1.0) < 1e-9))
+        alike = same_facts(among, adversary.observe_all(among, done.targets, self.seed))
+        hits = int(np.count_nonzero(np.abs(done.outcomes.identified[:, 0] * alike - 1.0) < 1e-9))
         return Check(
             "canaries", "Planted records are found", f"{count} of {count}", f"{hits} of {count}",
             hits == count,
@@ -117,13 +117,13 @@ class SelfCheck:
     def guessing(self) -> Check:
         """What is known is about somebody else: then nobody is found but by chance."""
         places, others = self._pairs()
-        known = self.people.observed(self.adversary, places, self.seed)
-        asked = Question(2, 0.5, Present(), False)
-        found = tried(
+        known = self.people.known_facts(self.adversary, places, self.seed)
+        asked = Criteria(2, 0.5, Present(), False)
+        found = attack_outcomes(
             ScoreboardRH(), self.release, known, others, [self.adversary.knows], asked, {},
             threads=self.threads,
         )  # fmt: skip
-        hits, n = math.floor(math.fsum(found.right.ravel()) + 1e-9), len(places)
+        hits, n = math.floor(math.fsum(found.identified.ravel()) + 1e-9), len(places)
         chance = self._luck()
         passed = len(places) < 2 or binomial_tail(hits, n, chance) >= RARE
         return Check(
@@ -142,18 +142,18 @@ class SelfCheck:
         gone = able[len(able) - min(GONE, len(able) // 10) :]
         rest = able[: min(GONE, len(able) - len(gone))]
         keep = np.ones(self.release.n_records, np.bool_)
-        stands = self.people.stands(gone)
+        stands = self.people.record_of(gone)
         keep[stands[stands >= 0]] = False
         if not len(gone) or keep.sum() < 2:
             told = f"not tried: {len(able):,} records are too few"
             return Check("control", title, told, told, True, "There are too few records to take some out.")
         chosen = _cell(simulate(
-            self.release, self.adversary, targets=[self.people.truth.records[place] for place in rest],
+            self.release, self.adversary, targets=[self.people.original.records[place] for place in rest],
             seed=self.seed, threads=self.threads,
         ))  # fmt: skip
-        phi = chosen.tradeoff.phi_for(self.budget)
+        phi = chosen.claim_rates.phi_for(self.budget)
         allowed = math.floor(self.budget * len(rest) + 1e-9)
-        auxes = _auxes(self.release, self.people.observed(self.adversary, gone, self.seed))
+        auxes = _auxes(self.release, self.people.known_facts(self.adversary, gone, self.seed))
         verdicts = ScoreboardRH().attacks(subset(self.release, keep), auxes, threads=self.threads)
         hits, n = int(np.count_nonzero(claims(verdicts.columns) >= phi)), len(gone)
         most = max(
@@ -171,7 +171,7 @@ class SelfCheck:
         """The scores of a few targets, worked out once more by other means."""
         plain = replace(self.adversary, length_error=None, joined_error=None)
         places = self._able()[:TWINS]
-        known = self.people.observed(plain, places, self.seed)
+        known = self.people.known_facts(plain, places, self.seed)
         columns = ScoreboardRH().nested(self.release, known, [plain.knows], threads=self.threads).columns
         same = 0
         for q in range(len(places)):
@@ -193,9 +193,11 @@ class SelfCheck:
         """The release and its original belong together: people are more like the records that stand for them
         than like those of others. With the wrong original, or another's key, nobody would be found."""
         places, others = self._pairs()
-        own, theirs, hits, n = self.people.stands(places), self.people.stands(others), 0, len(places)
+        own, theirs, hits, n = self.people.record_of(places), self.people.record_of(others), 0, len(places)
         for similarity in (Present(), Decay()):
-            mine, other = (alike(self.release, places, record, similarity) for record in (own, theirs))
+            mine, other = (
+                pair_similarities(self.release, places, record, similarity) for record in (own, theirs)
+            )
             hits = max(hits, math.floor(((mine > other) + (mine == other) / 2).sum()))
         least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)
         title = "People are like the records that stand for them"
@@ -213,13 +215,13 @@ class SelfCheck:
 
     def _able(self) -> Ints:
         """The people who can be tried, in random order."""
-        truth = self.people.truth
+        truth = self.people.original
         order = generator(self.seed, "checked").permutation(truth.n_records)
         return np.asarray(order[self.adversary.eligible(truth, order)])
 
     def _luck(self) -> float:
         """How likely a guess is right by luck, at most: the largest share of people for whom one stands."""
-        stands = self.people.stands(self._able())
+        stands = self.people.record_of(self._able())
         counts = np.bincount(stands[stands >= 0], minlength=1)
         most = int(counts.max())
         return most / int(counts.sum()) if most > 1 else 1 / self.release.n_records
@@ -227,9 +229,9 @@ class SelfCheck:
     def _pairs(self) -> tuple[Ints, Ints]:
         """People who can be tried, and somebody else beside each, for whom another record stands."""
         able = self._able()
-        able = able[self.people.stands(able) >= 0][:TRIED]
+        able = able[self.people.record_of(able) >= 0][:TRIED]
         others = np.roll(able, 1)
-        apart = self.people.stands(able) != self.people.stands(others)
+        apart = self.people.record_of(able) != self.people.record_of(others)
         return able[apart], others[apart]
 
 
@@ -240,7 +242,7 @@ def _auxes(release: Release, known: KnownFacts) -> list[Aux]:
     return [known.aux(release, q) for q in range(len(known))]
 
 
-def _cell(done: Simulation) -> Cell:
+def _cell(done: Simulation) -> SimulationCell:
     """The outcomes of a run that was not cut short."""
     if not done.complete:
         raise KeyboardInterrupt

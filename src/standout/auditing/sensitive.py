@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError, SourceError
-from standout.evaluate.estimate_json import told
+from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimates import rate
-from standout.evaluate.population import People
-from standout.evaluate.simulate import Cell
+from standout.evaluate.population import Population
+from standout.evaluate.simulate import SimulationCell
 from standout.facts import KnownFacts
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
@@ -92,7 +92,7 @@ def _codes(catalogue: Catalogue, name: str) -> list[int]:
 
 
 def revealed_by(
-    people: People, some: Listed, cell: Cell, known: KnownFacts, able: NDArray[np.bool_]
+    people: Population, some: Listed, cell: SimulationCell, known: KnownFacts, able: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:  # fmt: skip
     """By category: who has such an item, and of how many the guess is right and tells one that was not known.
 
@@ -103,19 +103,19 @@ def revealed_by(
 
 
 def _row(
-    people: People,
+    people: Population,
     name: str,
     codes: NDArray[np.int64],
-    cell: Cell,
+    cell: SimulationCell,
     known: KnownFacts,
     able: NDArray[np.bool_],
 ) -> dict[str, Any]:
-    having = _having(people.truth, codes)
-    sensitive = np.zeros(people.truth.n_items, np.bool_)
+    having = _having(people.original, codes)
+    sensitive = np.zeros(people.original.n_items, np.bool_)
     sensitive[codes] = True
-    new = np.array([_tells(people, known, q, int(place), sensitive) for q, place in enumerate(cell.places)])
-    has = having[cell.places]
-    right = cell.outcomes.right.mean(axis=1)
+    new = np.array([_tells(people, known, q, int(place), sensitive) for q, place in enumerate(cell.targets)])
+    has = having[cell.targets]
+    right = cell.outcomes.identified.mean(axis=1)
     hits, n = float(right[has & new].sum()), int(has.sum())
     every, could, share = int(having.sum()), int((having & able).sum()), rate(min(hits, n), n)
     shown = round(share.value * could)
@@ -124,7 +124,7 @@ def _row(
         "one revealed."
     )
     return {
-        "category": name, "items": len(codes), "people_with": every, "revealed": told(share),
+        "category": name, "items": len(codes), "people_with": every, "revealed": estimate_json(share),
         "people_revealed": shown, "words": words,
     }  # fmt: skip
 
@@ -137,10 +137,10 @@ def _having(release: Release, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def _tells(people: People, known: KnownFacts, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
+def _tells(people: Population, known: KnownFacts, q: int, place: int, sensitive: NDArray[np.bool_]) -> bool:
     """Whether who stands for a person has a sensitive item of theirs that is not among what is known."""
-    side = people.truth.by_record
+    side = people.original.by_record
     own = side.item[int(side.start[place]) : int(side.start[place + 1])].astype(np.int64)
     has = own[sensitive[own]]
     new = has[~np.isin(has, known.item[known.first[q] : known.first[q + 1]])]
-    return bool(people.shown(place, new).any())
+    return bool(people.items_in_record(place, new).any())

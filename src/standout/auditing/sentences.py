@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from standout.auditing.attacks import Attacked, Measures
-from standout.evaluate.estimate_json import percent, share, told
+from standout.evaluate.estimate_json import estimate_json
+from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
 
 __all__ = ["answer", "limits", "made_from", "threshold", "verdict"]
@@ -62,9 +63,9 @@ def answer(
     """The one sentence, and the number in it; of a release that was made from another, whom that is about."""
     cell = one.at
     assert cell is not None
-    found, could = seen["identified", ""], records - cell.left_out
+    found, could = seen["identified", ""], records - cell.too_few_items
     whom = "people" if original is None else f"the {records:,} people of the original"
-    if cell.left_out:
+    if cell.too_few_items:
         where = "" if original is None else " in the original"
         whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}{where}"
     if original is not None:
@@ -73,8 +74,8 @@ def answer(
     more = f" Of those who are in it, {percent(released.value)}." if released.n < found.n else ""
     sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}.{more}"
     return {
-        "sentence": sentence, "adversary": one.rung.name, "rate": told(found),
-        "people": round(found.value * could), "of": records, "could_not_be_tried": cell.left_out,
+        "sentence": sentence, "adversary": one.rung.name, "rate": estimate_json(found),
+        "people": round(found.value * could), "of": records, "could_not_be_tried": cell.too_few_items,
     }  # fmt: skip
 
 
@@ -129,11 +130,11 @@ def _singling_out(head: Attacked, seen: dict[str, Measures], tried: Sequence[Att
     best = max(tried, key=lambda one: seen[one.rung.name]["identified", ""].value)
     own, most = (seen[one.rung.name]["identified", ""] for one in (head, best))
     words = (
-        f"{_who_knows(head)} picks out the right record for {share(own)} of the people tried; a guess would "
-        f"be right for {percent(own.baseline or 0.0)}."
+        f"{_who_knows(head)} picks out the right record for {rate_text(own)} of the people tried; a guess "
+        f"would be right for {percent(own.baseline or 0.0)}."
     )
     if most.value > own.value:
-        words += f" The most is found by “{best.rung.name}”: {share(most)}."
+        words += f" The most is found by “{best.rung.name}”: {rate_text(most)}."
     return _part("Singling out", most, words, min(most.baseline or 0.0, CLEAR))
 
 
@@ -144,9 +145,9 @@ def _linkability(head: Attacked, seen: Measures, phi: float, budget: float) -> d
     words = (
         f"Suppose that another source tells {_known(head)}, and that a record is linked only where it stands "
         f"out so far that at most {percent(budget)} of people who are not in this data are linked to "
-        f"somebody. Then {share(number)} of the people tried are linked to their own record. With "
-        f"φ = {phi:g} it is {share(usual)}, and {share(false)} of those who are not in the data are linked "
-        "to somebody else."
+        f"somebody. Then {rate_text(number)} of the people tried are linked to their own record. With "
+        f"φ = {phi:g} it is {rate_text(usual)}, and {rate_text(false)} of those who are not in the data are "
+        "linked to somebody else."
     )
     return _part("Linkability", number, words)
 
@@ -156,8 +157,8 @@ def _inference(seen: Measures) -> dict[str, Any]:
     number, items = seen["revealed_correct_share", ""], seen["revealed_correct", ""]
     words = (
         f"The record that the adversary picks tells, on average, {items.value:,.1f} further things that are "
-        f"true of the person. Of all that it tells {share(number)} is true; of a record picked at random it "
-        f"would be {percent(number.baseline or 0.0)}."
+        f"true of the person. Of all that it tells {rate_text(number)} is true; of a record picked at random "
+        f"it would be {percent(number.baseline or 0.0)}."
     )
     return _part("Inference", number, words)
 
@@ -170,7 +171,7 @@ def _part(title: str, number: Estimate, words: str, guess: float | None = None) 
     guess = (number.baseline or 0.0) if guess is None else guess
     sure = number.low if number.n else 0.0
     judged = YES if sure > max(CLEAR, guess) else PARTLY if sure > guess else NO
-    return {"title": title, "answer": judged, "words": words, "number": told(number)}
+    return {"title": title, "answer": judged, "words": words, "number": estimate_json(number)}
 
 
 def threshold(
@@ -195,9 +196,9 @@ def threshold(
     else:
         words = f"may be above the threshold of {limit}: that cannot be ruled out"
     return {
-        "fail_above": fail_above, "measured": told(found), "adversary": worst.rung.name,
+        "fail_above": fail_above, "measured": estimate_json(found), "adversary": worst.rung.name,
         "exceeded": found.high > fail_above,
-        "words": f"The share of {whom} whom “{worst.rung.name}” finds, {share(found)}, {words}.",
+        "words": f"The share of {whom} whom “{worst.rung.name}” finds, {rate_text(found)}, {words}.",
     }  # fmt: skip
 
 
@@ -219,12 +220,12 @@ def limits(
             "The adversaries know how the release tells things, and score it as any other. Whoever also "
             "reckons with the chances of each change may do better."
         )
-    if cell.left_out:
+    if cell.too_few_items:
         found.append(
-            f"{cell.left_out:,} of {records:,} records have too few items to be tried by “{head.rung.name}”; "
-            "nothing is said of these people."
+            f"{cell.too_few_items:,} of {records:,} records have too few items to be tried by "
+            f"“{head.rung.name}”; nothing is said of these people."
         )
-    if len(cell.outcomes) < records - cell.left_out:
+    if len(cell.outcomes) < records - cell.too_few_items:
         found.append(f"{len(cell.outcomes):,} people, drawn at random, stand for all who could be tried.")
     if records < FEW:
         found.append("The data has so few records that shares of them mean little.")

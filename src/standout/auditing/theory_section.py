@@ -7,7 +7,8 @@ import numpy as np
 
 from standout.auditing.attacks import Attacked
 from standout.core.progress import Progress
-from standout.evaluate.estimate_json import percent, told
+from standout.evaluate.estimate_json import estimate_json
+from standout.evaluate.estimate_text import percent
 from standout.release.model import Release
 from standout.similarity.attributes import Equal, Similarity, Within
 from standout.theory.bounds import facts_for_lineup, facts_needed
@@ -38,7 +39,7 @@ def theory(
     words = similarity_words(similarity)
     if found is None:
         return {"sparsity": {"similarity": words, "n": 0, "curve": []}, "bounds": []}
-    curve = [{"epsilon": point, "share": told(found.survival(point))} for point in CURVE]
+    curve = [{"epsilon": point, "share": estimate_json(found.survival(point))} for point in CURVE]
     return {
         "sparsity": {"similarity": words, "n": len(found.records), "curve": curve},
         "bounds": _bounds(release.n_records, found, tried) if release.n_records > 1 else [],
@@ -106,7 +107,7 @@ def _measured(tried: Sequence[Attacked], measure: str, goal: float) -> str:
     reached = [
         (cell.facts, float(values.mean()))
         for cell in one.cells
-        for values in [cell.outcomes.right if measure == "found" else cell.outcomes.in_top]
+        for values in [cell.outcomes.identified if measure == "found" else cell.outcomes.in_top]
     ]
     for facts, share in reached:
         if share >= goal:

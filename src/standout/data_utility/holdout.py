@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import ParameterError
-from standout.evaluate.targets import drawn, shuffled
+from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.release.model import Codes, RecordEntries, Release
 
@@ -39,9 +39,9 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
 
     An item keeps at least one entry: of what nobody else has nothing can be learned from any release.
     """
-    places, _ = drawn(release.check(), people, LEAST, seed, "utility")
+    places, _ = draw_targets(release.check(), people, LEAST, seed, "utility")
     left, entries, person = release.support.copy(), [], []
-    for at, order in enumerate(shuffled(release, places, seed, "utility entries")):
+    for at, order in enumerate(shuffled_entries(release, places, seed, "utility entries")):
         taken = 0
         for entry in order.tolist():
             item = release.by_record.item[entry]

@@ -25,7 +25,7 @@ from standout.data_utility.recommender_benchmark import (
     calibrated_values,
 )
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.result_table import Tabled
+from standout.evaluate.result_table import TableResult
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
@@ -37,7 +37,7 @@ PEOPLE = 1000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Utility(Tabled):
+class Utility(TableResult):
     """What a release made by `steps` is good for, beside the untouched one. Each test person counts once.
 
     kept              the share of what the untouched release is good for that is left: the least of

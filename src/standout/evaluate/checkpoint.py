@@ -15,14 +15,14 @@ from standout.core.errors import ParameterError, StandoutError
 from standout.core.private_files import open_private
 from standout.evaluate.outcomes import Outcomes
 
-__all__ = ["Kept"]
+__all__ = ["Checkpoint"]
 
 OFTEN = 5.0
 """Seconds between two writings."""
 
 
 @dataclass(eq=False)
-class Kept:
+class Checkpoint:
     """The outcomes of an earlier run with the same settings, for the targets that stand first; and where to
     keep more. What they depend on is part of the file's name, and stands in it with the targets."""
 
@@ -33,7 +33,7 @@ class Kept:
     written: float = 0.0
 
     @classmethod
-    def of(cls, path: Path | None, settings: list[object], places: Ints) -> "Kept":
+    def of(cls, path: Path | None, settings: list[object], places: Ints) -> "Checkpoint":
         """What was kept for these targets, as far as it is about the same ones."""
         told = json.dumps(settings)
         if path is None:
@@ -54,7 +54,7 @@ class Kept:
         """The outcomes of targets low … high - 1, if they were kept."""
         if self.outcomes is None or len(self.outcomes) < high:
             return None
-        return self.outcomes.between(low, high)
+        return self.outcomes.slice(low, high)
 
     def keep(self, parts: list[Outcomes], now: bool = False) -> None:
         """Writes what is done, now and then or now; put in place in one step."""
@@ -62,7 +62,7 @@ class Kept:
         old = 0 if self.outcomes is None else len(self.outcomes)
         if self.path is None or done <= old or (not now and time.monotonic() - self.written < OFTEN):
             return
-        self.outcomes = Outcomes.together(parts)
+        self.outcomes = Outcomes.concatenate(parts)
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
         new = self.path.with_suffix(f".{os.getpid()}")
         try:

@@ -11,13 +11,13 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.attack.verdict import Verdict, VerdictColumns, Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
-from standout.evaluate.pairs import revealed
-from standout.evaluate.population import People
+from standout.evaluate.pairs import revealed_items
+from standout.evaluate.population import Population
 from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
-__all__ = ["MASSES", "NO_CLAIM", "Outcomes", "Question", "claims", "own_scores", "tried"]
+__all__ = ["MASSES", "NO_CLAIM", "Criteria", "Outcomes", "attack_outcomes", "claims", "record_scores"]
 
 NO_CLAIM = -1.0
 """Instead of an eccentricity where nobody can stand out: a tie, no spread, a single candidate."""
@@ -28,7 +28,7 @@ SHOWN = 20
 """Of so many tied records it is looked at what each reveals."""
 
 
-class Question(NamedTuple):
+class Criteria(NamedTuple):
     """What is asked of every try: is the target among the `top` best, is the best guess at least `theta`
     similar to it by `similarity`, and what if the target were `absent`?"""
 
@@ -45,10 +45,10 @@ class Outcomes:
     A target is a person; in a release that was made from another it is whoever stands for that person, and
     what is similar to it or true of it is judged by the original. For whom nobody stands, nobody is right.
 
-    right         the chance that the best guess is the target: 1/ties if it is among the best, else 0
+    identified    the chance that the best guess is the target: 1/ties if it is among the best, else 0
     in_top        the chance that the target is among the first `top`, where equals go by chance
     similar       the chance that the best guess is at least θ similar to the target  [Definition 2]
-    claim         the eccentricity where one record stands out, else NO_CLAIM: it is claimed if that is ≥ φ
+    eccentricity  the eccentricity where one record stands out, else NO_CLAIM: it is claimed if that is ≥ φ
     bits          −log2 Π(target)  [Definition 4]; log2 N where nobody stands for it
     similar_bits  the least −log2 Π of the records at least θ similar to the target; log2 N where none is
     sure          Π of the best guess
@@ -61,45 +61,45 @@ class Outcomes:
     absent        as `claim`, with the target taken out of the release; NaN if that was not asked
     """
 
-    right: Floats
+    identified: Floats
     in_top: Floats
     similar: Floats
-    claim: Floats
-    bits: Floats
-    similar_bits: Floats
-    sure: Floats
+    eccentricity: Floats
+    bits_left: Floats
+    similar_bits_left: Floats
+    best_probability: Floats
     candidates: Floats
-    beyond: Floats
     revealed: Floats
+    revealed_correct: Floats
     lineup_50: Floats
     lineup_90: Floats
     lineup_99: Floats
-    absent: Floats
+    absent_eccentricity: Floats
 
     def __len__(self) -> int:
-        return len(self.right)
+        return len(self.identified)
 
     @classmethod
-    def together(cls, parts: "Sequence[Outcomes]") -> "Outcomes":
+    def concatenate(cls, parts: "Sequence[Outcomes]") -> "Outcomes":
         """One after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
-    def between(self, low: int, high: int) -> "Outcomes":
+    def slice(self, low: int, high: int) -> "Outcomes":
         """Of targets low … high - 1."""
         return Outcomes(*(getattr(self, field.name)[low:high] for field in fields(Outcomes)))
 
-    def at(self, size: int) -> "Outcomes":
+    def for_size(self, index: int) -> "Outcomes":
         """By target and draw, for one number of facts, given by its place."""
-        return Outcomes(*(getattr(self, field.name)[:, :, size] for field in fields(Outcomes)))
+        return Outcomes(*(getattr(self, field.name)[:, :, index] for field in fields(Outcomes)))
 
 
-def tried(
+def attack_outcomes(
     attack: ScoreboardRH,
     release: Release,
     known: KnownFacts,
     targets: Ints,
     sizes: Sequence[int],
-    question: Question,
+    criteria: Criteria,
     near: Mapping[int, Ints],
     lineups: int = 0,
     threads: int | None = None,
@@ -109,25 +109,25 @@ def tried(
     `near` are the records that are at least θ similar to a target, but for its own. How long a lineup has to
     be is worked out for the first so many targets: it takes all scores.
     """
-    draws, people = len(known) // max(len(targets), 1), People.of(release)
-    top = max(question.top, 2)
+    draws, people = len(known) // max(len(targets), 1), Population.of(release)
+    top = max(criteria.top, 2)
     verdicts = attack.nested(release, known, sizes, top=top, threads=threads)
-    target, stands = np.repeat(targets, draws * len(sizes)), people.stands(targets)
-    columns, score = verdicts.columns, own_scores(verdicts, np.repeat(stands, draws * len(sizes)))
+    target, stands = np.repeat(targets, draws * len(sizes)), people.record_of(targets)
+    columns, score = verdicts.columns, record_scores(verdicts, np.repeat(stands, draws * len(sizes)))
     is_best = score == columns.highest
     guesses = _Guesses.of(columns, target)
     shape = len(targets), draws, len(sizes)
-    learned = _learned(release, verdicts, guesses, question)
-    own = np.full(len(score), NOBODY) if people.changed else score
+    learned = _learned(release, verdicts, guesses, criteria)
+    own = np.full(len(score), NOBODY) if people.is_sanitized else score
     similar = _similar(verdicts, target, own, near)
     absent = np.full(shape, np.nan)
-    if question.absent:
+    if criteria.absent:
         gone = np.repeat(stands, draws)
         away = attack.nested(release, known, sizes, exclude=gone, with_z=False, threads=threads)
         absent = claims(away.columns).reshape(shape)
     n = release.n_records
     found = (
-        is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, question.top),
+        is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, criteria.top),
         similar.guess, claims(columns), _bits(columns, score, n), _bits(columns, similar.highest, n),
         elementary.exp2(-_bits(columns, columns.highest, n)), columns.candidates.astype(np.float64),
         learned.beyond, learned.right, *_lineups(verdicts, lineups, len(sizes), draws),
@@ -141,7 +141,7 @@ def claims(columns: VerdictColumns) -> Floats:
     return np.where(possible, columns.eccentricity, NO_CLAIM)
 
 
-def own_scores(verdicts: Verdicts, record: Ints) -> Floats:
+def record_scores(verdicts: Verdicts, record: Ints) -> Floats:
     """The score of the record beside each query, NOBODY where there is none."""
     found = verdicts.queries.scores_of(np.arange(len(record)), np.maximum(record, 0))
     return np.where(record >= 0, found, NOBODY)
@@ -195,14 +195,14 @@ class _Learned(NamedTuple):
     right: Floats
 
 
-def _learned(release: Release, verdicts: Verdicts, guesses: _Guesses, question: Question) -> _Learned:
+def _learned(release: Release, verdicts: Verdicts, guesses: _Guesses, criteria: Criteria) -> _Learned:
     """What the best guess of each query reveals, on average over those that tie; nothing if nobody scores."""
     n, known = len(verdicts), verdicts.queries.known
     first, counts = known.first[guesses.query], np.diff(known.first)[guesses.query]
     ends = offsets(counts)
     fact = np.arange(ends[-1]) + np.repeat(first - ends[:-1], counts)
     told = known.select(guesses.query, fact, ends)
-    found = revealed(release, guesses.target, guesses.record, told, question.similarity)
+    found = revealed_items(release, guesses.target, guesses.record, told, criteria.similarity)
     return _Learned(
         np.bincount(guesses.query, found.beyond * guesses.share, n).astype(np.float64),
         np.bincount(guesses.query, found.right * guesses.share, n).astype(np.float64),

@@ -16,14 +16,22 @@ from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress
 from standout.core.threads import thread_count
-from standout.evaluate.population import People
+from standout.evaluate.population import Population
 from standout.facts import KnownFacts, facts_from_entries
 from standout.neighbours.nearest import rule_of, search
 from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 
-__all__ = ["Revealed", "Suspicion", "alike", "alike_all", "nothing", "revealed", "similarities"]
+__all__ = [
+    "RevealedItems",
+    "SimilarRecords",
+    "fact_similarities",
+    "no_facts",
+    "pair_similarities",
+    "revealed_items",
+    "similarities_to_all",
+]
 
 AT_ONCE = 1 << 21
 """Entries that are compared in one go."""
@@ -33,7 +41,7 @@ LARGE = 1 << 22
 """A release of more entries is not compared with every target as a whole."""
 
 
-class Revealed(NamedTuple):
+class RevealedItems(NamedTuple):
     """What taking `guess` for `target` says of the target beyond what was known already, pair by pair.
 
     `similarity` is Sim(target, guess), `beyond` how many items the guess has that are in no fact, `right` how
@@ -46,37 +54,37 @@ class Revealed(NamedTuple):
     right: Floats
 
 
-def alike(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
+def pair_similarities(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
     """Sim(r, r′) = Σ Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
-    return revealed(release, target, guess, nothing(release, len(target)), similarity).similarity
+    return revealed_items(release, target, guess, no_facts(release, len(target)), similarity).similarity
 
 
-def nothing(release: Release, count: int) -> KnownFacts:
+def no_facts(release: Release, count: int) -> KnownFacts:
     """Nothing known of so many people."""
     return facts_from_entries(release, np.empty(0, np.int64), np.zeros(count + 1, np.int64))
 
 
-def revealed(
+def revealed_items(
     release: Release, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
-) -> Revealed:
+) -> RevealedItems:
     """What each guess reveals of the target beside it, of whom `known` says what was known."""
-    people = People.of(release)
+    people = Population.of(release)
     found = [
         _revealed(people, target[here], guess[here], _part(known, here), similarity)
-        for here in _slices(people.truth.lengths[target])
+        for here in _slices(people.original.lengths[target])
     ]
-    return Revealed(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else Revealed(
-        np.empty(0), np.empty(0, np.int64), np.empty(0)
-    )  # fmt: skip
+    if not found:
+        return RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))
+    return RevealedItems(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
 def _revealed(
-    people: People, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
-) -> Revealed:
+    people: Population, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
+) -> RevealedItems:
     n, release = len(target), people.release
-    own, theirs = people.truth.lengths[target], release.lengths[guess]
+    own, theirs = people.original.lengths[target], release.lengths[guess]
     queries = _whole(people, target, similarity)
-    pair, fact, alike = similarities(queries, np.arange(n), guess)
+    pair, fact, alike = fact_similarities(queries, np.arange(n), guess)
     shared = np.bincount(pair, alike >= 0, n)
     total = np.bincount(pair, np.maximum(alike, 0.0), n)
     told = np.repeat(np.arange(n), np.diff(known.first))
@@ -88,11 +96,11 @@ def _revealed(
         pair * release.n_items + queries.facts.item[fact], told[named] * release.n_items + known.item[named]
     )
     right = np.bincount(pair, np.maximum(alike, 0.0) * new, n).astype(np.float64)
-    return Revealed(total / (own + theirs - shared), beyond, right)
+    return RevealedItems(total / (own + theirs - shared), beyond, right)
 
 
 @dataclass
-class Suspicion:
+class SimilarRecords:
     """Who may have another record at least θ similar to them: in a large release that is asked first, of many
     at a time, because hardly anybody has. In a release that was made from another no record is their own."""
 
@@ -107,10 +115,10 @@ class Suspicion:
         none are left out."""
         if not all(place in self.able for place in places[low:high].tolist()):
             self.able = self._asked(places[low : max(high, low + AHEAD)])
-        found, changed = {}, People.of(self.release).changed
+        found, changed = {}, Population.of(self.release).is_sanitized
         for record in places[low:high].tolist():
             if self.able[record]:
-                alike = alike_all(self.release, record, self.similarity) >= self.theta
+                alike = similarities_to_all(self.release, record, self.similarity) >= self.theta
                 if not changed:
                     alike[record] = False
                 if alike.any():
@@ -118,7 +126,9 @@ class Suspicion:
         return found
 
     def _asked(self, places: Ints) -> dict[int, bool]:
-        known = type(self.similarity) in (Present, Within, Equal) and not People.of(self.release).changed
+        known = (
+            type(self.similarity) in (Present, Within, Equal) and not Population.of(self.release).is_sanitized
+        )
         if self.release.n_entries <= LARGE or not known:
             return dict.fromkeys(places.tolist(), True)
         order, rule = np.sort(places), rule_of(self.release, self.similarity)
@@ -126,9 +136,9 @@ class Suspicion:
         return dict(zip(order.tolist(), (best.similar / best.union >= self.theta).tolist(), strict=True))
 
 
-def alike_all(release: Release, target: int, similarity: Similarity) -> Floats:
+def similarities_to_all(release: Release, target: int, similarity: Similarity) -> Floats:
     """Sim(r, r′) of one person's history r and every record r′ of the release."""
-    people = People.of(release)
+    people = Population.of(release)
     queries = _whole(people, np.array([target]), similarity)
     total, shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
     made, facts = queries.tables, queries.facts
@@ -136,7 +146,7 @@ def alike_all(release: Release, target: int, similarity: Similarity) -> Floats:
         release.by_item, facts.item, facts.shape, facts.time, made.a, made.b, made.off, made.c,
         made.terms[facts.shape], total, shared,
     )  # fmt: skip
-    return np.asarray(total / (people.truth.lengths[target] + release.lengths - shared))
+    return np.asarray(total / (people.original.lengths[target] + release.lengths - shared))
 
 
 @kernel
@@ -161,16 +171,16 @@ def _add_up(
                 at += 1
 
 
-def similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
     """(pair, fact, Sim of the fact and the record's entry), Sim -1 where the record lacks the item."""
     pair, fact, terms = queries.pairs(query, record)
     share = np.maximum(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
     return pair, fact, np.where(terms[0] < 0, -1.0, share)
 
 
-def _whole(people: People, targets: Ints, similarity: Similarity) -> Queries:
+def _whole(people: Population, targets: Ints, similarity: Similarity) -> Queries:
     """Everything that is true of these people, as if it were known of them."""
-    known = people.histories(targets)
+    known = people.all_facts(targets)
     return prepare_queries(people.release, known, similarity, "one", np.full(len(targets), -1))
 
 

@@ -16,11 +16,11 @@ from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 
-__all__ = ["People"]
+__all__ = ["Population"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class People:
+class Population:
     """The release that is attacked, and the truth about the people whom it may tell of.
 
     People are given by their places in the truth, records by theirs in the release: without an original
@@ -28,33 +28,33 @@ class People:
     """
 
     release: Release
-    truth: Release
+    original: Release
 
     @classmethod
-    def of(cls, release: Release) -> "People":
+    def of(cls, release: Release) -> "Population":
         return cls(release, release.original if isinstance(release, Sanitized) else release)
 
     @property
-    def changed(self) -> bool:
+    def is_sanitized(self) -> bool:
         """Whether the release was made from another, so that who stands for somebody may tell otherwise."""
-        return self.truth is not self.release
+        return self.original is not self.release
 
-    def stands(self, people: Ints) -> Ints:
+    def record_of(self, people: Ints) -> Ints:
         """The record that stands for each of these people, -1 where nobody does."""
         return self.release.mapping.representatives[people] if isinstance(self.release, Sanitized) else people
 
-    def observed(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> KnownFacts:
+    def known_facts(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> KnownFacts:
         """What the adversary knows of these people, in the terms of the release."""
-        return self._told(adversary.observe_all(self.truth, people, seed, draws), people)
+        return self._told(adversary.observe_all(self.original, people, seed, draws), people)
 
-    def histories(self, people: Ints) -> KnownFacts:
+    def all_facts(self, people: Ints) -> KnownFacts:
         """Everything that is true of these people, in the release's terms; an item that is gone is -1."""
-        counts = self.truth.lengths[people]
+        counts = self.original.lengths[people]
         first = offsets(counts)
-        at = np.arange(first[-1]) + np.repeat(self.truth.by_record.start[people] - first[:-1], counts)
-        return self._told(facts_from_entries(self.truth, at, first), people)
+        at = np.arange(first[-1]) + np.repeat(self.original.by_record.start[people] - first[:-1], counts)
+        return self._told(facts_from_entries(self.original, at, first), people)
 
-    def shown(self, person: int, items: Ints) -> NDArray[np.bool_]:
+    def items_in_record(self, person: int, items: Ints) -> NDArray[np.bool_]:
         """Which of these items of a person the record has that stands for them."""
         if not isinstance(self.release, Sanitized):
             return np.ones(len(items), np.bool_)
@@ -72,4 +72,4 @@ class People:
         for codes in (terms.representatives, terms.item_codes):
             told.update(np.ascontiguousarray(codes, np.int64).tobytes())
         told.update(repr((terms.released_values, terms.rounding_periods)).encode())
-        return [self.release.fingerprint, self.truth.fingerprint, told.hexdigest()]
+        return [self.release.fingerprint, self.original.fingerprint, told.hexdigest()]

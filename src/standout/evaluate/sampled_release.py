@@ -11,10 +11,10 @@ from standout.release.model import Release
 from standout.release.subset import subset
 from standout.sanitized import OriginalMapping, Sanitized
 
-__all__ = ["sampled"]
+__all__ = ["sample_release"]
 
 
-def sampled(release: Release, keep: NDArray[np.bool_]) -> Release:
+def sample_release(release: Release, keep: NDArray[np.bool_]) -> Release:
     """These records as a release; if it was made from another, the original has whom they stand for."""
     some = subset(release, keep)
     if not isinstance(release, Sanitized):

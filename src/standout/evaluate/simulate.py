@@ -20,17 +20,17 @@ from standout.core.checks import positive_share, whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
-from standout.evaluate.checkpoint import Kept
-from standout.evaluate.claim_rates import Tradeoff
+from standout.evaluate.checkpoint import Checkpoint
+from standout.evaluate.claim_rates import ClaimRates
 from standout.evaluate.estimates import Estimate, mean, median, rate
-from standout.evaluate.outcomes import Outcomes, Question, tried
-from standout.evaluate.pairs import Suspicion, nothing, revealed
-from standout.evaluate.population import People
-from standout.evaluate.result_table import Results, Rows
+from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
+from standout.evaluate.pairs import SimilarRecords, no_facts, revealed_items
+from standout.evaluate.population import Population
+from standout.evaluate.result_table import EstimateResult, EstimateRows
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Similarity, Within
 
-__all__ = ["Cell", "Simulation", "simulate"]
+__all__ = ["Simulation", "SimulationCell", "simulate"]
 
 BATCH = 64
 """Targets that are tried before it is told how far things are; it changes no number."""
@@ -88,7 +88,7 @@ def simulate(
         raise ParameterError(f"attack must be a ScoreboardRH, got {type(attack).__name__}")
     runs = _Runs(
         release, attack or ScoreboardRH(),
-        Question(
+        Criteria(
             whole_number("top", top, 1), positive_share("theta", theta),
             similarity or _usual(release), bool(absent),
         ),
@@ -101,7 +101,7 @@ def simulate(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cell:
+class SimulationCell:
     """One adversary with one number of facts: what became of every try.
 
     `places` are the targets' records, in the original if the release was made from one; `present` is the
@@ -112,24 +112,24 @@ class Cell:
     facts: int
     outcomes: Outcomes
     n_records: int
-    asked: int
-    left_out: int
+    n_considered: int
+    too_few_items: int
     random: tuple[float, float]
-    places: Ints
+    targets: Ints
     present: float = 1.0
 
     def __repr__(self) -> str:
-        return f"<Cell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
+        return f"<SimulationCell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
 
     @property
-    def tradeoff(self) -> Tradeoff:
+    def claim_rates(self) -> ClaimRates:
         """What each φ would give."""
-        return Tradeoff.of(self.outcomes)
+        return ClaimRates.of(self.outcomes)
 
     def calibration(self) -> pl.DataFrame:
         """When Π says p, how often is it true? Best guesses by Π: what was said, how many are right."""
-        sure, right = self.outcomes.sure.ravel(), self.outcomes.right.ravel()
-        draws = self.outcomes.sure.shape[1]
+        sure, right = self.outcomes.best_probability.ravel(), self.outcomes.identified.ravel()
+        draws = self.outcomes.best_probability.shape[1]
         place = np.clip(np.searchsorted(BINS, sure, "right") - 1, 0, len(BINS) - 2)
         rows = []
         for i in np.unique(place).tolist():
@@ -139,53 +139,59 @@ class Cell:
             rows.append(
                 (BINS[i], BINS[i + 1], float(sure[here].mean()), seen.value, seen.low, seen.high, seen.n)
             )
-        names = ["from", "to", "said", "right", "low", "high", "n"]
+        names = ["from", "to", "mean_probability", "identified", "low", "high", "n"]
         return pl.DataFrame(
             rows, schema=dict.fromkeys(names[:-1], pl.Float64) | {"n": pl.Int64}, orient="row"
         )
 
-    def rows(self, question: Question, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
+    def rows(self, criteria: Criteria, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
         """(measure, setting, estimate) of all measures."""
         n, seen = self.n_records, self.outcomes
         alike, share = self.random
-        yield "identified", "", _rate(seen.right, self.present / n)
-        yield "in_top", f"top={question.top}", _rate(seen.in_top, self.present * min(1.0, question.top / n))
-        yield "similar", f"theta={question.theta:g}", _rate(seen.similar, alike)
+        yield "identified", "", _rate(seen.identified, self.present / n)
+        yield "in_top", f"top={criteria.top}", _rate(seen.in_top, self.present * min(1.0, criteria.top / n))
+        yield "similar", f"theta={criteria.theta:g}", _rate(seen.similar, alike)
         yield from self._claims(phi, budget)
-        yield "bits_left", "", _from_0(_mean(seen.bits, math.log2(n)))
-        yield "bits_gained", "", _mean(math.log2(n) - seen.bits, 0.0)
-        yield "bits_left", f"theta={question.theta:g}", _from_0(_mean(seen.similar_bits, math.log2(n)))
-        mixed = -elementary.log2((elementary.exp2(-seen.bits) + 1 / n) / 2)
-        yield "bits_left", "mixed", _from_0(_mean(mixed, math.log2(n)))
+        yield "bits_left", "", _from_0(_mean(seen.bits_left, math.log2(n)))
+        yield "bits_gained", "", _mean(math.log2(n) - seen.bits_left, 0.0)
+        yield "bits_left", f"theta={criteria.theta:g}", _from_0(_mean(seen.similar_bits_left, math.log2(n)))
+        mixed = -elementary.log2((elementary.exp2(-seen.bits_left) + 1 / n) / 2)
+        yield "bits_left", "mixed_with_uniform", _from_0(_mean(mixed, math.log2(n)))
         for share_of, sizes in ((50, seen.lineup_50), (90, seen.lineup_90), (99, seen.lineup_99)):
             asked = sizes[~np.isnan(sizes)]
             if len(asked):
-                yield "lineup", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
-        yield "revealed", "", _from_0(_mean(seen.beyond, None))
-        yield "revealed_correct", "", _from_0(_mean(seen.revealed, None))
-        some = seen.beyond.sum(axis=1) > 0  # the others have nothing that was not known
-        shares = seen.revealed[some].sum(axis=1) / seen.beyond[some].sum(axis=1)
+                yield "lineup_size", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
+        yield "revealed", "", _from_0(_mean(seen.revealed, None))
+        yield "revealed_correct", "", _from_0(_mean(seen.revealed_correct, None))
+        some = seen.revealed.sum(axis=1) > 0  # the others have nothing that was not known
+        shares = seen.revealed_correct[some].sum(axis=1) / seen.revealed[some].sum(axis=1)
         yield "revealed_correct_share", "", rate(min(math.fsum(shares), len(shares)), len(shares), share)
         gap = self.calibration()
-        off = float((gap["n"] * (gap["said"] - gap["right"]).abs()).sum()) / max(int(gap["n"].sum()), 1)
+        off = float((gap["n"] * (gap["mean_probability"] - gap["identified"]).abs()).sum()) / max(
+            int(gap["n"].sum()), 1
+        )
         yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
 
     def _claims(self, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
         """Claims at φ; guessing is to claim anybody, every time."""
-        at, trade, one = f"phi={phi:g}", self.tradeoff, self.present / self.n_records
+        at, trade, one = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
         found, wrong, silent, false = trade.at(phi)
         yield "correct_claims", at, replace(found, baseline=one)
         yield "wrong_claims", at, replace(wrong, baseline=1 - one)
         yield "no_claim", at, replace(silent, baseline=0.0)
-        if not trade.judged:
+        if not trade.has_absent:
             return
         yield "absent_claims", at, replace(false, baseline=1.0)
         yield "absent_rejected", at, rate(false.n - false.value * false.n, false.n, 0.0)
-        even, error = trade.equal_error()
-        yield "equal_error", "", rate(error * len(trade.claim), len(trade.claim), 1 / (1 + one))
-        yield "phi", "equal_error", Estimate(even, math.nan, math.nan, false.n, None)
+        even, error = trade.equal_error_rate()
+        yield (
+            "equal_error_rate",
+            "",
+            rate(error * len(trade.eccentricity), len(trade.eccentricity), 1 / (1 + one)),
+        )
+        yield "phi", "equal_error_rate", Estimate(even, math.nan, math.nan, false.n, None)
         strict, within = trade.phi_for(budget), f"absent_claims<={budget:g}"
-        yield "correct_claims", within, replace(trade.at(strict).found, baseline=one)
+        yield "correct_claims", within, replace(trade.at(strict).correct_claims, baseline=one)
         yield "phi", within, Estimate(strict, math.nan, math.nan, false.n, None)
 
 
@@ -209,15 +215,15 @@ def _mean(values: Floats, baseline: float | None) -> Estimate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(Results):
+class Simulation(EstimateResult):
     """The cells of a simulation, and all their measures as one table.
 
     `complete` is False if it was cut short: then everything is about the targets that were tried. `original`
     is the fingerprint of the original if the release was made from one.
     """
 
-    cells: tuple[Cell, ...]
-    question: Question
+    cells: tuple[SimulationCell, ...]
+    criteria: Criteria
     phi: float
     budget: float
     seed: int
@@ -231,7 +237,7 @@ class Simulation(Results):
             f"<Simulation: {len(self.cells)} cells, {sum(len(c.outcomes) for c in self.cells):,} tries{cut}>"
         )
 
-    def cell(self, adversary: str | None = None, facts: int | None = None) -> Cell:
+    def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
         """One of them, by the adversary's name and the number of facts, as far as there is a choice."""
         fit = [
             cell for cell in self.cells
@@ -255,15 +261,15 @@ class Simulation(Results):
             raise NotFoundError(f"no measure {measure!r}" + (f" with {setting!r}" if setting else ""))
         return found[0]
 
-    def _rows(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
-        return cell.rows(self.question, self.phi, self.budget)
+    def _rows(self, cell: SimulationCell) -> Iterator[tuple[str, str, Estimate]]:
+        return cell.rows(self.criteria, self.phi, self.budget)
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        rows = Rows()
+        rows = EstimateRows()
         for cell in self.cells:
             for measure, setting, estimate in self._rows(cell):
-                rows.add(cell.adversary, cell.facts, measure, setting, estimate, cell.left_out)
+                rows.add(cell.adversary, cell.facts, measure, setting, estimate, cell.too_few_items)
         return rows.table(self.seed, self.fingerprint, __version__)
 
 
@@ -282,7 +288,7 @@ class _Asked(NamedTuple):
 class _Runs:
     release: Release
     attack: ScoreboardRH
-    question: Question
+    criteria: Criteria
     draws: int
     phi: float
     budget: float
@@ -293,15 +299,15 @@ class _Runs:
     save: Path | None
 
     @cached_property
-    def people(self) -> People:
-        return People.of(self.release)
+    def people(self) -> Population:
+        return Population.of(self.release)
 
     def simulation(self, adversaries: dict[str, Adversary], facts: Any, targets: Any) -> Simulation:
         asked = [
             _Asked(name, one, _sizes(facts, one), *self._targets(name, one, targets))
             for name, one in adversaries.items()
         ]
-        cells: list[Cell] = []
+        cells: list[SimulationCell] = []
         complete = True
         for at, ask in enumerate(asked):
             stage = "attacking" if len(asked) == 1 else f"attacking {at + 1}/{len(asked)}"
@@ -310,21 +316,23 @@ class _Runs:
             if done is not None:
                 places = ask.places[: len(done)]
                 random, n = self._random(places), self.release.n_records
-                present = float((self.people.stands(places) >= 0).mean())
+                present = float((self.people.record_of(places) >= 0).mean())
                 cells += [
-                    Cell(ask.name, size, done.at(s), n, ask.of, ask.left_out, random, places, present)
+                    SimulationCell(
+                        ask.name, size, done.for_size(s), n, ask.of, ask.left_out, random, places, present
+                    )
                     for s, size in enumerate(ask.sizes)
                 ]
             if not whole_run:
                 break
         return Simulation(
-            tuple(cells), self.question, self.phi, self.budget, self.seed, self.release.fingerprint, complete,
-            self.people.truth.fingerprint if self.people.changed else None,
+            tuple(cells), self.criteria, self.phi, self.budget, self.seed, self.release.fingerprint, complete,
+            self.people.original.fingerprint if self.people.is_sanitized else None,
         )  # fmt: skip
 
     def _targets(self, name: str, adversary: Adversary, targets: Any) -> tuple[Ints, int, int]:
         """Places of the records that are tried, in that order; of how many; how many of those cannot be."""
-        release = self.people.truth
+        release = self.people.original
         if isinstance(targets, str) and targets != "all":
             raise ParameterError("targets must be a number, all, or ids of records")
         if isinstance(targets, Iterable) and not isinstance(targets, str):
@@ -342,10 +350,10 @@ class _Runs:
 
     def _tried(self, ask: _Asked, stage: str) -> tuple[Outcomes | None, bool]:
         """The outcomes, and whether all that was asked for is done."""
-        kept = Kept.of(self.save, self._settings(ask.adversary, ask.sizes), ask.places)
+        kept = Checkpoint.of(self.save, self._settings(ask.adversary, ask.sizes), ask.places)
         parts: list[Outcomes] = []
         done, total = 0, len(ask.places)
-        maybe = Suspicion(self.release, self.question.similarity, self.question.theta, self.threads)
+        maybe = SimilarRecords(self.release, self.criteria.similarity, self.criteria.theta, self.threads)
         try:
             while done < total and not _precise(parts, self.precision):
                 end = min(done + BATCH, total)
@@ -360,27 +368,27 @@ class _Runs:
             pass
         kept.keep(parts, now=True)
         whole_run = done == total or _precise(parts, self.precision)
-        return (Outcomes.together(parts) if parts else None), whole_run
+        return (Outcomes.concatenate(parts) if parts else None), whole_run
 
-    def _batch(self, ask: _Asked, low: int, high: int, maybe: "Suspicion") -> Outcomes:
+    def _batch(self, ask: _Asked, low: int, high: int, maybe: "SimilarRecords") -> Outcomes:
         """The outcomes of targets low … high - 1."""
         here = ask.places[low:high]
-        known = self.people.observed(ask.adversary, here, self.seed, self.draws)
+        known = self.people.known_facts(ask.adversary, here, self.seed, self.draws)
         lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
         shown = min(max(lineups - low, 0), len(here))
         near = maybe.near(ask.places, low, high)
-        return tried(
-            self.attack, self.release, known, here, ask.sizes, self.question, near, shown, self.threads
+        return attack_outcomes(
+            self.attack, self.release, known, here, ask.sizes, self.criteria, near, shown, self.threads
         )
 
     def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
         """What the outcomes depend on. A function cannot be told from another by its name."""
-        similarities = self.attack.similarity, self.question.similarity
+        similarities = self.attack.similarity, self.criteria.similarity
         known = all(type(one) in (Within, Decay, Equal, Present) for one in similarities)
         if self.save is not None and not (known and isinstance(self.attack.weights, str)):
             raise ParameterError("save works with named weights and the similarities that come with Standout")
         return [
-            *self.people.key(), adversary.key(), sizes, repr(self.attack), repr(self.question),
+            *self.people.key(), adversary.key(), sizes, repr(self.attack), repr(self.criteria),
             self.draws, self.seed, LINEUPS, FEW_LINEUPS, __version__,
         ]  # fmt: skip
 
@@ -388,9 +396,9 @@ class _Runs:
         """What a guess at random gives: how often it is similar to the target, how much of it is right."""
         draw = generator(self.seed, "guesses")
         guess = draw.integers(self.release.n_records, size=len(places))
-        known = nothing(self.release, len(places))
-        found = revealed(self.release, places, guess, known, self.question.similarity)
-        return float((found.similarity >= self.question.theta).mean()), float(
+        known = no_facts(self.release, len(places))
+        found = revealed_items(self.release, places, guess, known, self.criteria.similarity)
+        return float((found.similarity >= self.criteria.theta).mean()), float(
             (found.right / found.beyond).mean()
         )
 
@@ -399,7 +407,7 @@ def _precise(parts: list[Outcomes], precision: float | None) -> bool:
     """Whether the rate of right guesses is known well enough in every cell."""
     if precision is None or not parts:
         return False
-    right = np.concatenate([part.right for part in parts])
+    right = np.concatenate([part.identified for part in parts])
     return all(_rate(right[:, :, s], 0.0).width <= precision for s in range(right.shape[2]))
 
 

@@ -5,10 +5,12 @@ from standout.core.checks import whole_number
 from standout.core.rng import generator
 from standout.release.model import Release
 
-__all__ = ["drawn", "shuffled"]
+__all__ = ["draw_targets", "shuffled_entries"]
 
 
-def drawn(release: Release, targets: int | None, least: int, seed: int, purpose: str) -> tuple[Ints, int]:
+def draw_targets(
+    release: Release, targets: int | None, least: int, seed: int, purpose: str
+) -> tuple[Ints, int]:
     """Places of `targets` records that have at least `least` items, and how many records have fewer.
 
     All of them if there are no more, or for None. All records stand in one random order, from which those
@@ -20,7 +22,9 @@ def drawn(release: Release, targets: int | None, least: int, seed: int, purpose:
     return enough[:wanted], release.n_records - len(enough)
 
 
-def shuffled(release: Release, records: Ints, seed: int, purpose: str, most: int | None = None) -> list[Ints]:
+def shuffled_entries(
+    release: Release, records: Ints, seed: int, purpose: str, most: int | None = None
+) -> list[Ints]:
     """For each record where its entries stand by record, in random order; the first `most` of them.
 
     Every order depends on (seed, purpose, record) only.

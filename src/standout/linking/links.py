@@ -17,7 +17,8 @@ from standout._version import __version__
 from standout.core.arrays import Floats, Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
-from standout.evaluate.estimate_json import percent, told
+from standout.evaluate.estimate_json import estimate_json
+from standout.evaluate.estimate_text import percent
 from standout.evaluate.estimates import Estimate, rate
 from standout.linking.align import Alignment
 from standout.linking.assign import contested, one_to_one
@@ -279,7 +280,7 @@ class Links:
         judged = None
         if self.truth is not None:
             both = {"precision": self.precision, "recall": self.recall, "false": self.false}
-            judged = {name: told(one) for name, one in both.items() if one is not None} | {
+            judged = {name: estimate_json(one) for name, one in both.items() if one is not None} | {
                 "pairs": self.truth.pairs, "no_profile": self.truth.no_profile,
                 "no_record": self.truth.no_record, "present": self.truth.present,
             }  # fmt: skip

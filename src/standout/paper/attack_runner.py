@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressMeter
 from standout.evaluate.estimates import Estimate
-from standout.evaluate.simulate import Cell, Simulation, simulate
+from standout.evaluate.simulate import Simulation, SimulationCell, simulate
 from standout.paper.paper_results import PEOPLE, TRIES, Bar, Setting
 from standout.paper.rows import Row, Unit, row
 from standout.release.model import Release
@@ -79,7 +79,7 @@ class Lab:
         """About how long an attack takes, in seconds at the paper's size on two cores."""
         return 4.0 + (6.0 if absent else 4.0) * self.targets / 1000
 
-    def cell(self, setting: Setting) -> Cell | None:
+    def cell(self, setting: Setting) -> SimulationCell | None:
         """The outcomes of an attack, None if it cannot be tried."""
         found = self.attacked(setting)
         return None if isinstance(found, str) else found.cell()
@@ -94,7 +94,7 @@ class Lab:
         cell, setting = found.cell(), f"phi={PHI:g}" if absent else ""
         return row(
             panel, label, bar.measure, unit, bar.paper, found.estimate(bar.measure, setting), tries=TRIES,
-            spread=_spread(cell) if unit == "bits" else 0.0, left_out=cell.left_out,
+            spread=_spread(cell) if unit == "bits" else 0.0, left_out=cell.too_few_items,
         )  # fmt: skip
 
     def nearest(self, similarity: Similarity) -> Sparsity:
@@ -114,9 +114,9 @@ class Lab:
         return self.release.n_records == PEOPLE
 
 
-def _spread(cell: Cell) -> float:
+def _spread(cell: SimulationCell) -> float:
     """The standard deviation of bits between targets."""
-    bits = cell.outcomes.bits.mean(axis=1)
+    bits = cell.outcomes.bits_left.mean(axis=1)
     return float(bits.std(ddof=1)) if len(bits) > 1 else math.nan
 
 

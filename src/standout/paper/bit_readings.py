@@ -65,13 +65,13 @@ def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
     if cell is None:
         return
     total, seen = math.log2(lab.release.n_records), cell.outcomes
-    bits, similar = seen.bits.mean(axis=1), seen.similar_bits.mean(axis=1)
+    bits, similar = seen.bits_left.mean(axis=1), seen.similar_bits_left.mean(axis=1)
     mixed = -elementary.log2((elementary.exp2(-bits) + 1 / lab.release.n_records) / 2)
     for reading, left in zip(
         BITS[:4], (bits.mean(), np.median(bits), mixed.mean(), similar.mean()), strict=True
     ):
         yield reading, float(total - left), len(bits)
-    places = cell.places[:SOME]
+    places = cell.targets[:SOME]
     known = setting.adversary.observe_all(lab.release, places, lab.seed)
     for reading, left in zip(BITS[4:12], bits_left(lab, setting, places, known), strict=True):
         yield reading, float(total - left.mean()), len(left)

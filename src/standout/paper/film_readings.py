@@ -29,5 +29,5 @@ def _readings(lab: Lab, setting: Setting, paper: float) -> Iterator[Reading]:
     for reading, one in asked:
         cell = lab.cell(one)
         if cell is not None:
-            label, right = f"{setting.right} of {setting.known}", cell.outcomes.right
+            label, right = f"{setting.right} of {setting.known}", cell.outcomes.identified
             yield Reading("sp10", reading, "found", label, paper, float(right.mean()), len(right))

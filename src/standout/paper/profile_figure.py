@@ -38,7 +38,7 @@ def profiles(lab: Lab) -> Result:
             rows.append(Row(panel, "eccentricity", "eccentricity", "number", None, None, note=found))
             continue
         seen = found.cell().outcomes
-        there, gone = seen.claim.ravel(), seen.absent.ravel()
+        there, gone = seen.eccentricity.ravel(), seen.absent_eccentricity.ravel()
         for label, estimate, paper in (
             ("people who are there, median", median(there), min(FOUND)),
             ("people who are there, all but a tenth at least", _quantile(there, 0.1), None),

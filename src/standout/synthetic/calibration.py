@@ -17,7 +17,7 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
-from standout.evaluate.result_table import Results
+from standout.evaluate.result_table import EstimateResult
 from standout.release.model import Release
 from standout.synthetic.netflix_statistics import GROUPS, nearest_neighbours
 from standout.synthetic.published_statistics import netflix
@@ -34,7 +34,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Results):
+class Calibration(EstimateResult):
     """The calibration table: a row for each published statistic.
 
     group, statistic, target, achieved, tolerance; and the verdict: "met" within the tolerance, "near" within

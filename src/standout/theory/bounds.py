@@ -42,7 +42,7 @@ from standout.release.model import Release
 from standout.release.subset import subset
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within
 from standout.similarity.records import Over
-from standout.theory.conjunction_trial import Suspects, Trial, trial
+from standout.theory.matching_sets import Suspects, Trial, trial
 from standout.theory.sparsity import sparsity
 
 if TYPE_CHECKING:

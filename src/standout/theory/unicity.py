@@ -17,7 +17,7 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.targets import drawn, shuffled
+from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.model import Levels, Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Within, days_per_unit
@@ -82,8 +82,10 @@ def unicity(
     [0.01, 0.12, 0.4, 0.76]
     """
     sizes = _sizes(k)
-    tried, left_out = drawn(release.check(), targets, sizes[-1], seed, "unicity")
-    at = np.array(shuffled(release, tried, seed, "unicity", sizes[-1]), np.int64).reshape(-1, sizes[-1])
+    tried, left_out = draw_targets(release.check(), targets, sizes[-1], seed, "unicity")
+    at = np.array(shuffled_entries(release, tried, seed, "unicity", sizes[-1]), np.int64).reshape(
+        -1, sizes[-1]
+    )
     boxes = _boxes(release, at, value, time)
     least = _least(release, tried, boxes, np.array(sizes, np.int64), threads, progress)
     found = [

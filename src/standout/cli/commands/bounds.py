@@ -98,7 +98,7 @@ def bounds(
                             undecided), left_out, note
       fingerprint, version  with DATA
     """
-    from standout.evaluate.result_table import write
+    from standout.evaluate.result_table import write_table
     from standout.theory.bounds import check, table
 
     check_table_path(output)
@@ -125,7 +125,7 @@ def bounds(
             threads=threads,
         )
     if output is not None:
-        write(table(checks), output)
+        write_table(table(checks), output)
     _show(release.n_records, epsilon, checks, release, as_json)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.evaluate.estimates import Estimate
-    from standout.evaluate.simulate import Cell, Simulation
+    from standout.evaluate.simulate import Simulation, SimulationCell
 
 __all__ = ["simulate"]
 
@@ -49,25 +49,25 @@ RATE_TITLES = {
     "wrong_claims": "wrong claims",
     "no_claim": "no claim",
     "absent_claims": "absent claims",
-    "equal_error": "equal error rate",
+    "equal_error_rate": "equal error rate",
     "revealed_correct_share": "share of these correct",
 }
 NUMBER_TITLES = {
     "phi": "φ",
     "bits_left": "bits left",
     "bits_gained": "bits gained",
-    "lineup": "median lineup",
+    "lineup_size": "median lineup",
     "revealed": "items revealed",
     "revealed_correct": "items revealed correctly",
 }
 SETTING_TITLES = {
     "absent_claims<=": "absent ≤ ",
-    "equal_error": "equal errors",
+    "equal_error_rate": "equal errors",
     "phi=": "φ = ",
     "theta=": "Sim ≥ ",
     "top=": "first ",
     "mass=": "",
-    "mixed": "or guess",
+    "mixed_with_uniform": "or guess",
 }
 NOTE = (
     "95 % intervals in brackets. The last column is the baseline: guessing without knowledge. "
@@ -175,11 +175,12 @@ def simulate(
       original  fingerprint of the original, or null
       present   share of targets that DATA represents
       table     one row per measure: adversary, facts, measure, setting, estimate,
-                low, high, n, baseline, left_out, seed, fingerprint, version
+                low, high, n, baseline, too_few_items, seed, fingerprint,
+                version
       curves    by adversary and facts: the trade-off over phi, and the
                 calibration of probabilities
     """
-    from standout.evaluate.result_table import write
+    from standout.evaluate.result_table import write_table
     from standout.evaluate.simulate import simulate as run_simulation
 
     described = adversary.adversary()
@@ -206,7 +207,7 @@ def simulate(
             save=save,
         )
     if output is not None:
-        write(simulation.table, output)
+        write_table(simulation.table, output)
     _show(simulation, as_json)
     suggest_index(release, data)
     if not simulation.complete:
@@ -231,12 +232,12 @@ def _show(simulation: "Simulation", as_json: bool) -> None:
     print_text(NOTE)
 
 
-def _table(simulation: "Simulation", adversary: str, cells: "list[Cell]") -> "Table":
+def _table(simulation: "Simulation", adversary: str, cells: "list[SimulationCell]") -> "Table":
     table = borderless_table(adversary)
     table.add_column("", no_wrap=True)
     facts = (f"{cell.facts} fact{'s' * (cell.facts != 1)}" for cell in cells)
     number_columns(table, *facts, "baseline")
-    columns = [list(cell.rows(simulation.question, simulation.phi, simulation.budget)) for cell in cells]
+    columns = [list(cell.rows(simulation.criteria, simulation.phi, simulation.budget)) for cell in cells]
     for rows in zip(*columns, strict=True):
         measure, setting, first = rows[0]
         if measure not in RATE_TITLES and measure not in NUMBER_TITLES:
@@ -267,15 +268,16 @@ def _number(measure: str, value: float) -> str:
         return percent(value) if value >= 0.001 or value == 0 else f"{100 * value:.1g} %"
     if abs(value) >= 10_000:
         return f"{value / 1000:,.1f}k"
-    is_whole = abs(value) >= 100 or (measure == "lineup" and value == int(value))
+    is_whole = abs(value) >= 100 or (measure == "lineup_size" and value == int(value))
     return f"{value:,.0f}" if is_whole else f"{value:.2f}"
 
 
-def _targets_note(simulation: "Simulation", cell: "Cell") -> str:
+def _targets_note(simulation: "Simulation", cell: "SimulationCell") -> str:
     targets = len(cell.outcomes)
     interrupted = "" if simulation.complete else " (interrupted)"
     note = (
-        f"{targets:,} targets{interrupted}; {cell.left_out:,} of {cell.asked:,} records have too few items."
+        f"{targets:,} targets{interrupted}; {cell.too_few_items:,} of {cell.n_considered:,} records have too "
+        "few items."
     )
     if simulation.original is not None:
         missing = round((1 - cell.present) * targets)
@@ -296,7 +298,7 @@ def _to_dict(simulation: "Simulation") -> dict[str, Any]:
             {
                 "adversary": cell.adversary,
                 "facts": cell.facts,
-                "curve": cell.tradeoff.curve().to_dicts(),
+                "curve": cell.claim_rates.curve().to_dicts(),
                 "calibration": cell.calibration().to_dicts(),
             }
             for cell in simulation.cells

@@ -89,7 +89,7 @@ def sparsity(
                    similar; low, high, n
       fingerprint, version
     """
-    from standout.evaluate.result_table import write
+    from standout.evaluate.result_table import write_table
     from standout.similarity.attributes import Within
     from standout.theory.sparsity import sparsity as measure_sparsity
 
@@ -102,7 +102,7 @@ def sparsity(
             release, similarity, sample=sample, seed=seed, threads=threads, progress=report
         )
     if output is not None:
-        write(result.curve(), output)
+        write_table(result.curve(), output)
     _show(result, _criterion(within_value, within_days), release, as_json)
     suggest_index(release, data)
 

@@ -10,8 +10,8 @@ from standout.attack.queries import Queries, prefix_queries, prepare_queries
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
-from standout.evaluate.pairs import similarities
-from standout.evaluate.targets import drawn, shuffled
+from standout.evaluate.pairs import fact_similarities
+from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.facts import facts_from_entries
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
@@ -59,8 +59,8 @@ def trial(
     progress: Progress = no_progress,
 ) -> Trial:
     """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
-    chosen, left_out = drawn(release.check(), targets, m, seed, "theorems")
-    orders = shuffled(release, chosen, seed, "theorems")
+    chosen, left_out = draw_targets(release.check(), targets, m, seed, "theorems")
+    orders = shuffled_entries(release, chosen, seed, "theorems")
     first = offsets([len(order) for order in orders])
     everything = facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
     nobody = np.full(len(chosen), -1, np.int64)
@@ -91,6 +91,6 @@ def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects
 
 def _compared(histories: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
     """(Σ Sim, how many items are shared) of a target and each of these records."""
-    pair, _, alike = similarities(histories, np.full(len(record), q), record)
+    pair, _, alike = fact_similarities(histories, np.full(len(record), q), record)
     shared = np.bincount(pair[alike >= 0], minlength=len(record))
     return np.bincount(pair, np.maximum(alike, 0.0), len(record)).astype(np.float64), shared.astype(np.int64)
