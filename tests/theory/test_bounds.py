@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from standout.theory.conjunction_trial import trial
 
 import naive
 import standout as so
@@ -20,6 +19,7 @@ from conftest import content
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.subset import subset
 from standout.theory import bounds
+from standout.theory.matching_sets import trial
 
 COMPILED = not numba.config.DISABLE_JIT
 NETFLIX = 480_189
