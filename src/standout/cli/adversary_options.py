@@ -44,13 +44,15 @@ OPTIONS = [
         "--length-error",
         type=float,
         metavar="SHARE",
-        help="Relative error of the known record length. [default: unknown]",
+        help="Relative error of the known record length.",
+        show_default="unknown",
     ),
     option(
         "--joined-error",
         type=float,
         metavar="DAYS",
-        help="Error of the known first date. [default: unknown]",
+        help="Error of the known first date.",
+        show_default="unknown",
     ),
 ]
 

@@ -27,7 +27,8 @@ threads_option = click.option(
     "--threads",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of threads. [default: all cores]",
+    help="Number of threads.",
+    show_default="all cores",
 )
 seed_option = click.option(
     "--seed",
@@ -40,7 +41,8 @@ ladder_option = click.option(
     "--ladder",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="TOML file with your own adversaries (see docs/ladder.toml). [default: the built-in ladder]",
+    help="TOML file with your own adversaries (see docs/ladder.toml).",
+    show_default="the built-in ladder",
 )
 table_option = click.option(
     "-o",

@@ -47,7 +47,8 @@ WORK = "work"
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the report. [default: NAME-advice, after the name of DATA]",
+    help="Folder for the report.",
+    show_default="NAME-advice, after the name of DATA",
 )
 @click.option(
     "--limit",

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import textwrap
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,8 @@ WORK = "work"
 """Folder of checkpoints, removed once the audit is complete."""
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
+COLUMNS = ("correct_claims", "absent_claims", "correct_claims_at_budget", "bits_gained")
+TITLE_WIDTH = 10
 
 
 @click.command()
@@ -52,7 +55,8 @@ DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the report. [default: NAME-audit, after the name of DATA]",
+    help="Folder for the report.",
+    show_default="NAME-audit, after the name of DATA",
 )
 @click.option("--quick", is_flag=True, help="Fewer targets and known facts; wider intervals.")
 @ladder_option
@@ -88,14 +92,15 @@ DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
     "--risk-sample",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of people in the risk table. [default: all]",
+    help="Number of people in the risk table.",
+    show_default="all",
 )
 @click.option(
     "--advise",
     "with_advice",
     is_flag=True,
     help="Also search for steps that reduce the risk, as `standout advise` does. The limit is "
-    "--fail-above. [default: 0.05]",
+    "--fail-above, or 0.05.",
 )
 @click.option(
     "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."
@@ -292,33 +297,37 @@ def _sentences(result: "Audit") -> list[str]:
 
 
 def _table(findings: dict[str, Any]) -> "Table":
+    """Return one row per adversary, under the titles that the report uses."""
+    from standout.findings.measure_titles import measure_titles
+
     settings = findings["settings"]
-    at_phi, at_budget = f"\nφ = {settings['phi']:g}", f"\n≤ {100 * settings['budget']:g} % false claims"
+    titles = measure_titles(phi=settings["phi"], budget=settings["budget"])
     table = borderless_table()
-    table.add_column("\nadversary", no_wrap=True)
+    table.add_column("Adversary", no_wrap=True)
     number_columns(
-        table,
-        "\nidentified",
-        "95 %\ninterval",
-        f"correct claims,{at_phi}",
-        f"absent claims,{at_phi}",
-        f"correct claims,{at_budget}",
-        "bits\ngained",
+        table, f"{titles['identified']}\n(95 % interval)", *(_wrap(titles[key]) for key in COLUMNS)
     )
     for adversary in findings["adversaries"]:
         measures = adversary["at"]
-        low, high = (f"{100 * measures['identified'][end]:.0f}" for end in ("low", "high"))
         table.add_row(
             adversary["name"],
-            _percent(measures["identified"]),
-            f"{low}–{high}",
-            _percent(measures["correct_claims"]),
-            _percent(measures["absent_claims"]),
-            _percent(measures["correct_claims_at_budget"]),
-            f"{measures['bits_gained']['value']:.1f}",
+            _with_interval(measures["identified"]),
+            *(_cell(key, measures[key]) for key in COLUMNS),
         )
     return table
 
 
-def _percent(estimate: dict[str, Any] | None) -> str:
-    return "" if estimate is None else percent(estimate["value"])
+def _wrap(title: str) -> str:
+    return textwrap.fill(title, TITLE_WIDTH, break_long_words=False)
+
+
+def _with_interval(estimate: dict[str, float]) -> str:
+    low, high = (f"{100 * estimate[end]:.0f}" for end in ("low", "high"))
+    return f"{percent(estimate['value'])} ({low}–{high})"
+
+
+def _cell(key: str, estimate: dict[str, float] | None) -> str:
+    """Format one number; a measure is empty where absent targets were not attacked."""
+    if estimate is None:
+        return ""
+    return f"{estimate['value']:.1f}" if key == "bits_gained" else percent(estimate["value"])

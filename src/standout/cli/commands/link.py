@@ -81,13 +81,15 @@ def _public_options(command: Command) -> Command:
 @click.option(
     "--by",
     type=click.Choice(["evidence", "eccentricity"]),
-    help="What decides about a claim. [default: evidence; with --phi: eccentricity, as in the paper]",
+    help="What decides about a claim.",
+    show_default="evidence; with --phi: eccentricity, as in the paper",
 )
 @click.option(
     "--phi",
     type=float,
     metavar="FLOAT",
-    help="Minimum eccentricity for a claim. [default: learned from decoys]",
+    help="Minimum eccentricity for a claim.",
+    show_default="learned from decoys",
 )
 @click.option(
     "--budget",

@@ -36,7 +36,8 @@ __all__ = ["paper"]
     "--records",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of people in the stand-in. [default: 480189, as in the paper]",
+    help="Number of people in the stand-in.",
+    show_default="480189, as in the paper",
 )
 @click.option(
     "--targets",
@@ -49,13 +50,15 @@ __all__ = ["paper"]
 @click.option(
     "--only",
     metavar="FIGURES",
-    help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb. [default: all]",
+    help="Figures to show, like 1,4,12: 1 to 12, table, sp10, imdb.",
+    show_default="all",
 )
 @click.option(
     "--qualifying",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Test entries of the Netflix Prize. [default: qualifying.txt next to DATA]",
+    help="Test entries of the Netflix Prize.",
+    show_default="qualifying.txt next to DATA",
 )
 @seed_option
 @threads_option

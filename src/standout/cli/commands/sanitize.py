@@ -71,7 +71,8 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     "--seed",
     type=int,
     metavar="N",
-    help="Random seed that makes noise repeatable. Keep it secret. [default: a random one, not saved]",
+    help="Random seed that makes noise repeatable. Keep it secret.",
+    show_default="a random one, not saved",
 )
 @click.option("--renumber", is_flag=True, help="Give records new ids, 1 to N in random order.")
 @click.option(

@@ -39,36 +39,27 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-LABEL_WIDTH, COLUMN_WIDTH = 40, 22
-"""Characters of the labels with the baseline, and of a number with its interval."""
-RATE_TITLES = {
-    "identified": "identified",
-    "in_top": "in the lineup",
-    "similar": "best guess similar",
-    "correct_claims": "correct claims",
-    "wrong_claims": "wrong claims",
-    "no_claim": "no claim",
-    "absent_claims": "absent claims",
-    "equal_error_rate": "equal error rate",
-    "revealed_correct_share": "share of these correct",
+LABEL_WIDTH, COLUMN_WIDTH = 36, 22
+"""Characters of the titles with the baseline, and of a number with its interval."""
+RATES = {
+    "identified",
+    "in_top",
+    "similar",
+    "correct_claims",
+    "wrong_claims",
+    "no_claim",
+    "absent_claims",
+    "equal_error_rate",
+    "revealed_correct_share",
 }
-NUMBER_TITLES = {
-    "phi": "φ",
-    "bits_left": "bits left",
-    "bits_gained": "bits gained",
-    "lineup_size": "median lineup",
-    "revealed": "items revealed",
-    "revealed_correct": "items revealed correctly",
-}
-SETTING_TITLES = {
-    "absent_claims<=": "absent ≤ ",
-    "equal_error_rate": "equal errors",
-    "phi=": "φ = ",
-    "theta=": "Sim ≥ ",
-    "top=": "first ",
-    "mass=": "",
-    "mixed_with_uniform": "or guess",
-}
+WITHOUT_SETTING = (
+    "identified",
+    "bits_left",
+    "bits_gained",
+    "revealed",
+    "revealed_correct",
+    "revealed_correct_share",
+)
 NOTE = (
     "95 % intervals in brackets. The last column is the baseline: guessing without knowledge. "
     "Nobody is called safe: people whom this adversary does not identify may be identified by another."
@@ -81,14 +72,16 @@ NOTE = (
 @click.option(
     "--facts",
     metavar="N,…",
-    help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10. [default: all]",
+    help="Numbers of known facts to attack with: 4, or 2,4,8, or 2-10.",
+    show_default="all",
 )
 @click.option("--targets", default="1000", show_default=True, metavar="N|all", help="Number of targets.")
 @click.option(
     "--precision",
     type=float,
     metavar="SHARE",
-    help="Stop as soon as rates are known to within ± SHARE. [default: use all targets]",
+    help="Stop as soon as rates are known to within ± SHARE.",
+    show_default="use all targets",
 )
 @click.option("--draws", default=1, show_default=True, metavar="N", help="Draws of known facts per target.")
 @click.option(
@@ -234,25 +227,53 @@ def _show(simulation: "Simulation", as_json: bool) -> None:
 
 def _table(simulation: "Simulation", adversary: str, cells: "list[SimulationCell]") -> "Table":
     table = borderless_table(adversary)
-    table.add_column("", no_wrap=True)
+    table.add_column("")
     facts = (f"{cell.facts} fact{'s' * (cell.facts != 1)}" for cell in cells)
-    number_columns(table, *facts, "baseline")
+    number_columns(table, *facts, "Baseline")
+    titles = _titles(simulation)
     columns = [list(cell.rows(simulation.criteria, simulation.phi, simulation.budget)) for cell in cells]
     for rows in zip(*columns, strict=True):
         measure, setting, first = rows[0]
-        if measure not in RATE_TITLES and measure not in NUMBER_TITLES:
+        title = titles.get((measure, setting))
+        if title is None:
             continue
         numbers = (_with_interval(measure, estimate) for _, _, estimate in rows)
         baseline = "" if first.baseline is None else _number(measure, first.baseline)
-        table.add_row(_label(measure, setting), *numbers, baseline)
+        table.add_row(title, *numbers, baseline)
     return table
 
 
-def _label(measure: str, setting: str) -> str:
-    title = RATE_TITLES.get(measure) or NUMBER_TITLES[measure]
-    for name, text in SETTING_TITLES.items():
-        setting = setting.replace(name, text)
-    return f"{title} ({setting})" if setting else title
+def _titles(simulation: "Simulation") -> dict[tuple[str, str], str]:
+    """Return the title of each row to show, by measure and setting."""
+    from standout.findings.measure_titles import measure_titles
+
+    phi, budget, criteria = simulation.phi, simulation.budget, simulation.criteria
+    titles = measure_titles(phi=phi, budget=budget, top=criteria.top)
+    at_phi, at_theta = f"phi={phi:g}", f"theta={criteria.theta:g}"
+    at_budget = f"absent_claims<={budget:g}"
+    claims = {(name, at_phi): titles[name] for name in ("correct_claims", "wrong_claims", "absent_claims")}
+    plain = (
+        "identified",
+        "bits_left",
+        "bits_gained",
+        "revealed",
+        "revealed_correct",
+        "revealed_correct_share",
+    )
+    return {
+        **{(name, ""): titles[name] for name in WITHOUT_SETTING},
+        **claims,
+        **{("lineup_size", f"mass={mass} %"): f"Median lineup ({mass} %)" for mass in (50, 90, 99)},
+        ("in_top", f"top={criteria.top}"): titles["in_top"],
+        ("similar", at_theta): f"Similar best guess (Sim ≥ {criteria.theta:g})",
+        ("no_claim", at_phi): f"No claim at φ = {phi:g}",
+        ("equal_error_rate", ""): "Equal error rate",
+        ("phi", "equal_error_rate"): "φ at equal errors",
+        ("phi", at_budget): titles["phi_at_budget"],
+        ("correct_claims", at_budget): titles["correct_claims_at_budget"],
+        ("bits_left", at_theta): "Bits missing to a similar record",
+        ("bits_left", "mixed_with_uniform"): "Bits missing, mixed with a guess",
+    }
 
 
 def _with_interval(measure: str, estimate: "Estimate") -> str:
@@ -264,7 +285,7 @@ def _with_interval(measure: str, estimate: "Estimate") -> str:
 
 
 def _number(measure: str, value: float) -> str:
-    if measure in RATE_TITLES:
+    if measure in RATES:
         return percent(value) if value >= 0.001 or value == 0 else f"{100 * value:.1g} %"
     if abs(value) >= 10_000:
         return f"{value / 1000:,.1f}k"

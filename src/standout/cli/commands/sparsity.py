@@ -40,16 +40,18 @@ __all__ = ["sparsity"]
     "--within-value",
     type=float,
     metavar="E",
-    help="Largest difference between values that counts as equal. [default: values do not matter]",
+    help="Largest difference between values that counts as equal.",
+    show_default="values do not matter",
 )
 @click.option(
     "--within-days",
     type=float,
     metavar="DAYS",
-    help="Largest difference between dates that counts as equal. [default: dates do not matter]",
+    help="Largest difference between dates that counts as equal.",
+    show_default="dates do not matter",
 )
 @click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine. [default: all]"
+    "--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine.", show_default="all"
 )
 @seed_option
 @threads_option

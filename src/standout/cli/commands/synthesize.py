@@ -38,19 +38,21 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"target": 11, "achieved": 11, "±": 7, "": 6}
     "flat: no structure.",
 )
 @click.option(
-    "--records", type=int, metavar="N", help="Number of records. [default: 10,000; netflix: 480,189]"
+    "--records", type=int, metavar="N", help="Number of records.", show_default="10,000; netflix: 480,189"
 )
 @click.option(
     "--items",
     type=int,
     metavar="N",
-    help="Number of items. [default: 2,000; netflix: as many of 17,770 as the records have]",
+    help="Number of items.",
+    show_default="2,000; netflix: as many of 17,770 as the records have",
 )
 @click.option(
     "--entries",
     type=int,
     metavar="N",
-    help="Number of entries. [default: 50 per record; netflix: 209 per record]",
+    help="Number of entries.",
+    show_default="50 per record; netflix: 209 per record",
 )
 @seed_option
 @threads_option

@@ -53,7 +53,8 @@ __all__ = ["unicity"]
     "--bin-days",
     type=float,
     metavar="DAYS",
-    help="Accuracy of known dates: bins of this many days. [default: dates are unknown]",
+    help="Accuracy of known dates: bins of this many days.",
+    show_default="dates are unknown",
 )
 @click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
 @seed_option
