@@ -252,14 +252,6 @@ def _titles(simulation: "Simulation") -> dict[tuple[str, str], str]:
     at_phi, at_theta = f"phi={phi:g}", f"theta={criteria.theta:g}"
     at_budget = f"absent_claims<={budget:g}"
     claims = {(name, at_phi): titles[name] for name in ("correct_claims", "wrong_claims", "absent_claims")}
-    plain = (
-        "identified",
-        "bits_left",
-        "bits_gained",
-        "revealed",
-        "revealed_correct",
-        "revealed_correct_share",
-    )
     return {
         **{(name, ""): titles[name] for name in WITHOUT_SETTING},
         **claims,
