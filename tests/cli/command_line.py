@@ -1,4 +1,4 @@
-"""What the tests of the command line share: `standout` in a process of its own, and the form of an error."""
+"""Helpers for tests of the command line: `standout` in its own process, and the form of an error."""
 
 import subprocess
 import sys
@@ -9,15 +9,24 @@ SECRET = "JaneDoe"
 TIMEOUT = 120
 
 
-def started(*args, **more):
-    """`standout` in a process of its own."""
-    command = [sys.executable, "-c", "from standout.cli import main; main()", *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **more)
-    return Outcome(done.returncode, done.stdout, done.stderr)
+def run_process(*args, **settings):
+    """Run `python -m standout` in its own process."""
+    command = [sys.executable, "-m", "standout", *map(str, args)]
+    process = subprocess.run(
+        command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **settings
+    )
+    return Outcome(process.returncode, process.stdout, process.stderr)
 
 
-def check_error(told):
-    assert told.code == 1 and told.out == ""
-    assert told.err.startswith("standout: ") and told.err.endswith("\n") and told.err.count("\n") == 1
-    assert "Traceback" not in told.err and SECRET not in told.err
-    assert 20 < len(told.err) < 600
+def check_error(outcome):
+    """One line, exit code 1, and no content of a cell."""
+    assert outcome.code == 1 and outcome.out == ""
+    assert (
+        outcome.err.startswith("standout: ") and outcome.err.endswith("\n") and outcome.err.count("\n") == 1
+    )
+    assert "Traceback" not in outcome.err and SECRET not in outcome.err
+    assert 20 < len(outcome.err) < 600
+
+
+def file_names(folder):
+    return sorted(path.name for path in folder.iterdir())

@@ -1,147 +1,51 @@
-"""The command line: what it prints, what it returns, and that an error is one line without anybody's data."""
+"""The command line as a whole: help, usage, and errors of one line without anybody's data."""
 
-import csv
 import gzip
-import json
-import os
-import shutil
+import re
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from command_line import SECRET, check_error, started
+from command_line import SECRET, check_error, file_names, run_process
 
-import standout as so
 from standout.cli.main import cli
 
-TIMEOUT = 120
-RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
+HELP_WIDTH = 80
 
 
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "ratings.csv"
-    path.write_text(RATINGS)
-    return path
+def help_texts():
+    """Return the help of the group and of every command, as a terminal of any width shows it."""
+    for args in ([], *([name] for name in cli.commands)):
+        result = CliRunner().invoke(cli, [*args, "--help"], prog_name="standout", terminal_width=None)
+        assert result.exit_code == 0
+        yield " ".join(args) or "standout", result.output
 
 
-@pytest.fixture
-def index(run, source, tmp_path):
-    assert run("index", source, "-o", tmp_path / "index").code == 0
-    return tmp_path / "index"
+def test_every_help_has_an_example_and_fits_80_columns():
+    for name, text in help_texts():
+        assert re.search(r"^  Example:\n    standout ", text, re.M), name
+        assert [line for line in text.splitlines() if len(line) > HELP_WIDTH] == [], name
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+def test_the_list_of_commands_shortens_no_summary():
+    text = dict(help_texts())["standout"]
+    assert "..." not in text.partition("Commands:")[2]
+    assert all(f"\n  {name} " in text for name in cli.commands)
 
 
-def test_index_tells_what_it_understood_and_what_it_dropped(run, source, tmp_path):
-    told = run("index", source, "-o", tmp_path / "index")
-    assert (told.code, told.err) == (0, "")
-    for part in (
-        "ratings.csv", "user", "rating", "date", "UTC", "3 entries", "2 records", "2 items",
-        "1 rows, last kept", "2005-03-01 to 2005-03-09", "without a value: 1",
-        so.open(tmp_path / "index").fingerprint,
-    ):  # fmt: skip
-        assert part in told.out
-    assert names(tmp_path) == ["index", "ratings.csv"]
+def test_every_command_that_can_be_interrupted_documents_its_exit_codes():
+    texts = dict(help_texts())
+    for name in ("advise", "audit", "link", "paper", "simulate"):
+        assert re.search(r"Exit codes:\n    0  .*\n    1  .*\n    3  .*interrupted", texts[name]), name
 
 
-def test_every_command_prints_json_for_machines(run, source, tmp_path):
-    path = tmp_path / "index"
-    made = json.loads(run("index", source, "-o", path, "--json").out)
-    release = so.open(path)
-    assert (made["records"], made["items"], made["entries"]) == (2, 2, 3)
-    assert made["fingerprint"] == release.fingerprint
-    assert made["bytes"] == sum(file.stat().st_size for file in path.iterdir())
-    assert made["read"]["repeats"] == 1 and made["read"]["without_value"] == 1
-    for data in (path, source):
-        told = json.loads(run("describe", data, "--json").out)
-        assert told["fingerprint"] == release.fingerprint
-        assert told["time_range"] == ["2005-03-01", "2005-03-09"]
-    checked = json.loads(run("verify", path, "--json").out)
-    assert checked["damaged"] == [] and checked["files"] == len(names(path))
+def test_wrong_usage_is_explained():
+    for args in ([], ["index"], ["index", "x"], ["describe", "x", "--time-unit", "week"], ["nonsense"]):
+        result = CliRunner().invoke(cli, args)
+        assert result.exit_code == 2 and "Usage: " in result.output
 
 
-def test_describe_shows_the_tables_to_people(run, tmp_path):
-    so.save(so.synthesize(records=300, items=200, entries=4_000, seed=1), tmp_path / "index")
-    told = run("describe", tmp_path / "index")
-    assert (told.code, told.err) == (0, "")
-    for part in (
-        "4,000",
-        "≥ 10 items",
-        "outside the 100 most popular",
-        "items of a record",
-        "share of entries",
-    ):
-        assert part in told.out
-
-
-@pytest.mark.parametrize("text", ["[/]", "[red]", "[bold", ":smile:", "[link=x]y[/link]"])
-def test_a_category_is_shown_as_it_is(run, tmp_path, text):
-    path = tmp_path / "a.csv"
-    path.write_text("user,item,value\nq,x,good\n" + "".join(f"p{i},x,{text}\n" for i in range(10)))
-    told = run("describe", path)
-    assert told.code == 0 and text in told.out
-
-
-def test_verify_finds_damage_names_the_file_and_returns_1(run, index):
-    assert run("verify", index).code == 0
-    file = index / "by-record-value.bin"
-    file.write_bytes(file.read_bytes()[:-1] + b"\x01")
-    told = run("verify", index)
-    assert told.code == 1 and "by-record-value.bin" in told.out
-    told = run("verify", index, "--json")
-    assert told.code == 1 and "by-record-value.bin" in json.loads(told.out)["damaged"]
-
-
-@pytest.mark.parametrize("name", ["made.csv", "made.parquet", "made"])
-def test_synthesize_writes_what_can_be_read(run, tmp_path, name):
-    path = tmp_path / name
-    command = ("synthesize", "--records", 30, "--items", 20, "--entries", 200, "--seed", 5, "-o", path)
-    told = run(*command)
-    assert (told.code, told.err) == (0, "") and "200 entries of 30 records" in told.out
-    told = run(*command)  # an index replaces the one before; a file, which may be anything, is left alone
-    assert told.code == (0 if name == "made" else 1) and (name == "made" or "exists" in told.err)
-    assert so.read(path).fingerprint == so.synthesize(records=30, items=20, entries=200, seed=5).fingerprint
-    assert names(tmp_path) == [name]
-    assert path.stat().st_mode & 0o077 == 0
-
-
-def test_several_sources_a_glob_and_an_index_can_be_indexed(run, tmp_path):
-    (tmp_path / "a.csv").write_text("user,item\np,x\n")
-    (tmp_path / "b.csv").write_text("user,item\nq,y\n")
-    assert run("index", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "two").code == 0
-    assert run("index", tmp_path / "?.csv", "-o", tmp_path / "glob").code == 0
-    assert run("index", tmp_path / "two", "-o", tmp_path / "copy").code == 0
-    assert len({so.open(tmp_path / name).fingerprint for name in ("two", "glob", "copy")}) == 1
-    assert so.open(tmp_path / "two").n_records == 2
-
-
-OPTIONS = [
-    "--record",
-    1,
-    "--item",
-    2,
-    "--item",
-    4,
-    "--no-value",
-    "--no-time",
-    "--separator",
-    "\\t",
-    "--no-header",
-]
-
-
-def test_options_reach_the_reader(run, tmp_path):
-    (tmp_path / "a.txt").write_text("p\tx\t4\tmorning\np\tx\t3\tevening\n")
-    assert run("index", tmp_path / "a.txt", "-o", tmp_path / "index", *OPTIONS).code == 0
-    release = so.open(tmp_path / "index")
-    assert release.record("p").support == ("x|evening", "x|morning")
-    assert release.levels is None and release.clock is None
-
-
-# Errors. Every cell below that is not a number or a date holds the secret.
+# Errors. Every cell below that is neither a number nor a date holds the secret.
 
 LINES = {
     "ragged": f"user,item,rating\n{SECRET} 1,{SECRET} 2,4\n{SECRET} 3,{SECRET}\n",
@@ -209,125 +113,76 @@ UNREADABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("args", UNREADABLE, ids=" ".join)
-def test_an_error_is_one_line_without_content_and_leaves_nothing(run, bad, monkeypatch, args):
+def test_an_error_is_one_line_without_content_and_leaves_nothing(run, bad, monkeypatch):
     monkeypatch.chdir(bad)
-    before = names(bad)
-    check_error(run("index", *args, "-o", "index"))
-    assert names(bad) == before
-    check_error(run("describe", *args))
-    assert names(bad) == before
+    before = file_names(bad)
+    for args in UNREADABLE:
+        check_error(run("index", *args, "-o", "index"))
+        assert file_names(bad) == before, args
+        check_error(run("describe", *args))
+        assert file_names(bad) == before, args
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["verify", "missing"], ["verify", "good"], ["verify", "folder"], ["describe", "folder"],
-        ["index", "good", "-o", "folder/missing/index"], ["index", "good", "-o", "good"],
-        ["index", "good", "-o", "."],
-        ["synthesize", "--records", "0", "-o", "made"], ["synthesize", "--entries", "3", "-o", "made"],
-        ["synthesize", "--seed", "-1", "-o", "made"],
-        ["synthesize", "--records", "9", "--items", "9", "-o", "missing/made.csv"],
-        ["synthesize", "--records", "9", "--items", "9", "-o", "missing/made"],
-        ["synthesize", "--records", "9", "--items", "9", "-o", "good"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_what_cannot_be_done_is_said_in_one_line(run, bad, monkeypatch, args):
+IMPOSSIBLE = [
+    "verify missing",
+    "verify good",
+    "verify folder",
+    "describe folder",
+    "index good -o folder/missing/index",
+    "index good -o good",
+    "index good -o .",
+    "synthesize --records 0 -o made",
+    "synthesize --entries 3 -o made",
+    "synthesize --seed -1 -o made",
+    "synthesize --records 9 --items 9 -o missing/made.csv",
+    "synthesize --records 9 --items 9 -o missing/made",
+    "synthesize --records 9 --items 9 -o good",
+]
+
+
+def test_an_impossible_request_is_an_error_of_one_line(run, bad, monkeypatch):
     monkeypatch.chdir(bad)
-    before = names(bad)
-    check_error(run(*args))
-    assert names(bad) == before
+    before = file_names(bad)
+    for command in IMPOSSIBLE:
+        check_error(run(*command.split()))
+        assert file_names(bad) == before, command
 
 
-@pytest.mark.parametrize("args", [["index", "ragged", "-o", "x"], ["verify", "missing"], ["describe", "nul"]])
-def test_the_process_itself_ends_with_one_line_and_exit_code_1(bad, args):
-    check_error(started(*args, cwd=bad))
+def test_the_process_ends_with_one_line_and_exit_code_1(bad):
+    check_error(run_process("index", "ragged", "-o", "x", cwd=bad))
 
 
-def test_wrong_usage_is_explained():
-    for args in ([], ["index"], ["index", "x"], ["describe", "x", "--time-unit", "week"], ["nonsense"]):
-        told = CliRunner().invoke(cli, args)
-        assert told.exit_code == 2 and "Usage: " in told.output
+def test_output_to_a_pipe_is_plain_and_quiet(tmp_path):
+    (tmp_path / "ratings.csv").write_text("user,item\np,x\nq,y\n")
+    outcome = run_process("index", tmp_path / "ratings.csv", "-o", tmp_path / "index")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "\r" not in outcome.out and "\x1b" not in outcome.out
 
 
-def test_a_damaged_index_is_an_error_of_one_line(run, index):
-    file = index / "by-record-item.bin"
-    file.write_bytes(b"\xff" * file.stat().st_size)
-    check_error(run("describe", index))
-    file.unlink()
-    check_error(run("describe", index))
+# Options that the library refuses are named as they are typed.
+
+REFUSED = [
+    ("simulate --value-error much", "--value-error must be a number or none, got 'much'"),
+    ("simulate --facts a", "--facts must be like 4, 2,4,8 or 2-10, got 'a'"),
+    ("simulate --knows 3 --facts 4", "--facts must be from 1 to the 3"),
+    ("simulate --items best", "--items must be any, rarest"),
+    ("simulate --wrong 9", "--wrong must be at most"),
+    ("simulate --targets few", "--targets must be a whole number or all, got 'few'"),
+    ("simulate --targets ²", "--targets must be a whole number or all, got '²'"),
+    ("simulate -o table.xlsx", "--output must end in .csv, .parquet, .json, got 'table.xlsx'"),
+    ("simulate -o nowhere/table.csv", "nowhere is not a folder"),
+    ("simulate --phi -1", "--phi must be"),
+    ("simulate --seed -1", "--seed must be"),
+    ("unicity -k 0", "-k must be"),
+    ("unicity --bin-days -1", "--bin-days is in days"),
+    ("sparsity --within-days -3", "--within-days must be a finite number ≥ 0"),
+    ("bounds --epsilon 2", "epsilon"),
+]
 
 
-ROWS = "user,item,rating\np,x,4\n,y,3\nq,z\nr,x,2\n"
-
-
-def test_rejected_rows_are_listed_by_line_and_reason_for_their_owner_only(run, tmp_path):
-    path, rejects = tmp_path / 'a "b".csv', tmp_path / "rejects.csv"
-    path.write_text(ROWS)
-    told = run("index", path, "-o", tmp_path / "index", "--rejects", rejects)
-    assert told.code == 1 and "2 of 4 rows cannot be used" in told.err and "--max-rejects 2" in told.err
-    with rejects.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["source"], row["line"]) for row in rows] == [(str(path), "3"), (str(path), "4")]
-    assert [row["reason"] for row in rows] == ["no record id", "too few fields"]
-    assert rejects.stat().st_mode & 0o777 == 0o600
-    assert names(tmp_path) == ['a "b".csv', "rejects.csv"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "code"), [("2", 0), ("50%", 0), ("1", 1), ("49%", 1), ("0", 1), ("100%", 0)]
-)
-def test_as_many_rows_may_be_unusable_as_the_user_allows(run, tmp_path, limit, code):
-    (tmp_path / "a.csv").write_text(ROWS)
-    told = run("index", tmp_path / "a.csv", "-o", tmp_path / "index", "--max-rejects", limit)
-    assert told.code == code
-    assert (tmp_path / "index").exists() == (code == 0)
-    if code == 0:
-        assert "left out: 2 of 4 rows" in told.out and "1 × no record id" in told.out
-        assert so.open(tmp_path / "index").n_entries == 2
-
-
-def test_commands_are_quiet_when_nobody_watches(source, tmp_path):
-    commands = [
-        ["index", source, "-o", tmp_path / "index"],
-        ["describe", source],
-        ["verify", tmp_path / "index"],
-    ]
-    for args in commands:
-        told = started(*args)
-        assert (told.code, told.err) == (0, "")
-        assert "\r" not in told.out and "\x1b" not in told.out
-
-
-def test_a_raw_file_is_read_and_forgotten(source, tmp_path):
-    """Nothing is left at home, in the working folder, or where temporary files go."""
-    places = [tmp_path / name for name in ("home", "temporary", "here")]
-    for place in places:
-        place.mkdir()
-    shutil.copy(source, places[2] / "ratings.csv")
-    environment = {
-        **os.environ,
-        "HOME": str(places[0]),
-        "XDG_CACHE_HOME": str(places[0]),
-        "TMPDIR": str(places[1]),
-    }
-    told = started("describe", "ratings.csv", "--json", env=environment, cwd=places[2])
-    assert told.code == 0 and json.loads(told.out)["entries"] == 3
-    assert [names(place) for place in places] == [[], [], ["ratings.csv"]]
-
-
-def test_the_list_of_unusable_rows_never_takes_the_place_of_the_source(run, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(ROWS)
-    told = run("describe", path, "--rejects", path)
-    assert told.code == 1 and "is the source" in told.err
-    assert path.read_text() == ROWS and names(tmp_path) == ["a.csv"]
-
-
-@pytest.mark.parametrize(
-    "said", [("--record", "x"), ("--value-bin", "3"), ("--no-time",), ("--titles", "t.csv")]
-)
-def test_what_is_said_about_a_source_is_refused_for_an_index(run, index, said):
-    told = run("describe", index, *said)
-    assert told.code == 1 and f"{said[0]} is for reading a source" in told.err
+def test_a_refused_option_is_one_line_that_names_the_option(run, people_index):
+    for command, message in REFUSED:
+        name, *options = command.split()
+        outcome = run(name, people_index, *options)
+        assert outcome.code == 1 and outcome.out == "", command
+        assert message in outcome.err and outcome.err.count("\n") == 1, (command, outcome.err)

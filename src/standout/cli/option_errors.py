@@ -17,7 +17,7 @@ def with_option_name(error: ParameterError, options: Mapping[str, str]) -> Param
     >>> with_option_name(ParameterError("phi must be ≥ 0"), {"phi": "--phi"})
     ParameterError('--phi must be ≥ 0')
     """
-    message = re.sub(r"^\w+(?= must\b)", lambda match: options.get(match[0], match[0]), str(error))
+    message = re.sub(r"^\w+(?= (?:must|is)\b)", lambda match: options.get(match[0], match[0]), str(error))
     return type(error)(message)
 
 

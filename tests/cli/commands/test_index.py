@@ -1,0 +1,42 @@
+"""`standout index`: what it writes and prints, and what it refuses."""
+
+import json
+
+from command_line import file_names
+
+import standout as so
+
+RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
+
+
+def test_index_prints_how_the_source_was_read_and_what_was_merged(run, tmp_path):
+    (tmp_path / "ratings.csv").write_text(RATINGS)
+    outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index")
+    assert (outcome.code, outcome.err) == (0, "")
+    release = so.open(tmp_path / "index")
+    for part in [
+        *("ratings.csv", "user", "rating", "date", "UTC", "3 entries", "2 records", "2 items"),
+        *("1 rows, last kept", "2005-03-01 to 2005-03-09", "without a value: 1", release.fingerprint),
+    ]:
+        assert part in outcome.out
+    assert file_names(tmp_path) == ["index", "ratings.csv"]
+
+
+def test_index_prints_sizes_as_json(run, tmp_path):
+    (tmp_path / "ratings.csv").write_text(RATINGS)
+    folder = tmp_path / "index"
+    content = json.loads(run("index", tmp_path / "ratings.csv", "-o", folder, "--json").out)
+    assert (content["records"], content["items"], content["entries"]) == (2, 2, 3)
+    assert content["fingerprint"] == so.open(folder).fingerprint
+    assert content["bytes"] == sum(file.stat().st_size for file in folder.iterdir())
+    assert content["read"]["repeats"] == 1 and content["read"]["without_value"] == 1
+
+
+def test_several_sources_a_glob_and_an_index_can_be_indexed(run, tmp_path):
+    (tmp_path / "a.csv").write_text("user,item\np,x\n")
+    (tmp_path / "b.csv").write_text("user,item\nq,y\n")
+    assert run("index", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "two").code == 0
+    assert run("index", tmp_path / "?.csv", "-o", tmp_path / "glob").code == 0
+    assert run("index", tmp_path / "two", "-o", tmp_path / "copy").code == 0
+    assert len({so.open(tmp_path / name).fingerprint for name in ("two", "glob", "copy")}) == 1
+    assert so.open(tmp_path / "two").n_records == 2

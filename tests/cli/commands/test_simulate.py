@@ -1,0 +1,95 @@
+"""`standout simulate`: the printed numbers are the library's, and an interrupted run resumes."""
+
+import json
+
+import polars as pl
+import pytest
+
+import standout as so
+from standout.evaluate import simulate as simulate_module
+
+pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
+
+OPTIONS = ("--knows", 6, "--wrong", 1, "--value-error", 1, "--time-error", 14, "--facts", "2,6", "--seed", 4)
+UNTITLED = {"calibration_gap", "absent_rejected"}
+"""Measures that only the table and JSON contain."""
+
+
+@pytest.fixture(scope="module")
+def simulation(people_index):
+    adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
+    return so.simulate(so.open(people_index), adversary, facts=[2, 6], targets=40, seed=4)
+
+
+def test_a_simulation_prints_the_librarys_numbers(run, people_index, simulation, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    release = so.open(people_index)
+    outcome = run("simulate", people_index, *OPTIONS, "--targets", 40, "-o", tmp_path / "t.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    rate = simulation.estimate("identified", facts=6)
+    assert f"{100 * rate.value:.1f} % ({100 * rate.low:.1f}–{100 * rate.high:.1f})" in outcome.out
+    assert "6 facts, 1 wrong, values ± 1, dates ± 14 days" in outcome.out
+    for title in (
+        "Identified",
+        "Claims about absent people at φ = 1.5",
+        "Correct claims at φ = 1.5",
+        "Correct claims at ≤ 1\xa0% false claims",
+        "Bits missing (mean)",
+        "Median lineup (90 %)",
+    ):
+        assert title in outcome.out
+    shown = set(simulation.table["measure"]) - UNTITLED
+    rows = simulation.table.filter(pl.col("measure").is_in(shown) & (pl.col("facts") == 6))
+    lines = outcome.out.partition("\n\n")[0].splitlines()
+    assert len(lines) == 2 + rows.height  # every measure has a title
+    too_few = int((release.lengths < 6).sum())
+    assert f"40 targets; {too_few} of 300 records have too few items" in outcome.out
+    assert "Nobody is called safe" in outcome.out
+    table = pl.read_csv(tmp_path / "t.csv")
+    assert table["estimate"].to_list() == pytest.approx(simulation.table["estimate"].to_list())
+
+
+def test_a_simulation_fits_a_terminal_of_80_columns(run, people_index):
+    out = run("simulate", people_index, *OPTIONS, "--targets", 40).out
+    assert all(len(line) <= 80 for line in out.partition("\n\n")[0].splitlines()) and "…" not in out
+
+
+def test_a_simulation_as_json(run, people_index, simulation):
+    content = json.loads(run("simulate", people_index, *OPTIONS, "--targets", 40, "--json").out)
+    assert list(content) == ["complete", "original", "present", "table", "curves"] and content["complete"]
+    assert content["table"] == json.loads(simulation.table.write_json())
+    cells = simulation.cells
+    assert [(curve["adversary"], curve["facts"]) for curve in content["curves"]] == [
+        (cell.adversary, cell.facts) for cell in cells
+    ]
+    assert content["curves"][1]["curve"] == cells[1].claim_rates.curve().to_dicts()
+    assert content["curves"][1]["calibration"] == cells[1].calibration().to_dicts()
+
+
+def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_path, monkeypatch):
+    monkeypatch.setattr(simulate_module, "BATCH", 10)
+    attack, calls = simulate_module.attack_outcomes, []
+
+    def attack_two_batches(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return attack(*args)
+
+    monkeypatch.setattr(simulate_module, "attack_outcomes", attack_two_batches)
+    command = ("simulate", people_index, *OPTIONS, "--targets", 40, "--save", tmp_path / "run")
+    interrupted = run(*command)
+    assert interrupted.code == 3 and "20 targets (interrupted)" in interrupted.out
+    resumed = run(*command)
+    assert resumed.code == 0 and "40 targets;" in resumed.out
+    assert resumed.out == run("simulate", people_index, *OPTIONS, "--targets", 40).out
+    assert len(calls) == 3 + 2 + 4
+
+
+def test_adversaries_are_described_by_their_options(run, people_index):
+    for items in ("rarest", "popular", "outside-top-20", "outside_top(20)"):
+        outcome = run(
+            "simulate", people_index, "--knows", 3, "--items", items, "--value-error", "none", "--targets", 10
+        )
+        assert outcome.code == 0
+        assert "no values" in outcome.out and items.split("-")[0].split("_")[0] in outcome.out
