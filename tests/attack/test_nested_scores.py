@@ -1,7 +1,6 @@
 """Nested attacks: the first few facts of each aux, in one walk, give what the facts one by one would give."""
 
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import standout as so
-from standout.attack.kernels import simd_scores as lanes
 
 COMPILED = not numba.config.DISABLE_JIT
 START = datetime(2005, 3, 1)
@@ -328,81 +326,3 @@ def test_a_dense_release_can_be_nested():
     auxes = draws(rng, release, [f"i{i}" for i in range(4)], 8)
     check(so.ScoreboardRH(), release, auxes, [1, 2, 3, 4], "42")
     check(so.ScoreboardRH(), release, auxes[:1], [1, 2, 3, 4], "42", top=300)
-
-
-# The vector instructions against the plain Python that says what they do.
-
-VALUE_BITS, TIME_BITS, PLACES = 3, 5, 8_192
-
-
-if COMPILED:
-
-    @numba.njit
-    def compiled_step(word, low, high, value_bits, time_bits, a, b, c, scores, sums, least, highest):
-        return lanes.step(word, low, high, value_bits, time_bits, a, b, c, scores, sums, least, highest)
-
-    @numba.njit
-    def compiled_above(scores, place, least):
-        return lanes.above(scores, place, least)
-
-    @numba.njit
-    def compiled_peaks(scores, group, out):
-        lanes.peaks(scores, group, out)
-
-
-needs_compiler = pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-
-
-def workplace(seed, word_type=np.uint32):
-    """Random words, tables for them, and scores so far."""
-    rng = np.random.default_rng(seed)
-    places = np.sort(rng.choice(PLACES, 100, replace=False))
-    low_bits = rng.integers(0, 2 ** (VALUE_BITS + TIME_BITS), 100)
-    return SimpleNamespace(
-        word=((places << (VALUE_BITS + TIME_BITS)) + low_bits).astype(word_type),
-        a=rng.random(2**VALUE_BITS * 8, np.float32),
-        b=rng.random(2**VALUE_BITS * 8, np.float32),
-        c=rng.random(2**TIME_BITS * 8, np.float32),
-        scores=rng.random(PLACES * 8, np.float32),
-        sums=rng.random((2, 8)) * 10,
-        least=(2.2 + 0.8 * rng.random(8)).astype(np.float32),
-        highest=np.full(8, 9, np.float32),
-    )
-
-
-def stepped(step, at, low, high):
-    tables = at.a, at.b, at.c, at.scores, at.sums, at.least, at.highest
-    return bool(step(at.word, low, high, VALUE_BITS, TIME_BITS, *tables))
-
-
-@needs_compiler
-@settings(max_examples=40)
-@given(seed=SEEDS, low=st.integers(0, 100), count=st.integers(0, 40), wide=st.booleans())
-def test_a_compiled_step_does_what_the_plain_one_does(seed, low, count, wide):
-    one, other = (workplace(seed, np.uint64 if wide else np.uint32) for _ in range(2))
-    risen = stepped(lanes._step, one, low, min(low + count, 100))
-    assert stepped(compiled_step, other, low, min(low + count, 100)) == risen
-    for name in ("scores", "sums", "highest"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6, err_msg=name)
-
-
-@needs_compiler
-@settings(max_examples=20)
-@given(seed=SEEDS)
-def test_a_compiled_look_above_sees_what_the_plain_one_sees(seed):
-    at = workplace(seed)
-    at.least[:] = at.scores[:8] + np.array([0, 0, 0, 0.1, -0.1, 0, 9, -9], np.float32)
-    for place in (0, 1, 77, PLACES - 1):
-        assert compiled_above(at.scores, place, at.least) == lanes._above(at.scores, place, at.least)
-    assert lanes._above(at.scores, 0, at.least) == 0b10110111
-
-
-@needs_compiler
-@pytest.mark.parametrize("group", [1, 2, 32, 8_192])
-def test_compiled_peaks_are_the_plain_ones(group):
-    at = workplace(group)
-    one, other = (np.full(PLACES * 8, -1, np.float32) for _ in range(2))
-    lanes._peaks(at.scores, group, one)
-    compiled_peaks(at.scores, group, other)
-    np.testing.assert_array_equal(one, other)
-    assert (one[: PLACES // group * 8] >= 0).all() and (one[PLACES // group * 8 :] == -1).all()

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 import naive
 import standout as so
-from standout.core.jit import kernel
-from standout.neighbours import bit_counters as planes
 from standout.theory.sparsity import EPSILONS, Sparsity, sparsity
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -388,65 +386,6 @@ def test_progress_is_told_and_what_it_raises_ends_the_search(release):
         for threads in (1, 2):
             with pytest.raises(KeyboardInterrupt):
                 sparsity(release, threads=threads, progress=stop)
-
-
-# The instructions written by hand, beside what they stand for.
-
-
-@kernel
-def counted(bits, row, end, column, out, digits):
-    planes.add_rows(bits, row, 0, end, column, out, digits)
-
-
-@kernel
-def looked(digits_, digits, needed, limit, out):
-    return planes.reached(digits_, digits, needed, limit, out)
-
-
-@kernel
-def passed(counter, begin, needed, limit):
-    planes.fetch(counter, begin)
-    return planes.any_above(counter, begin, needed, limit)
-
-
-def numbers(digits, high):
-    """The 256 counters that planes stand for."""
-    bits = np.unpackbits(digits.reshape(-1, planes.WORDS)[:high].view(np.uint8), axis=1, bitorder="little")
-    return (bits.astype(np.int64) << np.arange(high)[:, None]).sum(axis=0)
-
-
-@pytest.mark.parametrize("count", [0, 16, 64, 304])
-def test_planes_count_rows_and_tell_who_has_reached_what(count):
-    draw = np.random.default_rng(count)
-    bits, digits = planes.aligned(50 * planes.WORDS), planes.aligned(12 * planes.WORDS)
-    bits[:] = draw.integers(0, 2**63, len(bits), np.uint64) << np.uint64(1)
-    row = np.append(draw.integers(0, 40, count), np.zeros(planes.AHEAD, int)).astype(np.uint32)
-    high = max(4, count.bit_length())
-    counted(bits, row, count, 10, digits, high)
-    rows = np.unpackbits(bits.reshape(-1, planes.WORDS).view(np.uint8), axis=1, bitorder="little")
-    expected = rows[row[:count] + 10].sum(axis=0)
-    assert numbers(digits, high).tolist() == expected.tolist()
-    limit, out = planes.aligned(12 * planes.WORDS), planes.aligned(planes.WORDS)
-    limit[:] = draw.integers(0, 2**63, len(limit), np.uint64)
-    own = numbers(limit, high)
-    for needed in {0, 1, count // 2, max(count - 1, 0), 2**high - 1}:
-        hit = (expected >= needed) | (expected >= own)
-        assert looked(digits, high, needed, limit, out) == hit.any()
-        assert numbers(out, 1).tolist() == hit.tolist()
-
-
-@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
-def test_any_above_looks_at_one_column(kind):
-    counter, limit = np.zeros(768, kind), np.full(768, np.iinfo(kind).max, kind)
-    assert not passed(counter, 256, 1, limit)
-    counter[[255, 512]] = 9
-    assert not passed(counter, 256, 1, limit)
-    for lane in (256, 300, 511):
-        counter[lane] = 5
-        assert passed(counter, 256, 5, limit) and not passed(counter, 256, 6, limit)
-        limit[lane] = 5
-        assert passed(counter, 256, 6, limit)
-        counter[lane], limit[lane] = 0, np.iinfo(kind).max
 
 
 # Real data.

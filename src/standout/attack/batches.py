@@ -8,13 +8,13 @@ import numpy as np
 from standout.attack.kernels.block_scores import BlockWorkspace, QuerySummaries, score_queries
 from standout.attack.kernels.conjunction import Workspace, minimum_similarities, new_workspace
 from standout.attack.kernels.nested_scores import NestedWorkspace, QueryGroups, score_prefixes
-from standout.attack.kernels.simd_scores import LANES
 from standout.attack.queries import Queries, prefix_queries
 from standout.attack.verdict import VerdictColumns, VerdictRow
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
+from standout.core.simd import LANES
 from standout.core.threads import run_in_slices
 
 __all__ = ["run_1a", "run_1b", "run_1b_nested"]

@@ -15,7 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.core.jit import Array, Flag, Int, inline, kernel, subroutine
-from standout.neighbours.bit_counters import AHEAD, GROUP, LANES, LOW, WORDS, add_rows, aligned, reached
+from standout.core.simd import (
+    LOW_PLANES,
+    PLANE_BITS,
+    PLANE_WORDS,
+    ROW_GROUP,
+    ROWS_AHEAD,
+    count_rows,
+    counters_reaching,
+)
+from standout.neighbours.bit_counters import aligned
 
 __all__ = [
     "BATCH", "ENTRIES", "TILE", "Best", "Tile", "Work", "count_at", "digits_of", "fill", "gather",
@@ -85,9 +94,9 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> "Work":
-        rows = max(longest, ENTRIES) + (BATCH + 1) * GROUP + AHEAD
+        rows = max(longest, ENTRIES) + (BATCH + 1) * ROW_GROUP + ROWS_AHEAD
         row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
-        planes, digits, limit, hit = (aligned(DIGITS * WORDS) for _ in range(4))
+        planes, digits, limit, hit = (aligned(DIGITS * PLANE_WORDS) for _ in range(4))
         return cls(row, common, np.zeros((2, BATCH + 1), np.int64), planes, digits, limit, hit)
 
 
@@ -126,14 +135,14 @@ def fill(start: Array, other: Array, value: Array, low: Array, high: Array, tile
     levels = kinds - 1
     bits[:] = 0
     for lane in range(len(place)):
-        at = lane // LANES * rows * WORDS + ((lane % LANES) >> WORD_BITS)
+        at = lane // PLANE_BITS * rows * PLANE_WORDS + ((lane % PLANE_BITS) >> WORD_BITS)
         record, bit = place[lane], U1 << (U(lane) & U63)
         for p in range(start[record], start[record + 1]):
             key = np.int64(other[p]) * kinds
-            bits[at + np.int64(row[key + levels]) * WORDS] |= bit
+            bits[at + np.int64(row[key + levels]) * PLANE_WORDS] |= bit
             for level in range(levels):
                 if low[level] <= value[p] <= high[level]:
-                    bits[at + np.int64(row[key + level]) * WORDS] |= bit
+                    bits[at + np.int64(row[key + level]) * PLANE_WORDS] |= bit
 
 
 @kernel
@@ -172,13 +181,13 @@ def nearest(
             needed = least_needed(similar[q], union[q], stands, own, least[k], sets, first)
             if min(needed, lowest) > min(n, own, most[k]):
                 continue
-            add_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
-            if not reached(planes, high, min(needed, (1 << high) - 1), limit, hit):
+            count_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
+            if not counters_reaching(planes, high, min(needed, (1 << high) - 1), limit, hit):
                 continue
             if not exact:
-                add_rows(bits, common, ends[1, i], ends[1, i + 1], k * rows, digits, high)
-            for w in range(WORDS):
-                lane, left = k * LANES + 64 * w, hit[w]
+                count_rows(bits, common, ends[1, i], ends[1, i + 1], k * rows, digits, high)
+            for w in range(PLANE_WORDS):
+                lane, left = k * PLANE_BITS + 64 * w, hit[w]
                 while left:
                     while not left & U255:
                         left >>= U8
@@ -211,7 +220,7 @@ def gather(
             found = table[U(other[p]) * U(kinds) + (U(value[p]) if by_level else last)]
             row[n] = found
             n += U(found != 0)
-        whole = (n + U(GROUP - 1)) & ~U(GROUP - 1)
+        whole = (n + U(ROW_GROUP - 1)) & ~U(ROW_GROUP - 1)
         for j in range(n, whole):
             row[j] = 0
         n = whole
@@ -229,9 +238,9 @@ def _limits(
     """
     most = (1 << high) - 1
     lowest = most
-    limit[: high * WORDS] = U(0)
-    for i in range(LANES):
-        lane = k * LANES + i
+    limit[: high * PLANE_WORDS] = U(0)
+    for i in range(PLANE_BITS):
+        lane = k * PLANE_BITS + i
         needed = most
         if lane < len(length):
             stands = place[lane] < foremost
@@ -239,7 +248,7 @@ def _limits(
             needed = min(needed, most)
             lowest = min(lowest, needed)
         for p in range(high):
-            limit[p * WORDS + (i >> WORD_BITS)] |= ((U(needed) >> U(p)) & U1) << (U(i) & U63)
+            limit[p * PLANE_WORDS + (i >> WORD_BITS)] |= ((U(needed) >> U(p)) & U1) << (U(i) & U63)
     return lowest
 
 
@@ -255,7 +264,7 @@ def merge(best: Best, begin: Int, theirs: Best) -> None:
 @inline
 def digits_of(number: Int) -> Int:
     """How many binary digits a counter needs that reaches this number."""
-    found = LOW
+    found = LOW_PLANES
     while (number >> found) > 0:
         found += 1
     return found
@@ -281,9 +290,9 @@ def least_needed(
 @inline
 def count_at(planes: Array, lane: Int, high: Int) -> Int:
     """The counter of a lane."""
-    found, w, bit = U(0), (lane % LANES) >> WORD_BITS, U(lane) & U63
+    found, w, bit = U(0), (lane % PLANE_BITS) >> WORD_BITS, U(lane) & U63
     for p in range(high):
-        found |= ((planes[p * WORDS + w] >> bit) & U1) << U(p)
+        found |= ((planes[p * PLANE_WORDS + w] >> bit) & U1) << U(p)
     return np.int64(found)
 
 

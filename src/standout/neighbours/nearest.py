@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
+from standout.core.simd import PLANE_BITS, PLANE_WORDS
 from standout.core.threads import run_in_slices
-from standout.neighbours.bit_counters import LANES, WORDS, aligned, roomy
+from standout.neighbours.bit_counters import aligned, roomy
 from standout.neighbours.bitmap_kernels import (
     BATCH,
     ENTRIES,
@@ -236,9 +237,9 @@ def _lacks(release: Release, rule: Rule) -> bool:
 
 def _columns(release: Release, rule: Rule) -> int:
     """How many columns a tile has: a power of two, so that its bitmap has no more than ROOM bytes."""
-    columns, rows = TILE // LANES, release.n_items * rule.kinds
-    entries = -(-release.n_entries * LANES // release.n_records) * rule.kinds
-    while columns > 1 and min(rows, columns * entries) * columns * LANES // 8 > ROOM:
+    columns, rows = TILE // PLANE_BITS, release.n_items * rule.kinds
+    entries = -(-release.n_entries * PLANE_BITS // release.n_records) * rule.kinds
+    while columns > 1 and min(rows, columns * entries) * columns * PLANE_BITS // 8 > ROOM:
         columns //= 2
     return columns
 
@@ -256,7 +257,7 @@ def _batches(lengths: Ints) -> Ints:
 def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
     """The records of each tile, in the order of lengths: neighbouring columns, or some from everywhere."""
     order = np.argsort(lengths, kind="stable")
-    cut = [order[at : at + LANES] for at in range(0, len(order), LANES)]
+    cut = [order[at : at + PLANE_BITS] for at in range(0, len(order), PLANE_BITS)]
     if not mutual:
         tiles = -(-len(cut) // columns)
         return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
@@ -272,14 +273,16 @@ def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
 def _laid(release: Release, rule: Rule, entries: Entries, place: Ints) -> Tile:
     """The tile of these records."""
     start, other, value, _ = entries
-    length, ends = release.lengths[place], np.arange(0, len(place), LANES)
+    length, ends = release.lengths[place], np.arange(0, len(place), PLANE_BITS)
     least, most = length[ends], length[np.append(ends[1:], len(place)) - 1]
     head = np.minimum.reduceat(place, ends)
     low, high = rule.levels
     row = np.zeros(release.n_items * rule.kinds, np.uint32)
     mark(start, other, value, place, low, high, rule.kinds, row)
     rows = number(row, np.argsort(release.rank), rule.kinds)
-    tile = Tile(place, length, least, most, head, row, aligned(rows * len(least) * WORDS), rows, rule.kinds)
+    tile = Tile(
+        place, length, least, most, head, row, aligned(rows * len(least) * PLANE_WORDS), rows, rule.kinds
+    )
     fill(start, other, value, low, high, tile)
     return tile
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.neighbours.bit_counters import LANES, add_rows, any_above, fetch
+from standout.core.simd import PLANE_BITS, any_counter_reaches, count_rows, prefetch
 from standout.neighbours.bitmap_kernels import (
     TILE,
     Best,
@@ -143,11 +143,11 @@ def nearest_ranged(
             k = middle + step if middle + step < columns else columns - 1 - step
             stands = neighbour[q] < head[k]
             needed = least_needed(similar[q], union[q], stands, own, least[k], False, over_first)
-            if not any_above(counter, k * LANES, needed, limit):
+            if not any_counter_reaches(counter, k * PLANE_BITS, needed, limit):
                 continue
             if not over_first:
-                add_rows(bits, common, ends[1, i], ends[1, i + 1], k * rows, digits, high)
-            for lane in range(k * LANES, min((k + 1) * LANES, len(place))):
+                count_rows(bits, common, ends[1, i], ends[1, i + 1], k * rows, digits, high)
+            for lane in range(k * PLANE_BITS, min((k + 1) * PLANE_BITS, len(place))):
                 count = np.int64(counter[lane])
                 if count < min(needed, np.int64(limit[lane])) or place[lane] == record:
                     continue
@@ -193,7 +193,7 @@ def _count(
         begin[i] = first[bucket + (U(least) >> off)]
         end[i] = first[bucket + (U(most) >> off) + U1]
         for line in range(LINES):
-            fetch(word, begin[i] + line * LINE)
+            prefetch(word, begin[i] + line * LINE)
     key_at, lanes = U(LANE_BITS + second_bits), U(TILE - 1)
     levels = (U1 << U(second_bits)) - U1
     for i in range(n):

@@ -20,13 +20,12 @@ from standout.core.jit import (
     Flag,
     Int,
     Real,
-    float_of_bits,
     inline,
     kernel,
-    multiply_add,
     subroutine,
     summing_subroutine,
 )
+from standout.core.simd import multiply_add
 from standout.release.postings import BLOCK_BITS, Postings
 from standout.similarity.lookup_tables import KernelTables
 
@@ -528,7 +527,9 @@ def _power(x: Real, factor: Real, rest: Real, lowest: Real) -> Real:
     whole = np.int32(y - HALF)
     r = multiply_add(x, rest, y - np.float32(whole))
     upper = multiply_add(r, multiply_add(r, multiply_add(r, C5, C4), C3), C2)
-    return float_of_bits((whole + BIAS) << POINT) * multiply_add(r, multiply_add(r, upper, C1), C0)
+    return np.int32((whole + BIAS) << POINT).view(np.float32) * multiply_add(
+        r, multiply_add(r, upper, C1), C0
+    )
 
 
 @summing_subroutine

@@ -31,9 +31,9 @@ from standout.attack.kernels.block_scores import (
     scale_of,
     thin,
 )
-from standout.attack.kernels.simd_scores import LANES, above, peaks, step
-from standout.core.jit import Array, Flag, Int, Real, kernel, multiply_add, subroutine
-from standout.release.postings import Postings
+from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
+from standout.core.simd import LANES, add_fact, lane_peaks, lanes_reaching, multiply_add
+from standout.release.postings import BLOCK_BITS, Postings
 from standout.similarity.lookup_tables import KernelTables
 
 __all__ = ["NestedWorkspace", "QueryGroups", "score_prefixes"]
@@ -167,7 +167,7 @@ def score_prefixes(
                             continue
                         if walk == BOUNDS:
                             if lanes > 1 and lane == 0:
-                                peaks(scores, BLOCK // SAMPLE, nest.flat)
+                                lane_peaks(scores, BLOCK // SAMPLE, nest.flat)
                             sample = scores if lanes == 1 else nest.flat
                             floor[j, lane] = bound(sample, lane, width, SAMPLE, best, top, steps)
                             continue
@@ -314,10 +314,12 @@ def _many(
     of_place = U(value_bits + time_bits)
     for begin in range(low, high, CHUNK):
         stop = min(begin + CHUNK, high)
-        if step(word, begin, stop, value_bits, time_bits, a, b, c, scores, sums, least, highest):
+        if add_fact(
+            word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest
+        ):
             for p in range(U(begin), U(stop)):
                 place = np.int64((U(word[p]) >> of_place) & U(BLOCK - 1))
-                risen = above(scores, place, least)
+                risen = lanes_reaching(scores, place, least)
                 lane = 0
                 while risen:
                     if risen & 1 and lane < lanes:
