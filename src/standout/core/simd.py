@@ -8,7 +8,13 @@ same bits. The intrinsics are used unless
 - llvmlite or Numba no longer has what they are written with, or
 - the compiler is off (NUMBA_DISABLE_JIT=1).
 
-GAINS
+Measured gain (time with fallbacks over time with intrinsics, one thread, minimum of five, in one run) on
+3 million entries (attacks) and 1 million entries (nearest neighbours):
+
+    several draws of the same facts (`ScoreboardRH.nested`)    4.6
+    one draw (`ScoreboardRH.nested`)                           1.7
+    `ScoreboardRH.attacks`, without and with probabilities     1.4, 2.1
+    nearest neighbours (`sparsity`), with values and dates     2.3, without 1.7
 
 The first group adds a fact to eight scores per record, one for each draw of the adversary's noise, that lie
 beside each other in one vector register ("lanes"). The second counts by bits: 256 counters beside each other
