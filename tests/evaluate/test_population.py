@@ -16,9 +16,10 @@ import naive
 import standout as so
 from standout.core.rng import generator
 from standout.evaluate.outcomes import NO_CLAIM, Outcomes
-from standout.evaluate.pairs import pair_similarities, similarities_to_all
+from standout.evaluate.pairs import pair_similarities
 from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
+from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
 from standout.facts import level_values
 from standout.release.model import Release
@@ -96,7 +97,7 @@ def test_with_nothing_changed_every_number_is_exactly_the_same(release, name):
     assert same(one, other)
     assert (one.original, other.original) == (None, release.fingerprint)
     assert [cell.present for cell in other.cells] == [1.0, 1.0]
-    assert [cell.random for cell in one.cells] == [cell.random for cell in other.cells]
+    assert [cell.random_guess for cell in one.cells] == [cell.random_guess for cell in other.cells]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +314,7 @@ def test_every_outcome_equals_its_slow_twin(parts, wrong, top, theta):
 def check_baselines(done, present, n, top):
     """A guess at one of n records is right with 1/n about those who are there."""
     for cell in done.cells:
-        rows = {(name, said): one for name, said, one in cell.rows(done.criteria, done.phi, done.budget)}
+        rows = {(name, said): one for name, said, one in done.measurements(cell)}
         assert rows["identified", ""].baseline == pytest.approx(present / n)
         assert rows["in_top", f"top={top}"].baseline == pytest.approx(present * min(1, top / n))
         assert rows["correct_claims", "phi=1.5"].baseline == pytest.approx(present / n)

@@ -18,7 +18,8 @@ import standout as so
 import standout.evaluate.simulate as simulation
 from standout.evaluate.claim_rates import ClaimRates
 from standout.evaluate.outcomes import NO_CLAIM, Outcomes
-from standout.evaluate.pairs import SimilarRecords, pair_similarities, revealed_items, similarities_to_all
+from standout.evaluate.pairs import pair_similarities, revealed_items
+from standout.evaluate.similar_records import SimilarRecords, similarities_to_all
 from standout.evaluate.simulate import simulate
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -212,7 +213,9 @@ def test_a_run_that_is_cut_short_says_what_it_has_and_goes_on_from_there(release
     assert stages == [("attacking", 5, 23), ("attacking", 10, 23)]
     batches, original = [], simulation.attack_outcomes
     monkeypatch.setattr(
-        simulation, "attack_outcomes", lambda *args: batches.append(args[3]) or original(*args)
+        simulation,
+        "attack_outcomes",
+        lambda *args, **options: batches.append(options["targets"]) or original(*args, **options),
     )
     rest = ask(save=tmp_path / "run")
     assert [len(targets) for targets in batches] == [5, 5, 3]  # what was done is not done again
@@ -249,7 +252,7 @@ def test_what_is_kept_can_be_told_apart_and_is_for_its_owner(release, tmp_path):
             ask(attack=attack)
     assert not same(ask(), ask(attack=so.ScoreboardRH(weights="one")))
     assert not same(ask(), ask(theta=0.9, similarity=so.Present()))
-    with pytest.raises(so.ParameterError, match="nowhere is not a folder"):
+    with pytest.raises(so.ParameterError, match="save must be in an existing folder"):
         ask(save=tmp_path / "nowhere" / "run")
 
 
@@ -372,7 +375,7 @@ def test_large_pieces_are_compared_piece_by_piece(release, monkeypatch):
     one, other = np.arange(40), np.arange(40)[::-1].copy()
     known = ADVERSARY.observe_all(release, np.flatnonzero(release.lengths >= 6)[:40])
     whole = revealed_items(release, one, other, known, so.Within())
-    monkeypatch.setattr("standout.evaluate.pairs.AT_ONCE", 50)
+    monkeypatch.setattr("standout.evaluate.pairs.ENTRIES_AT_ONCE", 50)
     for a, b in zip(whole, revealed_items(release, one, other, known, so.Within()), strict=True):
         assert np.array_equal(a, b)
 
@@ -477,7 +480,7 @@ def test_without_absent_targets_nothing_is_said_of_false_claims(release):
     done = simulate(release, ADVERSARY, targets=10, absent=False)
     assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(done.table["measure"])
     for ask in (done.cell().claim_rates.equal_error_rate, partial(done.cell().claim_rates.phi_for, 0.01)):
-        with pytest.raises(so.ParameterError, match="not tried with absent targets"):
+        with pytest.raises(so.ParameterError, match="no absent targets were attacked"):
             ask()
 
 
@@ -498,11 +501,11 @@ def test_claims_at_the_ceiling_are_not_told_apart_by_the_number_of_records():
 @pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, 14), so.Equal()], ids=str)
 def test_who_is_similar_is_the_same_for_large_releases(release, monkeypatch, similarity, theta):
     places = np.arange(120)
-    whole = SimilarRecords(release, similarity, theta).near(places, 0, 120)
-    monkeypatch.setattr("standout.evaluate.pairs.LARGE", 0)
-    monkeypatch.setattr("standout.evaluate.pairs.AHEAD", 50)
+    whole = SimilarRecords(release, similarity, theta).of(places, 0, 120)
+    monkeypatch.setattr("standout.evaluate.similar_records.LARGE_RELEASE", 0)
+    monkeypatch.setattr("standout.evaluate.similar_records.TARGETS_AHEAD", 50)
     asked = SimilarRecords(release, similarity, theta)
-    some = asked.near(places, 0, 40) | asked.near(places, 40, 80) | asked.near(places, 80, 120)
+    some = asked.of(places, 0, 40) | asked.of(places, 40, 80) | asked.of(places, 80, 120)
     assert whole.keys() == some.keys()
     assert all(np.array_equal(whole[place], some[place]) for place in whole)
 
@@ -544,11 +547,11 @@ def test_degenerate_releases_have_defined_results(name):
     ("options", "message"),
     [
         ({"targets": 0}, "targets must be a whole number ≥ 1"),
-        ({"targets": "some"}, "targets must be a number, all, or ids"),
-        ({"targets": ["nobody"]}, "no record of that id"),
+        ({"targets": "some"}, 'targets must be a number, "all", or a list'),
+        ({"targets": ["nobody"]}, "no record with this id"),
         ({"targets": None}, "targets must be a whole number"),
         ({"targets": 5.0}, "targets must be a whole number"),
-        ({"facts": 7}, "facts must be from 1 to the 6"),
+        ({"facts": 7}, "facts must be from 1 to 6"),
         ({"facts": []}, "facts must be from 1"),
         ({"facts": [0]}, "facts must be a whole number ≥ 1"),
         ({"precision": 0}, "precision must be above 0"),
@@ -570,7 +573,7 @@ def test_bad_questions_are_refused_by_name(release, options, message):
 
 def test_what_is_no_adversary_is_refused(release):
     for nobody in ([], {}, ["me"], None, {"a": 3}):
-        with pytest.raises(so.ParameterError, match="adversaries are"):
+        with pytest.raises(so.ParameterError, match="adversaries must be"):
             simulate(release, nobody, targets=5)
     with pytest.raises(so.ParameterError, match="no record can be a target"):
         simulate(release, so.Adversary(knows=1000), targets=5)

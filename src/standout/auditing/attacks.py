@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from standout.adversary import Adversary
 from standout.attack.scoreboard import ScoreboardRH
@@ -140,5 +139,4 @@ class _Halves:
 
 def measures(simulation: Simulation, cell: SimulationCell) -> Measures:
     """All measures of a cell by (measure, setting)."""
-    rows: Any = cell.rows(simulation.criteria, simulation.phi, simulation.budget)
-    return {(name, setting): estimate for name, setting, estimate in rows}
+    return {(name, setting): estimate for name, setting, estimate in simulation.measurements(cell)}

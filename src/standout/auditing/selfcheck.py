@@ -21,7 +21,7 @@ from standout.core.arrays import Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.evaluate.estimate_text import percent
-from standout.evaluate.outcomes import Criteria, attack_outcomes, claims
+from standout.evaluate.outcomes import Criteria, attack_outcomes, claim_eccentricities
 from standout.evaluate.pairs import pair_similarities
 from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
@@ -155,7 +155,7 @@ class SelfCheck:
         allowed = math.floor(self.budget * len(rest) + 1e-9)
         auxes = _auxes(self.release, self.people.known_facts(self.adversary, gone, self.seed))
         verdicts = ScoreboardRH().attacks(subset(self.release, keep), auxes, threads=self.threads)
-        hits, n = int(np.count_nonzero(claims(verdicts.columns) >= phi)), len(gone)
+        hits, n = int(np.count_nonzero(claim_eccentricities(verdicts.columns) >= phi)), len(gone)
         most = max(
             k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(rest) - allowed) >= RARE
         )

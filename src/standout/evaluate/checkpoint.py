@@ -1,4 +1,4 @@
-"""What a run has done so far, in a file: a run that was cut short goes on from there."""
+"""The checkpoint of a simulation: its outcomes so far, in a file, so that an interrupted run can resume."""
 
 import hashlib
 import json
@@ -17,58 +17,66 @@ from standout.evaluate.outcomes import Outcomes
 
 __all__ = ["Checkpoint"]
 
-OFTEN = 5.0
-"""Seconds between two writings."""
+SECONDS_BETWEEN_WRITES = 5.0
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """The outcomes of an earlier run with the same settings, for the targets that stand first; and where to
-    keep more. What they depend on is part of the file's name, and stands in it with the targets."""
+    """The outcomes of an earlier run with the same settings, and where to save more.
+
+    The file's name contains a hash of everything that the outcomes depend on. The file repeats these settings
+    and lists the targets; outcomes are reused only if both agree.
+    """
 
     path: Path | None
     settings: str
-    places: Ints
+    targets: Ints
     outcomes: Outcomes | None
     written: float = 0.0
 
     @classmethod
-    def of(cls, path: Path | None, settings: list[object], places: Ints) -> "Checkpoint":
-        """What was kept for these targets, as far as it is about the same ones."""
-        told = json.dumps(settings)
+    def load(cls, path: Path | None, settings: list[object], targets: Ints) -> "Checkpoint":
+        """The checkpoint for these settings and targets; empty if there is none or it is damaged."""
+        text = json.dumps(settings)
         if path is None:
-            return cls(None, told, places, None)
+            return cls(None, text, targets, None)
         if not path.parent.is_dir():
-            raise ParameterError(f"{path.parent} is not a folder")
-        own = path.with_name(f"{path.name}.{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}.npz")
-        try:
-            with own.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                n = len(stored["places"])
-                fits = str(stored["settings"]) == told and np.array_equal(stored["places"], places[:n])
-                found = Outcomes(*(stored[field.name] for field in fields(Outcomes))) if fits else None
-        except (OSError, EOFError, KeyError, ValueError, BadZipFile):
-            found = None
-        return cls(own, told, places, found, time.monotonic())
+            raise ParameterError(f"save must be in an existing folder; {path.parent} is not a folder")
+        digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        file = path.with_name(f"{path.name}.{digest}.npz")
+        return cls(file, text, targets, _stored_outcomes(file, text, targets), time.monotonic())
 
-    def part(self, low: int, high: int) -> Outcomes | None:
-        """The outcomes of targets low … high - 1, if they were kept."""
+    def outcomes_of(self, low: int, high: int) -> Outcomes | None:
+        """The outcomes of targets low … high - 1; None if they are not in the checkpoint."""
         if self.outcomes is None or len(self.outcomes) < high:
             return None
         return self.outcomes.slice(low, high)
 
-    def keep(self, parts: list[Outcomes], now: bool = False) -> None:
-        """Writes what is done, now and then or now; put in place in one step."""
-        done = sum(map(len, parts))
-        old = 0 if self.outcomes is None else len(self.outcomes)
-        if self.path is None or done <= old or (not now and time.monotonic() - self.written < OFTEN):
+    def save(self, parts: list[Outcomes], now: bool = False) -> None:
+        """Write the outcomes so far, every few seconds or now; an atomic replacement of the file."""
+        n_done = sum(map(len, parts))
+        n_stored = 0 if self.outcomes is None else len(self.outcomes)
+        is_due = now or time.monotonic() - self.written >= SECONDS_BETWEEN_WRITES
+        if self.path is None or n_done <= n_stored or not is_due:
             return
         self.outcomes = Outcomes.concatenate(parts)
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
         new = self.path.with_suffix(f".{os.getpid()}")
         try:
             with open_private(new) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
-                np.savez(file, settings=np.array(self.settings), places=self.places[:done], **columns)
+                np.savez(file, settings=np.array(self.settings), targets=self.targets[:n_done], **columns)
             new.replace(self.path)
         except OSError as error:
             raise StandoutError(f"{self.path} cannot be written: {error.strerror}") from error
         self.written = time.monotonic()
+
+
+def _stored_outcomes(file: Path, settings: str, targets: Ints) -> Outcomes | None:
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            same_targets = np.array_equal(stored["targets"], targets[: len(stored["targets"])])
+            if str(stored["settings"]) != settings or not same_targets:
+                return None
+            return Outcomes(*(stored[field.name] for field in fields(Outcomes)))
+    except (OSError, EOFError, KeyError, ValueError, BadZipFile):
+        return None

@@ -1,8 +1,7 @@
-"""Claims at φ: how often they are right, wrong, or made of somebody who is not there  [Definitions 2 and 3].
+"""Claims at each φ: correct, wrong, or about an absent target  [Definitions 2 and 3].
 
-A record is claimed if its eccentricity is at least φ. The higher φ, the fewer are claimed wrongly and the
-fewer are found. Trials are by target and draw; several draws of one target count as one trial, which
-succeeds in part.
+The adversary claims a record if its eccentricity is at least φ. A higher φ gives fewer wrong claims, and
+fewer correct ones. A trial is a target; several draws of one target are one trial that succeeds in part.
 """
 
 from dataclasses import dataclass
@@ -17,15 +16,15 @@ from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.outcomes import Outcomes
 
-__all__ = ["ClaimRates", "RatesAtPhi", "rates_at"]
+__all__ = ["ROUNDING", "ClaimRates", "EqualErrorRate", "RatesAtPhi"]
 
 POINTS = 200
 ROUNDING = 1e-5
-"""The share by which eccentricities of the same scores may differ."""
+"""Relative difference up to which two eccentricities may come from the same scores."""
 
 
 class RatesAtPhi(NamedTuple):
-    """Of present targets: found, claimed as somebody else, not claimed. Of absent ones: falsely claimed."""
+    """Shares of present targets (correct claim, wrong claim, no claim) and of absent targets (claimed)."""
 
     correct_claims: Estimate
     wrong_claims: Estimate
@@ -33,12 +32,26 @@ class RatesAtPhi(NamedTuple):
     absent_claims: Estimate
 
 
+class EqualErrorRate(NamedTuple):
+    """The φ at which present targets are missed as often as absent ones are claimed, and that rate."""
+
+    phi: float
+    rate: float
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimRates:
-    """What each φ would give: claims by target and draw, whether they are right, and claims of the absent.
+    """The rates of claims at any φ.
 
-    A φ that is chosen lies above all claims that differ by no more than a share `slack`, and by rounding.
+    Parameters
+    ----------
+    eccentricity, identified, absent_eccentricity
+        As in `Outcomes`, by target and draw.
+    slack
+        A φ that is chosen lies above all eccentricities that differ by no more than this share, and rounding.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> present, absent = np.array([[3.0], [2.0], [0.5], [-1.0]]), np.array([[0.2], [0.9], [0.4], [-1.0]])
     >>> rates = ClaimRates(present, np.array([[1.0], [1.0], [0.0], [0.0]]), absent)
@@ -53,99 +66,104 @@ class ClaimRates:
 
     @classmethod
     def of(cls, outcomes: Outcomes) -> "ClaimRates":
-        """With some slack: the highest eccentricity of N records is N/√(N − 1), so that present and absent
-        targets, with N and N − 1, differ by 1/2N where nothing else tells them apart."""
+        """The claim rates of outcomes, with enough slack for the difference between N and N − 1 records.
+
+        The highest possible eccentricity among N records is N/√(N − 1). Present and absent targets have N and
+        N − 1 candidates, so their eccentricities may differ by 1/2N for no other reason.
+        """
         n = float(outcomes.candidates.min(initial=np.inf))
-        return cls(
-            outcomes.eccentricity,
-            outcomes.identified,
-            outcomes.absent_eccentricity,
-            2.0 / max(n, 2.0) if n < np.inf else 0.0,
-        )
+        slack = 2.0 / max(n, 2.0) if n < np.inf else 0.0
+        return cls(outcomes.eccentricity, outcomes.identified, outcomes.absent_eccentricity, slack)
 
     @property
     def has_absent(self) -> bool:
-        """Whether it was tried with absent targets, too."""
+        """Whether absent targets were attacked, too."""
         return bool(self.absent_eccentricity.size) and not bool(np.isnan(self.absent_eccentricity).any())
 
     def at(self, phi: float) -> RatesAtPhi:
         """The rates at one φ."""
-        claimed = self.eccentricity >= phi
-        found, wrong = claimed & (self.identified == 1.0), claimed & (self.identified < 1.0)
-        false = self.absent_eccentricity >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
-        return RatesAtPhi(*(_rate(hits) for hits in (found, wrong, ~claimed, false)))
+        is_claim, is_correct = self.eccentricity >= phi, self.identified == 1.0
+        absent_claim = self.absent_eccentricity >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
+        return RatesAtPhi(
+            correct_claims=_rate(is_claim & is_correct),
+            wrong_claims=_rate(is_claim & (self.identified < 1.0)),
+            no_claim=_rate(~is_claim),
+            absent_claims=_rate(absent_claim),
+        )
 
     def phi_for(self, budget: float) -> float:
-        """The least φ at which at most this share of absent targets is claimed."""
+        """The smallest φ at which at most this share of absent targets is claimed."""
         if not 0 <= budget < 1:
             raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
-        self._check()
-        claims = np.sort(self.absent_eccentricity.ravel())[::-1]
-        allowed = int(np.floor(budget * len(claims) + 1e-9))
-        least = float(claims[allowed]) if allowed < len(claims) else -1.0
-        return float(self._past(np.array([least]))[0]) if least >= 0 else 0.0
+        self._check_has_absent()
+        highest_first = np.sort(self.absent_eccentricity.ravel())[::-1]
+        allowed = int(np.floor(budget * len(highest_first) + 1e-9))
+        rejected = float(highest_first[allowed]) if allowed < len(highest_first) else -1.0
+        return float(self._just_above(np.array([rejected]))[0]) if rejected >= 0 else 0.0
 
-    def _past(self, claims: Floats) -> Floats:
-        """Just above these claims."""
-        return np.asarray(np.nextafter(claims * (1.0 + self.slack + ROUNDING), np.inf))
+    def equal_error_rate(self) -> EqualErrorRate:
+        """The φ at which present targets are missed as often as absent ones are claimed, and that rate.
 
-    def _check(self) -> None:
-        if not self.has_absent:
-            raise ParameterError("it was not tried with absent targets: simulate with absent=True")
-
-    def equal_error_rate(self) -> tuple[float, float]:
-        """(φ, rate): where present targets are missed as often as absent ones are claimed.
-
-        Both rates move in steps: it is the φ at which the larger of them is least, and that rate.
+        Both rates move in steps: this is the φ at which the larger of them is smallest.
         """
-        self._check()
-        curve = self._steps()
-        worst = np.maximum(1.0 - curve.found, curve.false)
-        best = int(np.argmin(worst))
-        return float(curve.phi[best]), float(worst[best])
+        self._check_has_absent()
+        steps = self._steps()
+        larger = np.maximum(1.0 - steps.correct, steps.absent)
+        best = int(np.argmin(larger))
+        return EqualErrorRate(float(steps.phi[best]), float(larger[best]))
 
     def curve(self, points: int = POINTS) -> pl.DataFrame:
-        """phi, found, wrong, silent and false, at up to so many φ from 0 to where nothing is claimed."""
+        """The rates at up to `points` values of φ, from 0 to where nothing is claimed.
+
+        Columns: phi, correct_claims, wrong_claims, no_claim and, if absent targets were attacked,
+        absent_claims.
+        """
         steps = self._steps()
         chosen = np.unique(np.linspace(0, len(steps.phi) - 1, min(points, len(steps.phi))).astype(np.int64))
-        found, wrong, false = steps.found[chosen], steps.wrong[chosen], steps.false[chosen]
-        silent = np.maximum(1 - found - wrong, 0.0)
+        correct, wrong = steps.correct[chosen], steps.wrong[chosen]
         columns = {
             "phi": steps.phi[chosen],
-            "correct_claims": found,
+            "correct_claims": correct,
             "wrong_claims": wrong,
-            "no_claim": silent,
+            "no_claim": np.maximum(1 - correct - wrong, 0.0),
         }
-        return pl.DataFrame(columns | ({"absent_claims": false} if self.has_absent else {}))
+        return pl.DataFrame(columns | ({"absent_claims": steps.absent[chosen]} if self.has_absent else {}))
+
+    def _just_above(self, eccentricities: Floats) -> Floats:
+        return np.asarray(np.nextafter(eccentricities * (1.0 + self.slack + ROUNDING), np.inf))
+
+    def _check_has_absent(self) -> None:
+        if not self.has_absent:
+            raise ParameterError("no absent targets were attacked: simulate with absent=True")
 
     def _steps(self) -> "_Steps":
         absent = self.absent_eccentricity.ravel() if self.has_absent else np.empty(0)
-        claim, right = self.eccentricity.ravel(), self.identified.ravel() == 1.0
-        levels = np.unique(np.concatenate([claim, absent]))
-        levels = levels[levels >= 0]
-        phi = np.concatenate([[0.0], self._past(levels)])
-        found, wrong = _above(claim[right], phi, claim.size), _above(claim[~right], phi, claim.size)
-        return _Steps(phi, found, wrong, _above(absent, phi, absent.size))
+        present, is_correct = self.eccentricity.ravel(), self.identified.ravel() == 1.0
+        levels = np.unique(np.concatenate([present, absent]))
+        phi = np.concatenate([[0.0], self._just_above(levels[levels >= 0])])
+        return _Steps(
+            phi,
+            _shares_above(present[is_correct], phi, present.size),
+            _shares_above(present[~is_correct], phi, present.size),
+            _shares_above(absent, phi, absent.size),
+        )
 
 
 class _Steps(NamedTuple):
+    """The shares of correct, wrong and absent claims at every φ where one of them changes."""
+
     phi: Floats
-    found: Floats
+    correct: Floats
     wrong: Floats
-    false: Floats
+    absent: Floats
 
 
-def _above(claims: Floats, phi: Floats, n: int) -> Floats:
-    """The share of n that is claimed at each φ."""
-    ordered = np.sort(claims)
+def _shares_above(eccentricities: Floats, phi: Floats, n: int) -> Floats:
+    """For each φ how many of these eccentricities reach it, as a share of n."""
+    ordered = np.sort(eccentricities)
     return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
 
 
-def _rate(hits: NDArray[np.bool_]) -> Estimate:
-    """The rate of trials that may succeed in part: a target's draws are one trial."""
-    return rate(min(float(hits.mean(axis=1).sum()), len(hits)), len(hits))
-
-
-def rates_at(outcomes: Outcomes, phi: float) -> RatesAtPhi:
-    """The rates of claims at one φ."""
-    return ClaimRates.of(outcomes).at(phi)
+def _rate(successes: NDArray[np.bool_]) -> Estimate:
+    """The rate by target; the draws of one target are one trial that may succeed in part."""
+    return rate(min(float(successes.mean(axis=1).sum()), len(successes)), len(successes))

@@ -1,4 +1,4 @@
-"""A number with its uncertainty: what was seen, between what it may lie, and what guessing would give."""
+"""Numbers with their uncertainty: a value, its 95 % interval, the number of trials, and the baseline."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,27 @@ __all__ = ["CONFIDENCE", "Estimate", "mean", "median", "rate", "student"]
 
 CONFIDENCE = 0.95
 GRID = np.polynomial.legendre.leggauss(64)
+NORMAL_FROM = 1000
+"""From this many values on, the interval of a median uses the normal approximation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A rate or a mean, with the ends of its interval. `baseline` is what somebody reaches who only guesses.
+    """A rate, mean or median with its interval.
 
+    Attributes
+    ----------
+    value
+        The estimate.
+    low, high
+        The ends of the 95 % confidence interval; not finite where it is unknown.
+    n
+        Number of trials.
+    baseline
+        The value that guessing without knowledge reaches; None if there is no such value.
+
+    Examples
+    --------
     >>> rate(843, 1000, baseline=1 / 480_189)
     Estimate(value=0.843, low=0.819..., high=0.864..., n=1000, baseline=2.08...e-06)
     >>> print(rate(843, 1000))
@@ -35,8 +50,8 @@ class Estimate:
 
     def __str__(self) -> str:
         digits = 3 if max(abs(self.low), abs(self.high)) < 10 else 1
-        ends = f"{self.low:,.{digits}f} to {self.high:,.{digits}f}"
-        return f"{self.value:,.{digits}f} ({ends}, n = {self.n:,})"
+        interval = f"{self.low:,.{digits}f} to {self.high:,.{digits}f}"
+        return f"{self.value:,.{digits}f} ({interval}, n = {self.n:,})"
 
     @property
     def width(self) -> float:
@@ -49,8 +64,8 @@ def rate(successes: float, n: int, baseline: float | None = None, confidence: fl
 
     (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
 
-    A trial may succeed in part: a best guess among t that tie counts 1/t. Outcomes then vary less than the
-    formula assumes, and the interval is wider than it need be. Of no trials nothing is known: 0 to 1.
+    A trial may succeed in part: the right record in a tie of t counts 1/t. Outcomes then vary less than the
+    formula assumes, and the interval is wider than necessary. The interval of no trials is 0 to 1.
 
     >>> rate(0, 100).high
     0.036...
@@ -60,66 +75,72 @@ def rate(successes: float, n: int, baseline: float | None = None, confidence: fl
     if n == 0:
         return Estimate(0.0, 0.0, 1.0, 0, baseline)
     z = NormalDist().inv_cdf((1 + _checked(confidence)) / 2)
-    share, room = successes / n, z * z / n
-    middle, reach = share + room / 2, z * math.sqrt(share * (1 - share) / n + room / (4 * n))
-    low = 0.0 if successes == 0 else (middle - reach) / (1 + room)
-    high = 1.0 if successes == n else (middle + reach) / (1 + room)
+    share, z2_over_n = successes / n, z * z / n
+    middle = share + z2_over_n / 2
+    reach = z * math.sqrt(share * (1 - share) / n + z2_over_n / (4 * n))
+    low = 0.0 if successes == 0 else (middle - reach) / (1 + z2_over_n)
+    high = 1.0 if successes == n else (middle + reach) / (1 + z2_over_n)
     return Estimate(share, max(low, 0.0), min(high, 1.0), n, baseline)
 
 
 def mean(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
     """The mean of numbers, with Student's interval: x̄ ± t s/√n.
 
-    Of one number the spread is not known, and of none nothing at all: the interval is then (−∞, ∞).
+    The interval of fewer than two numbers is (−∞, ∞).
 
     >>> print(mean([3.1, 2.9, 3.0, 3.4]))
     3.100 (2.756 to 3.444, n = 4)
     """
-    found = np.asarray(values, np.float64)
-    n = len(found)
-    middle = float(found.mean()) if n else 0.0
+    numbers = np.asarray(values, np.float64)
+    n = len(numbers)
+    middle = float(numbers.mean()) if n else 0.0
     if n < 2:
         return Estimate(middle, -math.inf, math.inf, n, baseline)
-    reach = student(n - 1, _checked(confidence)) * float(found.std(ddof=1)) / math.sqrt(n)
+    reach = student(n - 1, _checked(confidence)) * float(numbers.std(ddof=1)) / math.sqrt(n)
     return Estimate(middle, middle - reach, middle + reach, n, baseline)
 
 
 def median(values: ArrayLike, baseline: float | None = None, confidence: float = CONFIDENCE) -> Estimate:
-    """The median of numbers. The interval lies between two of them, whatever their distribution.
+    """The median of numbers, with an interval that holds for any distribution.
 
-    The k-th of n in order is above the median with the probability that a fair coin shows heads less than k
-    times: the ends are the innermost for which that leaves enough in between.
+    The ends of the interval are two of the numbers. The k-th smallest of n lies above the median with the
+    probability that a fair coin shows heads fewer than k times in n throws. The interval is the shortest
+    whose ends both leave at most (1 − confidence)/2 outside.
 
     >>> print(median([1, 1, 2, 3, 5, 8, 13, 21, 34]))
     5.0 (1.0 to 21.0, n = 9)
     """
-    found = np.sort(np.asarray(values, np.float64))
-    n = len(found)
+    ordered = np.sort(np.asarray(values, np.float64))
+    n = len(ordered)
     if not n:
         return Estimate(0.0, -math.inf, math.inf, 0, baseline)
-    tail, k = (1 - _checked(confidence)) / 2, 0
-    below = 0.5**n if n < 1000 else 0.0
-    total = below
-    if n >= 1000:  # the normal approximation
-        k = max(0, math.floor(n / 2 - NormalDist().inv_cdf(1 - tail) * math.sqrt(n) / 2))
-    while n < 1000 and total <= tail:
+    k = _median_rank(n, (1 - _checked(confidence)) / 2)
+    low = float(ordered[k - 1]) if k else -math.inf
+    high = float(ordered[n - k]) if k else math.inf
+    return Estimate(float(np.median(ordered)), low, high, n, baseline)
+
+
+def _median_rank(n: int, tail: float) -> int:
+    """The largest k such that fewer than k heads in n throws have at most the probability `tail`."""
+    if n >= NORMAL_FROM:
+        return max(0, math.floor(n / 2 - NormalDist().inv_cdf(1 - tail) * math.sqrt(n) / 2))
+    k, exactly = 0, 0.5**n
+    at_most = exactly
+    while at_most <= tail:
         k += 1
-        below *= (n - k + 1) / k
-        total += below
-    low = float(found[k - 1]) if k else -math.inf
-    high = float(found[n - k]) if k else math.inf
-    return Estimate(float(np.median(found)), low, high, n, baseline)
+        exactly *= (n - k + 1) / k
+        at_most += exactly
+    return k
 
 
 @lru_cache(maxsize=1 << 12)
 def student(freedom: int, confidence: float) -> float:
-    """The t for which a Student variable lies within ± t with this probability.
+    """The t such that a Student variable lies within ± t with this probability.
 
-    With x = √f tan u the density becomes ∝ cos^(f − 1) u, smooth on an interval: its integral by Gauss and
-    Legendre is exact to rounding for any use here, and its inverse is found by halving.
+    With x = √f tan u the density becomes ∝ cos^(f − 1) u, which is smooth on an interval. Gauss-Legendre
+    quadrature integrates it to rounding error, and bisection inverts the integral.
     """
-    if freedom > 10_000:  # where the normal distribution is off by less than 3e-4 of the interval
-        freedom = 10_000
+    freedom = min(freedom, 10_000)  # beyond, the interval changes by less than 3e-4 of its length
     scale = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) if freedom < 300 else 0.0
     if not scale:  # Stirling: Γ(x + ½)/Γ(x) = √x (1 − 1/8x + 1/128x² + …)
         x = freedom / 2

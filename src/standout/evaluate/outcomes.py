@@ -1,4 +1,4 @@
-"""What became of every try: an attack on known targets, held against the truth."""
+"""The outcome of every attack: the verdicts on known targets, compared with the right record."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,33 @@ from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
-__all__ = ["MASSES", "NO_CLAIM", "Criteria", "Outcomes", "attack_outcomes", "claims", "record_scores"]
+__all__ = [
+    "MASSES",
+    "NO_CLAIM",
+    "Criteria",
+    "Outcomes",
+    "attack_outcomes",
+    "claim_eccentricities",
+    "record_scores",
+]
 
 NO_CLAIM = -1.0
-"""Instead of an eccentricity where nobody can stand out: a tie, no spread, a single candidate."""
-NOBODY = -np.inf
-"""Instead of the score of a record that is not there."""
+"""Instead of an eccentricity where no claim is possible: a tie, no spread, a single candidate."""
+NO_RECORD = -np.inf
+"""Instead of a score where no record represents the target."""
 MASSES = (0.5, 0.9, 0.99)
-SHOWN = 20
-"""Of so many tied records it is looked at what each reveals."""
+MAX_TIED_GUESSES = 20
+"""In a larger tie, what the guesses reveal is averaged over this many of them."""
 
 
 class Criteria(NamedTuple):
-    """What is asked of every try: is the target among the `top` best, is the best guess at least `theta`
-    similar to it by `similarity`, and what if the target were `absent`?"""
+    """What every attack is judged by.
+
+    top           length of the lineup
+    theta         minimum similarity to count a wrong record as similar to the target
+    similarity    the similarity that `theta` refers to
+    absent        whether to attack also with the target's record removed
+    """
 
     top: int
     theta: float
@@ -40,25 +53,27 @@ class Criteria(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Arrays by target, draw and number of facts.
+    """Outcomes by target, draw and number of facts.
 
-    A target is a person; in a release that was made from another it is whoever stands for that person, and
-    what is similar to it or true of it is judged by the original. For whom nobody stands, nobody is right.
+    A target is a person. In a sanitized release, the right record is the one that represents the person, and
+    similarity is to the person's record in the original. If no record represents the target, no guess is
+    right.
 
-    identified    the chance that the best guess is the target: 1/ties if it is among the best, else 0
-    in_top        the chance that the target is among the first `top`, where equals go by chance
-    similar       the chance that the best guess is at least θ similar to the target  [Definition 2]
-    eccentricity  the eccentricity where one record stands out, else NO_CLAIM: it is claimed if that is ≥ φ
-    bits          −log2 Π(target)  [Definition 4]; log2 N where nobody stands for it
-    similar_bits  the least −log2 Π of the records at least θ similar to the target; log2 N where none is
-    sure          Π of the best guess
-    candidates    N: how many records could be found
-    beyond        how many items the best guess has that were not known
-    revealed      how many of those the target has as well, counted by similarity
-    lineup_50     how many of the likeliest records hold 50 % of the mass (first draw of some; else NaN)
-    lineup_90     … 90 %
-    lineup_99     … 99 %
-    absent        as `claim`, with the target taken out of the release; NaN if that was not asked
+    identified            probability that the best guess is the right record: 1/t in a tie of t, otherwise 0
+    in_top                probability that the right record is among the first `top`; ties in random order
+    similar               probability that the best guess is at least θ similar to the target  [Definition 2]
+    eccentricity          eccentricity of the best guess, NO_CLAIM if none is possible; a claim if it is ≥ φ
+    bits_left             −log2 Π(right record)  [Definition 4]; log2 N if no record represents the target
+    similar_bits_left     the smallest −log2 Π of a record at least θ similar to the target; log2 N if none is
+    best_probability      Π of the best guess
+    candidates            N, the number of records that the facts about length and first date do not exclude
+    revealed              number of items of the best guess that were not known
+    revealed_correct      number of these that the target has as well, each weighted by its similarity
+    lineup_50             number of most probable records that hold 50 % of the probability; NaN except in the
+                          first draw of some targets
+    lineup_90             the same for 90 %
+    lineup_99             the same for 99 %
+    absent_eccentricity   `eccentricity` with the target's record removed; NaN if that was not asked for
     """
 
     identified: Floats
@@ -81,15 +96,15 @@ class Outcomes:
 
     @classmethod
     def concatenate(cls, parts: "Sequence[Outcomes]") -> "Outcomes":
-        """One after the other."""
+        """The outcomes of several groups of targets as one."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     def slice(self, low: int, high: int) -> "Outcomes":
-        """Of targets low … high - 1."""
+        """The outcomes of targets low … high - 1."""
         return Outcomes(*(getattr(self, field.name)[low:high] for field in fields(Outcomes)))
 
     def for_size(self, index: int) -> "Outcomes":
-        """By target and draw, for one number of facts, given by its place."""
+        """The outcomes for one number of facts, given by its index; by target and draw."""
         return Outcomes(*(getattr(self, field.name)[:, :, index] for field in fields(Outcomes)))
 
 
@@ -100,79 +115,91 @@ def attack_outcomes(
     targets: Ints,
     sizes: Sequence[int],
     criteria: Criteria,
-    near: Mapping[int, Ints],
+    similar_records: Mapping[int, Ints],
     lineups: int = 0,
     threads: int | None = None,
 ) -> Outcomes:
-    """The outcomes for these people, each of whom `known` describes in as many draws, in the release's terms.
+    """The outcomes of attacks on these targets, each with the first so many known facts.
 
-    `near` are the records that are at least θ similar to a target, but for its own. How long a lineup has to
-    be is worked out for the first so many targets: it takes all scores.
+    `known` has the same number of draws for each target, in codes of the release. `similar_records` maps
+    a target to the records at least θ similar to it, without its own. Lineup sizes are computed for the first
+    `lineups` targets only, because they need all scores.
     """
-    draws, people = len(known) // max(len(targets), 1), Population.of(release)
-    top = max(criteria.top, 2)
-    verdicts = attack.nested(release, known, sizes, top=top, threads=threads)
-    target, stands = np.repeat(targets, draws * len(sizes)), people.record_of(targets)
-    columns, score = verdicts.columns, record_scores(verdicts, np.repeat(stands, draws * len(sizes)))
-    is_best = score == columns.highest
-    guesses = _Guesses.of(columns, target)
-    shape = len(targets), draws, len(sizes)
-    learned = _learned(release, verdicts, guesses, criteria)
-    own = np.full(len(score), NOBODY) if people.is_sanitized else score
-    similar = _similar(verdicts, target, own, near)
-    absent = np.full(shape, np.nan)
+    draws, population = len(known) // max(len(targets), 1), Population.of(release)
+    verdicts = attack.nested(release, known, sizes, top=max(criteria.top, 2), threads=threads)
+    target, right_record = np.repeat(targets, draws * len(sizes)), population.record_of(targets)
+    columns, n = verdicts.columns, release.n_records
+    score = record_scores(verdicts, np.repeat(right_record, draws * len(sizes)))
+    own_score = np.full(len(score), NO_RECORD) if population.is_sanitized else score
+    similar = _similar_guesses(verdicts, target, own_score, similar_records)
+    revealed = _revealed_by_guesses(release, verdicts, _Guesses.of(columns, target), criteria)
+    lineup_50, lineup_90, lineup_99 = _lineup_sizes(verdicts, lineups, len(sizes), draws)
+    absent = np.full(len(score), np.nan)
     if criteria.absent:
-        gone = np.repeat(stands, draws)
-        away = attack.nested(release, known, sizes, exclude=gone, with_z=False, threads=threads)
-        absent = claims(away.columns).reshape(shape)
-    n = release.n_records
-    found = (
-        is_best / np.maximum(columns.ties, 1), _in_top(verdicts, score, criteria.top),
-        similar.guess, claims(columns), _bits(columns, score, n), _bits(columns, similar.highest, n),
-        elementary.exp2(-_bits(columns, columns.highest, n)), columns.candidates.astype(np.float64),
-        learned.beyond, learned.right, *_lineups(verdicts, lineups, len(sizes), draws),
-    )  # fmt: skip
-    return Outcomes(*(column.reshape(shape) for column in (*found, absent)))
+        without = attack.nested(
+            release, known, sizes, exclude=np.repeat(right_record, draws), with_z=False, threads=threads
+        )
+        absent = claim_eccentricities(without.columns)
+    by_query = Outcomes(
+        identified=(score == columns.highest) / np.maximum(columns.ties, 1),
+        in_top=_in_top(verdicts, score, criteria.top),
+        similar=similar.probability,
+        eccentricity=claim_eccentricities(columns),
+        bits_left=_bits(columns, score, n),
+        similar_bits_left=_bits(columns, similar.highest, n),
+        best_probability=elementary.exp2(-_bits(columns, columns.highest, n)),
+        candidates=columns.candidates.astype(np.float64),
+        revealed=revealed.items,
+        revealed_correct=revealed.correct,
+        lineup_50=lineup_50,
+        lineup_90=lineup_90,
+        lineup_99=lineup_99,
+        absent_eccentricity=absent,
+    )
+    shape = len(targets), draws, len(sizes)
+    return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
 
 
-def claims(columns: VerdictColumns) -> Floats:
-    """The eccentricity where exactly one record stands out, else NO_CLAIM."""
-    possible = (columns.ties == 1) & (columns.sigma > 0) & (columns.candidates > 1)
-    return np.where(possible, columns.eccentricity, NO_CLAIM)
+def claim_eccentricities(columns: VerdictColumns) -> Floats:
+    """The eccentricity of each best guess; NO_CLAIM in a tie, without spread, or with one candidate."""
+    is_possible = (columns.ties == 1) & (columns.sigma > 0) & (columns.candidates > 1)
+    return np.where(is_possible, columns.eccentricity, NO_CLAIM)
 
 
-def record_scores(verdicts: Verdicts, record: Ints) -> Floats:
-    """The score of the record beside each query, NOBODY where there is none."""
-    found = verdicts.queries.scores_of(np.arange(len(record)), np.maximum(record, 0))
-    return np.where(record >= 0, found, NOBODY)
+def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
+    """The score of one record in each query; NO_RECORD where the record is -1."""
+    scores = verdicts.queries.scores_of(np.arange(len(records)), np.maximum(records, 0))
+    return np.where(records >= 0, scores, NO_RECORD)
 
 
 def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
-    """−log2 Π of a candidate with this score, for each query; log2 of the candidates where nothing sets
-    anybody apart, and of all n records where it is nobody's score."""
-    spread = columns.sigma > 0
-    sigma, z = np.where(spread, columns.sigma, 1.0), np.where(spread, columns.z, 1.0)
+    """−log2 Π of a candidate with this score, for each query.
+
+    log2 of the number of candidates if all scores are equal; log2 of all n records for NO_RECORD.
+    """
+    has_spread = columns.sigma > 0
+    sigma, z = np.where(has_spread, columns.sigma, 1.0), np.where(has_spread, columns.z, 1.0)
     bits = ((columns.highest - score) / sigma + elementary.log(z)) / math.log(2)
-    bits = np.where(spread, bits, elementary.log2(np.maximum(columns.candidates, 1)))
-    return np.where(score == NOBODY, math.log2(n), bits)
+    bits = np.where(has_spread, bits, elementary.log2(np.maximum(columns.candidates, 1)))
+    return np.where(score == NO_RECORD, math.log2(n), bits)
 
 
 def _in_top(verdicts: Verdicts, score: Floats, top: int) -> Floats:
-    """The chance that the target is among the first `top`, where equals stand in any order."""
-    columns, listed = verdicts.columns, np.diff(verdicts.columns.first)
-    query, n = np.repeat(np.arange(len(score)), listed), len(score)
+    """The probability that a record with this score is among the first `top`, with ties in random order."""
+    columns, n_listed = verdicts.columns, np.diff(verdicts.columns.first)
+    query, n = np.repeat(np.arange(len(score)), n_listed), len(score)
     higher = np.bincount(query, columns.score > score[query], n)
     equal = np.bincount(query, columns.score == score[query], n)
-    equal = np.where(score > 0, equal, columns.candidates - listed)
+    equal = np.where(score > 0, equal, columns.candidates - n_listed)
     last = columns.score[np.maximum(columns.first[1:] - 1, 0)] if len(columns.score) else np.zeros(n)
-    cut_off = (listed >= max(top, 2)) & (last == score) & (0 < score) & (score < columns.highest)
-    for q in np.flatnonzero(cut_off & (higher < top)):  # perhaps more are equal than are listed
+    cut_off = (n_listed >= max(top, 2)) & (last == score) & (0 < score) & (score < columns.highest)
+    for q in np.flatnonzero(cut_off & (higher < top)):  # more records than those listed may be equal
         equal[q] = np.count_nonzero(verdicts[int(q)].scores == score[q])
-    return np.where(score == NOBODY, 0.0, np.clip((top - higher) / np.maximum(equal, 1), 0.0, 1.0))
+    return np.where(score == NO_RECORD, 0.0, np.clip((top - higher) / np.maximum(equal, 1), 0.0, 1.0))
 
 
 class _Guesses(NamedTuple):
-    """The records that tie for the best, or some of them if they are many: which query, target and record."""
+    """The records that tie for the best in each query, or some of them in a large tie."""
 
     query: Ints
     target: Ints
@@ -181,72 +208,81 @@ class _Guesses(NamedTuple):
 
     @classmethod
     def of(cls, columns: VerdictColumns, target: Ints) -> "_Guesses":
+        """Up to MAX_TIED_GUESSES guesses per query, evenly spread over the tie."""
         ties = np.where(columns.highest > 0, columns.ties, 0)
-        shown = np.minimum(ties, SHOWN)
-        query = np.repeat(np.arange(len(target)), shown)
-        place = np.arange(len(query)) - np.repeat(np.cumsum(shown) - shown, shown)
-        place = (2 * place + 1) * ties[query] // (2 * np.maximum(shown, 1)[query])  # from everywhere
-        share = 1.0 / np.maximum(shown, 1)[query]
-        return cls(query, target[query], columns.record[columns.first[query] + place], share)
+        chosen = np.minimum(ties, MAX_TIED_GUESSES)
+        query = np.repeat(np.arange(len(target)), chosen)
+        number = np.arange(len(query)) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+        position = (2 * number + 1) * ties[query] // (2 * np.maximum(chosen, 1)[query])
+        share = 1.0 / np.maximum(chosen, 1)[query]
+        return cls(query, target[query], columns.record[columns.first[query] + position], share)
 
 
-class _Learned(NamedTuple):
-    beyond: Floats
-    right: Floats
+class _Revealed(NamedTuple):
+    items: Floats
+    correct: Floats
 
 
-def _learned(release: Release, verdicts: Verdicts, guesses: _Guesses, criteria: Criteria) -> _Learned:
-    """What the best guess of each query reveals, on average over those that tie; nothing if nobody scores."""
+def _revealed_by_guesses(
+    release: Release, verdicts: Verdicts, guesses: _Guesses, criteria: Criteria
+) -> _Revealed:
+    """What the best guess of each query reveals, averaged over ties; nothing if all scores are 0."""
     n, known = len(verdicts), verdicts.queries.known
     first, counts = known.first[guesses.query], np.diff(known.first)[guesses.query]
     ends = offsets(counts)
     fact = np.arange(ends[-1]) + np.repeat(first - ends[:-1], counts)
-    told = known.select(guesses.query, fact, ends)
-    found = revealed_items(release, guesses.target, guesses.record, told, criteria.similarity)
-    return _Learned(
-        np.bincount(guesses.query, found.beyond * guesses.share, n).astype(np.float64),
-        np.bincount(guesses.query, found.right * guesses.share, n).astype(np.float64),
+    known_of_guess = known.select(guesses.query, fact, ends)
+    items = revealed_items(release, guesses.target, guesses.record, known_of_guess, criteria.similarity)
+    return _Revealed(
+        np.bincount(guesses.query, items.revealed * guesses.share, n).astype(np.float64),
+        np.bincount(guesses.query, items.correct * guesses.share, n).astype(np.float64),
     )
 
 
-class _Similar(NamedTuple):
-    guess: Floats
+class _SimilarGuesses(NamedTuple):
+    probability: Floats
     highest: Floats
 
 
-def _similar(verdicts: Verdicts, target: Ints, own: Floats, near: Mapping[int, Ints]) -> _Similar:
-    """Of the candidates at least θ similar to each query's target: the chance that the best guess is one of
-    them, and their highest score. The target's own record is, with the score `own`; NOBODY if it has none."""
+def _similar_guesses(
+    verdicts: Verdicts, target: Ints, own_score: Floats, similar_records: Mapping[int, Ints]
+) -> _SimilarGuesses:
+    """The probability that the best guess is similar to the target, and the highest similar score, by query.
+
+    The target's own record counts as similar, with the score `own_score`, unless that is NO_RECORD.
+    """
     columns, queries = verdicts.columns, verdicts.queries
-    tied, highest = (own == columns.highest).astype(np.float64), own.copy()
-    for one, others in near.items():
-        asked = np.flatnonzero(target == one)
-        query, record = np.repeat(asked, len(others)), np.tile(others, len(asked))
-        able = queries.are_candidates(query, record)
-        query, scores = query[able], queries.scores_of(query[able], record[able])
+    n_similar, highest = (own_score == columns.highest).astype(np.float64), own_score.copy()
+    for person, records in similar_records.items():
+        queries_of_person = np.flatnonzero(target == person)
+        query, record = np.repeat(queries_of_person, len(records)), np.tile(records, len(queries_of_person))
+        is_candidate = queries.are_candidates(query, record)
+        query, scores = query[is_candidate], queries.scores_of(query[is_candidate], record[is_candidate])
         np.maximum.at(highest, query, scores)
-        np.add.at(tied, query, scores == columns.highest[query])
-    return _Similar(np.minimum(tied / np.maximum(columns.ties, 1), 1.0), highest)
+        np.add.at(n_similar, query, scores == columns.highest[query])
+    return _SimilarGuesses(np.minimum(n_similar / np.maximum(columns.ties, 1), 1.0), highest)
 
 
-def _lineups(verdicts: Verdicts, count: int, sizes: int, draws: int) -> Floats:
-    """How many of the likeliest records hold each of MASSES, for the first draw of `count` targets."""
-    found = np.full((len(MASSES), len(verdicts)), np.nan)
-    for target in range(count):
+def _lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int) -> Floats:
+    """The lineup size for each of MASSES and each query; NaN but for the first draw of the first targets."""
+    lineup_sizes = np.full((len(MASSES), len(verdicts)), np.nan)
+    for target in range(targets):
         for q in range(target * draws * sizes, target * draws * sizes + sizes):
-            found[:, q] = _lineup(verdicts[q])
-    return found
+            lineup_sizes[:, q] = _lineup_size(verdicts[q])
+    return lineup_sizes
 
 
-def _lineup(verdict: Verdict) -> Floats:
-    """How many of the likeliest records it takes to hold each of MASSES."""
+def _lineup_size(verdict: Verdict) -> Floats:
+    """The number of most probable records that hold each of MASSES."""
     n = verdict.candidates
     if verdict.sigma == 0.0:
         return np.asarray(np.ceil(np.array(MASSES) * n))
-    some = np.sort(verdict.scores[verdict.scores > 0])[::-1]
-    weight = elementary.exp((np.append(some, 0.0) - verdict.highest) / verdict.sigma)
-    held, rest = np.cumsum(weight[:-1]), float(weight[-1])
-    wanted = np.array(MASSES) * (float(held[-1]) + rest * (n - len(some)) if len(held) else rest * n)
-    within = np.searchsorted(held, wanted * (1 - 1e-12)) + 1.0
-    beyond = len(some) + np.ceil((wanted * (1 - 1e-12) - (held[-1] if len(held) else 0.0)) / rest)
-    return np.where(within <= len(some), within, beyond)
+    positive = np.sort(verdict.scores[verdict.scores > 0])[::-1]
+    weight = elementary.exp((np.append(positive, 0.0) - verdict.highest) / verdict.sigma)
+    cumulated, weight_of_zero = np.cumsum(weight[:-1]), float(weight[-1])
+    held = cumulated[-1] if len(cumulated) else 0.0
+    total = float(held) + weight_of_zero * (n - len(positive)) if len(cumulated) else weight_of_zero * n
+    wanted = np.array(MASSES) * total * (1 - 1e-12)
+    within = np.searchsorted(cumulated, wanted) + 1.0
+    beyond = len(positive) + np.ceil((wanted - held) / weight_of_zero)
+    return np.where(within <= len(positive), within, beyond)

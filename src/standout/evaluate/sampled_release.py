@@ -1,4 +1,4 @@
-"""Some of the records of a release, with the people for whom they stand."""
+"""A sample of a release, together with the people whom its records represent."""
 
 from dataclasses import fields, replace
 
@@ -15,27 +15,26 @@ __all__ = ["sample_release"]
 
 
 def sample_release(release: Release, keep: NDArray[np.bool_]) -> Release:
-    """These records as a release; if it was made from another, the original has whom they stand for."""
-    some = subset(release, keep)
+    """The records where `keep` is set; the original keeps the people whom they represent."""
+    sample = subset(release, keep)
     if not isinstance(release, Sanitized):
-        return some
-    terms, whole = release.mapping, release.original
-    there = (terms.representatives >= 0) & keep[np.maximum(terms.representatives, 0)]
-    original = subset(whole, there)
-    code = np.full(release.n_items + 1, -1)  # the last is for what is gone: -1
-    code[_among(release.items, some.items)] = np.arange(some.n_items)
-    item = terms.item_codes[_among(whole.items, original.items)]
-    value = dict(zip(level_values(whole), terms.released_values, strict=True))
-    told = OriginalMapping(
-        (np.cumsum(keep) - 1)[terms.representatives[there]],
-        code[item],
+        return sample
+    mapping, whole = release.mapping, release.original
+    is_represented = (mapping.representatives >= 0) & keep[np.maximum(mapping.representatives, 0)]
+    original = subset(whole, is_represented)
+    code = np.full(release.n_items + 1, -1)  # the last one is for an item that is gone: -1
+    code[_indices(release.items, sample.items)] = np.arange(sample.n_items)
+    value = dict(zip(level_values(whole), mapping.released_values, strict=True))
+    sample_mapping = OriginalMapping(
+        (np.cumsum(keep) - 1)[mapping.representatives[is_represented]],
+        code[mapping.item_codes[_indices(whole.items, original.items)]],
         tuple(value[level] for level in level_values(original)),
-        terms.rounding_periods,
+        mapping.rounding_periods,
     )
-    kept = {field.name: getattr(some, field.name) for field in fields(Release)}
-    return replace(release, **kept, original=original, mapping=told)
+    columns = {field.name: getattr(sample, field.name) for field in fields(Release)}
+    return replace(release, **columns, original=original, mapping=sample_mapping)
 
 
-def _among(labels: Labels, some: Labels) -> NDArray[np.int64]:
-    """Where some of the labels stand."""
-    return np.array([labels.find(name) for name in some], np.int64)
+def _indices(labels: Labels, names: Labels) -> NDArray[np.int64]:
+    """The index of each name among the labels."""
+    return np.array([labels.find(name) for name in names], np.int64)

@@ -1,8 +1,7 @@
-"""Many attacks on known targets → one tidy table of what they are worth."""
+"""Simulate many attacks on known targets, and measure what they achieve."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,29 +13,28 @@ from standout._version import __version__
 from standout.adversary import Adversary
 from standout.attack.eccentricity import check_phi
 from standout.attack.scoreboard import ScoreboardRH
-from standout.core import elementary
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Ints
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
+from standout.evaluate.cell import Measurement, RandomGuess, SimulationCell, rate_by_target
 from standout.evaluate.checkpoint import Checkpoint
-from standout.evaluate.claim_rates import ClaimRates
-from standout.evaluate.estimates import Estimate, mean, median, rate
+from standout.evaluate.estimates import Estimate
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
-from standout.evaluate.pairs import SimilarRecords, no_facts, revealed_items
+from standout.evaluate.pairs import no_facts, revealed_items
 from standout.evaluate.population import Population
-from standout.evaluate.result_table import EstimateResult, EstimateRows
+from standout.evaluate.result_table import EstimateResult, EstimateRow, estimate_table
+from standout.evaluate.similar_records import SimilarRecords
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Similarity, Within
 
-__all__ = ["Simulation", "SimulationCell", "simulate"]
+__all__ = ["Measurement", "Simulation", "SimulationCell", "simulate"]
 
 BATCH = 64
-"""Targets that are tried before it is told how far things are; it changes no number."""
+"""Number of targets between two reports of progress; it changes no result."""
 LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
-"""For so many targets the length of the lineup is worked out: fewer where a release is large."""
-BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+"""Lineup sizes are computed for 200 targets, but for 25 in a release of more than 100,000 records."""
 
 
 def simulate(
@@ -59,167 +57,122 @@ def simulate(
     progress: Progress = no_progress,
     save: str | Path | None = None,
 ) -> "Simulation":
-    """What an adversary achieves, measured: attacks on targets whose records are known.
+    """Measure what adversaries achieve: attack targets whose records are known.
 
-    facts       with the first so many of what the adversary knows: 4, or [2, 4, 8]; all unless said otherwise
-    targets     how many records are tried, drawn at random from those with enough items; "all"; or their ids
-    precision   instead of a fixed number: until the rate of right guesses is known to within ± this
-    draws       how many times each target is observed: the same items with other errors
-    phi         the eccentricity from which on a record is claimed  [Algorithm 1B]
-    budget      the share of absent targets that may be claimed: which φ keeps to it, and how many are found
-    theta       the similarity from which on a wrong record is as good as the right one  [Definition 2], by
-                `similarity`: values within 1 and dates within 14 days, or what the release has of them
-    top         a target among the first so many counts as in the lineup
-    absent      whether it is also tried without the target in the release  [Definition 3]
-    save        a file that keeps what is done; a run that was cut short goes on from there
+    Each target is attacked with the first so many facts of what the adversary knows, and again with the
+    target's record removed. docs/measures.md defines the measures.
 
-    The same seed gives the same numbers, whatever the threads. Ctrl-C ends a run with what it has.
+    In a sanitized release, targets are people of the original, also those whom no record represents, and the
+    known facts are facts of the original.
 
-    Where the release was made from another (`standout.sanitize`), targets are people of the original, also
-    those for whom nobody stands in the release, and what is known of them is known of the original.
+    Parameters
+    ----------
+    release
+        The release to attack.
+    adversaries
+        One adversary, several, or several by name.
+    attack
+        The attack; default: Algorithm 1B with the paper's settings.
+    facts
+        Number of known facts to attack with, or several: 4, or [2, 4, 8]. Default: all that the adversary
+        knows.
+    targets
+        Number of targets, drawn at random from the records with enough items; "all"; or the ids of records.
+    precision
+        Instead of a fixed number of targets, go on until the 95 % interval of `identified` is at most ± this.
+    draws
+        How many times each target is observed: the same items with different errors.
+    phi
+        Minimum eccentricity for a claim [Algorithm 1B].
+    budget
+        False claim budget: the largest share of absent targets that may be claimed.
+    theta, similarity
+        A best guess at least `theta` similar to the target counts as similar [Definition 2]. Default
+        similarity: values within 1 and dates within 14 days, as far as the release has them.
+    top
+        Length of the lineup for the measure `in_top`.
+    absent
+        Whether to attack also with the target's record removed [Definition 3].
+    seed
+        Random seed. The same seed gives the same numbers, for any number of threads.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Called with (stage, done, total).
+    save
+        Name of the checkpoint files. An interrupted run resumes from them.
 
+    Returns
+    -------
+    Simulation
+        The outcomes and all measures. After Ctrl-C it covers the targets attacked so far.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or no record has enough items to be a target.
+    NotFoundError
+        If `targets` contains an unknown id.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> done = simulate(release, so.Adversary(knows=6, time_error=14), facts=[2, 6], targets=40, seed=1)
-    >>> print(done.estimate("identified", facts=6))
+    >>> adversary = so.Adversary(knows=6, time_error=14)
+    >>> simulation = simulate(release, adversary, facts=[2, 6], targets=40, seed=1)
+    >>> print(simulation.estimate("identified", facts=6))
     1.000 (0.912 to 1.000, n = 40)
     """
     if attack is not None and not isinstance(attack, ScoreboardRH):
         raise ParameterError(f"attack must be a ScoreboardRH, got {type(attack).__name__}")
-    runs = _Runs(
-        release, attack or ScoreboardRH(),
-        Criteria(
-            whole_number("top", top, 1), positive_share("theta", theta),
-            similarity or _usual(release), bool(absent),
-        ),
-        whole_number("draws", draws, 1), check_phi(phi), positive_share("budget", budget),
-        check_seed(seed),
-        None if precision is None else positive_share("precision", precision), threads, progress,
-        None if save is None else Path(save),
-    )  # fmt: skip
-    return runs.simulation(_named(adversaries), facts, targets)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SimulationCell:
-    """One adversary with one number of facts: what became of every try.
-
-    `places` are the targets' records, in the original if the release was made from one; `present` is the
-    share of them for whom a record of the release stands.
-    """
-
-    adversary: str
-    facts: int
-    outcomes: Outcomes
-    n_records: int
-    n_considered: int
-    too_few_items: int
-    random: tuple[float, float]
-    targets: Ints
-    present: float = 1.0
-
-    def __repr__(self) -> str:
-        return f"<SimulationCell: {self.adversary}; {self.facts} used, {len(self.outcomes):,} targets>"
-
-    @property
-    def claim_rates(self) -> ClaimRates:
-        """What each φ would give."""
-        return ClaimRates.of(self.outcomes)
-
-    def calibration(self) -> pl.DataFrame:
-        """When Π says p, how often is it true? Best guesses by Π: what was said, how many are right."""
-        sure, right = self.outcomes.best_probability.ravel(), self.outcomes.identified.ravel()
-        draws = self.outcomes.best_probability.shape[1]
-        place = np.clip(np.searchsorted(BINS, sure, "right") - 1, 0, len(BINS) - 2)
-        rows = []
-        for i in np.unique(place).tolist():
-            here = place == i
-            trials = max(1, round(here.sum() / draws))  # draws of one target are one trial
-            seen = rate(min(float(right[here].mean()), 1.0) * trials, trials)
-            rows.append(
-                (BINS[i], BINS[i + 1], float(sure[here].mean()), seen.value, seen.low, seen.high, seen.n)
-            )
-        names = ["from", "to", "mean_probability", "identified", "low", "high", "n"]
-        return pl.DataFrame(
-            rows, schema=dict.fromkeys(names[:-1], pl.Float64) | {"n": pl.Int64}, orient="row"
-        )
-
-    def rows(self, criteria: Criteria, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
-        """(measure, setting, estimate) of all measures."""
-        n, seen = self.n_records, self.outcomes
-        alike, share = self.random
-        yield "identified", "", _rate(seen.identified, self.present / n)
-        yield "in_top", f"top={criteria.top}", _rate(seen.in_top, self.present * min(1.0, criteria.top / n))
-        yield "similar", f"theta={criteria.theta:g}", _rate(seen.similar, alike)
-        yield from self._claims(phi, budget)
-        yield "bits_left", "", _from_0(_mean(seen.bits_left, math.log2(n)))
-        yield "bits_gained", "", _mean(math.log2(n) - seen.bits_left, 0.0)
-        yield "bits_left", f"theta={criteria.theta:g}", _from_0(_mean(seen.similar_bits_left, math.log2(n)))
-        mixed = -elementary.log2((elementary.exp2(-seen.bits_left) + 1 / n) / 2)
-        yield "bits_left", "mixed_with_uniform", _from_0(_mean(mixed, math.log2(n)))
-        for share_of, sizes in ((50, seen.lineup_50), (90, seen.lineup_90), (99, seen.lineup_99)):
-            asked = sizes[~np.isnan(sizes)]
-            if len(asked):
-                yield "lineup_size", f"mass={share_of} %", median(asked, math.ceil(share_of / 100 * n))
-        yield "revealed", "", _from_0(_mean(seen.revealed, None))
-        yield "revealed_correct", "", _from_0(_mean(seen.revealed_correct, None))
-        some = seen.revealed.sum(axis=1) > 0  # the others have nothing that was not known
-        shares = seen.revealed_correct[some].sum(axis=1) / seen.revealed[some].sum(axis=1)
-        yield "revealed_correct_share", "", rate(min(math.fsum(shares), len(shares)), len(shares), share)
-        gap = self.calibration()
-        off = float((gap["n"] * (gap["mean_probability"] - gap["identified"]).abs()).sum()) / max(
-            int(gap["n"].sum()), 1
-        )
-        yield "calibration_gap", "", Estimate(off, math.nan, math.nan, int(gap["n"].sum()), None)
-
-    def _claims(self, phi: float, budget: float) -> Iterator[tuple[str, str, Estimate]]:
-        """Claims at φ; guessing is to claim anybody, every time."""
-        at, trade, one = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
-        found, wrong, silent, false = trade.at(phi)
-        yield "correct_claims", at, replace(found, baseline=one)
-        yield "wrong_claims", at, replace(wrong, baseline=1 - one)
-        yield "no_claim", at, replace(silent, baseline=0.0)
-        if not trade.has_absent:
-            return
-        yield "absent_claims", at, replace(false, baseline=1.0)
-        yield "absent_rejected", at, rate(false.n - false.value * false.n, false.n, 0.0)
-        even, error = trade.equal_error_rate()
-        yield (
-            "equal_error_rate",
-            "",
-            rate(error * len(trade.eccentricity), len(trade.eccentricity), 1 / (1 + one)),
-        )
-        yield "phi", "equal_error_rate", Estimate(even, math.nan, math.nan, false.n, None)
-        strict, within = trade.phi_for(budget), f"absent_claims<={budget:g}"
-        yield "correct_claims", within, replace(trade.at(strict).correct_claims, baseline=one)
-        yield "phi", within, Estimate(strict, math.nan, math.nan, false.n, None)
-
-
-def _from_0(estimate: Estimate) -> Estimate:
-    """The interval of a number that cannot be negative."""
-    return replace(estimate, low=max(estimate.low, 0.0))
-
-
-def _trials(values: Floats) -> Floats:
-    """One number for each target: the mean over its draws."""
-    return np.asarray(values.mean(axis=1))
-
-
-def _rate(values: Floats, baseline: float) -> Estimate:
-    trials = _trials(values)
-    return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
-
-
-def _mean(values: Floats, baseline: float | None) -> Estimate:
-    return mean(_trials(values), baseline)
+    criteria = Criteria(
+        top=whole_number("top", top, 1),
+        theta=positive_share("theta", theta),
+        similarity=similarity or _default_similarity(release),
+        absent=bool(absent),
+    )
+    runner = _Runner(
+        release=release,
+        attack=attack or ScoreboardRH(),
+        criteria=criteria,
+        draws=whole_number("draws", draws, 1),
+        phi=check_phi(phi),
+        budget=positive_share("budget", budget),
+        seed=check_seed(seed),
+        precision=None if precision is None else positive_share("precision", precision),
+        threads=threads,
+        progress=progress,
+        save=None if save is None else Path(save),
+    )
+    return runner.simulation(_by_name(adversaries), facts, targets)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(EstimateResult):
-    """The cells of a simulation, and all their measures as one table.
+    """The result of `simulate`: one cell for each adversary and number of facts, and a table of all measures.
 
-    `complete` is False if it was cut short: then everything is about the targets that were tried. `original`
-    is the fingerprint of the original if the release was made from one.
+    Attributes
+    ----------
+    cells
+        The outcomes by adversary and number of facts.
+    criteria, phi, budget, seed
+        The settings.
+    fingerprint
+        The fingerprint of the release.
+    complete
+        False if the run was interrupted; the numbers are then about the targets attacked so far.
+    original
+        The fingerprint of the original if the release is sanitized.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> simulation = so.simulate(release, so.Adversary(knows=4), targets=40)
+    >>> simulation
+    <Simulation: 1 cell, 40 attacks>
+    >>> simulation.table.columns[:5]
+    ['adversary', 'facts', 'measure', 'setting', 'estimate']
     """
 
     cells: tuple[SimulationCell, ...]
@@ -232,60 +185,93 @@ class Simulation(EstimateResult):
     original: str | None = None
 
     def __repr__(self) -> str:
-        cut = "" if self.complete else ", cut short"
-        return (
-            f"<Simulation: {len(self.cells)} cells, {sum(len(c.outcomes) for c in self.cells):,} tries{cut}>"
-        )
+        cells = "1 cell" if len(self.cells) == 1 else f"{len(self.cells)} cells"
+        attacks = sum(len(cell.outcomes) for cell in self.cells)
+        return f"<Simulation: {cells}, {attacks:,} attacks{'' if self.complete else ', interrupted'}>"
 
     def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
-        """One of them, by the adversary's name and the number of facts, as far as there is a choice."""
-        fit = [
-            cell for cell in self.cells
-            if adversary in (None, cell.adversary) and facts in (None, cell.facts)
-        ]  # fmt: skip
-        if len(fit) != 1:
-            known = ", ".join(f"{cell.adversary!r} with {cell.facts}" for cell in self.cells)
-            raise NotFoundError(f"{'no' if not fit else 'more than one'} such cell: there are {known}")
-        return fit[0]
+        """The cell of an adversary and a number of facts.
+
+        Parameters
+        ----------
+        adversary
+            The adversary's name; may be omitted if there is only one.
+        facts
+            The number of facts; may be omitted if there is only one.
+
+        Raises
+        ------
+        NotFoundError
+            If no cell fits, or more than one.
+        """
+        fitting = [
+            cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)
+        ]
+        if len(fitting) != 1:
+            known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
+            count = "no cell fits" if not fitting else "more than one cell fits"
+            raise NotFoundError(f"{count}: give adversary and facts; there are {known or 'no cells'}")
+        return fitting[0]
 
     def estimate(
         self, measure: str, setting: str | None = None, adversary: str | None = None, facts: int | None = None
     ) -> Estimate:
-        """One number of the table."""
-        found = [
-            estimate
-            for name, said, estimate in self._rows(self.cell(adversary, facts))
-            if name == measure and setting in (None, said)
-        ]
-        if not found:
-            raise NotFoundError(f"no measure {measure!r}" + (f" with {setting!r}" if setting else ""))
-        return found[0]
+        """One number of the table.
 
-    def _rows(self, cell: SimulationCell) -> Iterator[tuple[str, str, Estimate]]:
-        return cell.rows(self.criteria, self.phi, self.budget)
+        Parameters
+        ----------
+        measure
+            The name of a measure, as in docs/measures.md.
+        setting
+            The setting, like "phi=1.5"; default: the first one in the table.
+        adversary, facts
+            As in `cell`.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such measure, setting or cell.
+        """
+        for measurement in self.measurements(self.cell(adversary, facts)):
+            if measurement.measure == measure and setting in (None, measurement.setting):
+                return measurement.estimate
+        raise NotFoundError(f"no measure {measure!r}" + (f" with setting {setting!r}" if setting else ""))
+
+    def measurements(self, cell: SimulationCell) -> list[Measurement]:
+        """All measures of a cell, in the order of the table."""
+        return list(cell.measurements(self.criteria, self.phi, self.budget))
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        rows = EstimateRows()
-        for cell in self.cells:
-            for measure, setting, estimate in self._rows(cell):
-                rows.add(cell.adversary, cell.facts, measure, setting, estimate, cell.too_few_items)
-        return rows.table(self.seed, self.fingerprint, __version__)
+        """All measures of all cells; see docs/measures.md."""
+        rows = [
+            EstimateRow(cell.adversary, cell.facts, *measurement, cell.too_few_items)
+            for cell in self.cells
+            for measurement in self.measurements(cell)
+        ]
+        return estimate_table(rows, self.seed, self.fingerprint, __version__)
 
 
-class _Asked(NamedTuple):
-    """Whom an adversary is tried on, by places; of how many records, and how many of those cannot be."""
+@dataclass(frozen=True, eq=False, slots=True)
+class _Targets:
+    """The targets in order, how many people were considered, and how many have too few items."""
+
+    index: Ints
+    n_considered: int
+    too_few_items: int
+
+
+class _Task(NamedTuple):
+    """One adversary, the numbers of facts to attack with, and the targets."""
 
     name: str
     adversary: Adversary
     sizes: list[int]
-    places: Ints
-    of: int
-    left_out: int
+    targets: _Targets
 
 
 @dataclass(frozen=True, eq=False)
-class _Runs:
+class _Runner:
     release: Release
     attack: ScoreboardRH
     criteria: Criteria
@@ -299,146 +285,180 @@ class _Runs:
     save: Path | None
 
     @cached_property
-    def people(self) -> Population:
+    def population(self) -> Population:
         return Population.of(self.release)
 
     def simulation(self, adversaries: dict[str, Adversary], facts: Any, targets: Any) -> Simulation:
-        asked = [
-            _Asked(name, one, _sizes(facts, one), *self._targets(name, one, targets))
-            for name, one in adversaries.items()
+        tasks = [
+            _Task(name, adversary, _sizes(facts, adversary), self._targets(name, adversary, targets))
+            for name, adversary in adversaries.items()
         ]
         cells: list[SimulationCell] = []
         complete = True
-        for at, ask in enumerate(asked):
-            stage = "attacking" if len(asked) == 1 else f"attacking {at + 1}/{len(asked)}"
-            done, whole_run = self._tried(ask, stage)
-            complete &= whole_run
-            if done is not None:
-                places = ask.places[: len(done)]
-                random, n = self._random(places), self.release.n_records
-                present = float((self.people.record_of(places) >= 0).mean())
-                cells += [
-                    SimulationCell(
-                        ask.name, size, done.for_size(s), n, ask.of, ask.left_out, random, places, present
-                    )
-                    for s, size in enumerate(ask.sizes)
-                ]
-            if not whole_run:
+        for number, task in enumerate(tasks, 1):
+            stage = "attacking" if len(tasks) == 1 else f"attacking {number}/{len(tasks)}"
+            outcomes, complete = self._outcomes(task, stage)
+            cells += [] if outcomes is None else self._cells(task, outcomes)
+            if not complete:
                 break
         return Simulation(
-            tuple(cells), self.criteria, self.phi, self.budget, self.seed, self.release.fingerprint, complete,
-            self.people.original.fingerprint if self.people.is_sanitized else None,
-        )  # fmt: skip
+            cells=tuple(cells),
+            criteria=self.criteria,
+            phi=self.phi,
+            budget=self.budget,
+            seed=self.seed,
+            fingerprint=self.release.fingerprint,
+            complete=complete,
+            original=self.population.original.fingerprint if self.population.is_sanitized else None,
+        )
 
-    def _targets(self, name: str, adversary: Adversary, targets: Any) -> tuple[Ints, int, int]:
-        """Places of the records that are tried, in that order; of how many; how many of those cannot be."""
-        release = self.people.original
+    def _targets(self, name: str, adversary: Adversary, targets: Any) -> _Targets:
+        original = self.population.original
         if isinstance(targets, str) and targets != "all":
-            raise ParameterError("targets must be a number, all, or ids of records")
+            raise ParameterError(f'targets must be a number, "all", or a list of record ids, got {targets!r}')
         if isinstance(targets, Iterable) and not isinstance(targets, str):
-            order = np.unique([_place(release, one) for one in targets]).astype(np.int64)
+            order = np.unique([_index_of(original, record_id) for record_id in targets]).astype(np.int64)
         else:
-            order = generator(self.seed, "targets").permutation(release.n_records)
-        able = adversary.eligible(release, order)
-        places = order[able]
-        if not len(places):
-            raise ParameterError(f"no record can be a target: none has enough items for {name!r}")
+            order = generator(self.seed, "targets").permutation(original.n_records)
+        eligible = adversary.eligible(original, order)
+        index = order[eligible]
+        if not len(index):
+            raise ParameterError(
+                f"no record can be a target: none has enough items for {name!r}, who knows {adversary.knows}"
+            )
         if targets != "all" and not isinstance(targets, Iterable):
             wanted = whole_number("targets", targets, 1)
-            places = places if self.precision else places[:wanted]
-        return places, len(order), int(len(order) - able.sum())
+            index = index if self.precision else index[:wanted]
+        return _Targets(index, len(order), int(len(order) - eligible.sum()))
 
-    def _tried(self, ask: _Asked, stage: str) -> tuple[Outcomes | None, bool]:
-        """The outcomes, and whether all that was asked for is done."""
-        kept = Checkpoint.of(self.save, self._settings(ask.adversary, ask.sizes), ask.places)
+    def _cells(self, task: _Task, outcomes: Outcomes) -> list[SimulationCell]:
+        targets = task.targets.index[: len(outcomes)]
+        random_guess = self._random_guess(targets)
+        present = float((self.population.record_of(targets) >= 0).mean())
+        return [
+            SimulationCell(
+                adversary=task.name,
+                facts=size,
+                outcomes=outcomes.for_size(index),
+                n_records=self.release.n_records,
+                n_considered=task.targets.n_considered,
+                too_few_items=task.targets.too_few_items,
+                random_guess=random_guess,
+                targets=targets,
+                present=present,
+            )
+            for index, size in enumerate(task.sizes)
+        ]
+
+    def _outcomes(self, task: _Task, stage: str) -> tuple[Outcomes | None, bool]:
+        """The outcomes, and whether the run is complete; Ctrl-C ends it early."""
+        targets = task.targets.index
+        checkpoint = Checkpoint.load(self.save, self._settings(task.adversary, task.sizes), targets)
+        similar_records = SimilarRecords(
+            self.release, self.criteria.similarity, self.criteria.theta, self.threads
+        )
         parts: list[Outcomes] = []
-        done, total = 0, len(ask.places)
-        maybe = SimilarRecords(self.release, self.criteria.similarity, self.criteria.theta, self.threads)
+        done, total = 0, len(targets)
         try:
-            while done < total and not _precise(parts, self.precision):
+            while done < total and not _is_precise(parts, self.precision):
                 end = min(done + BATCH, total)
-                part = kept.part(done, end)
+                part = checkpoint.outcomes_of(done, end)
                 if part is None:
-                    part = self._batch(ask, done, end, maybe)
+                    part = self._batch_outcomes(task, done, end, similar_records)
                 parts.append(part)
                 done = end
-                kept.keep(parts)
+                checkpoint.save(parts)
                 self.progress(stage, done, total)
         except KeyboardInterrupt:
             pass
-        kept.keep(parts, now=True)
-        whole_run = done == total or _precise(parts, self.precision)
-        return (Outcomes.concatenate(parts) if parts else None), whole_run
+        checkpoint.save(parts, now=True)
+        complete = done == total or _is_precise(parts, self.precision)
+        return (Outcomes.concatenate(parts) if parts else None), complete
 
-    def _batch(self, ask: _Asked, low: int, high: int, maybe: "SimilarRecords") -> Outcomes:
+    def _batch_outcomes(self, task: _Task, low: int, high: int, similar_records: SimilarRecords) -> Outcomes:
         """The outcomes of targets low … high - 1."""
-        here = ask.places[low:high]
-        known = self.people.known_facts(ask.adversary, here, self.seed, self.draws)
+        targets = task.targets.index[low:high]
         lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
-        shown = min(max(lineups - low, 0), len(here))
-        near = maybe.near(ask.places, low, high)
         return attack_outcomes(
-            self.attack, self.release, known, here, ask.sizes, self.criteria, near, shown, self.threads
+            self.attack,
+            self.release,
+            known=self.population.known_facts(task.adversary, targets, self.seed, self.draws),
+            targets=targets,
+            sizes=task.sizes,
+            criteria=self.criteria,
+            similar_records=similar_records.of(task.targets.index, low, high),
+            lineups=min(max(lineups - low, 0), len(targets)),
+            threads=self.threads,
         )
 
     def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
-        """What the outcomes depend on. A function cannot be told from another by its name."""
+        """Everything that the outcomes depend on. A function does not identify itself by its name."""
         similarities = self.attack.similarity, self.criteria.similarity
-        known = all(type(one) in (Within, Decay, Equal, Present) for one in similarities)
-        if self.save is not None and not (known and isinstance(self.attack.weights, str)):
-            raise ParameterError("save works with named weights and the similarities that come with Standout")
+        has_key = all(type(similarity) in (Within, Decay, Equal, Present) for similarity in similarities)
+        if self.save is not None and not (has_key and isinstance(self.attack.weights, str)):
+            raise ParameterError(
+                "save works with named weights and the built-in similarities only: a checkpoint cannot tell "
+                "one function from another"
+            )
         return [
-            *self.people.key(), adversary.key(), sizes, repr(self.attack), repr(self.criteria),
-            self.draws, self.seed, LINEUPS, FEW_LINEUPS, __version__,
-        ]  # fmt: skip
+            *self.population.key(),
+            adversary.key(),
+            sizes,
+            repr(self.attack),
+            repr(self.criteria),
+            self.draws,
+            self.seed,
+            LINEUPS,
+            FEW_LINEUPS,
+            __version__,
+        ]
 
-    def _random(self, places: Ints) -> tuple[float, float]:
-        """What a guess at random gives: how often it is similar to the target, how much of it is right."""
-        draw = generator(self.seed, "guesses")
-        guess = draw.integers(self.release.n_records, size=len(places))
-        known = no_facts(self.release, len(places))
-        found = revealed_items(self.release, places, guess, known, self.criteria.similarity)
-        return float((found.similarity >= self.criteria.theta).mean()), float(
-            (found.right / found.beyond).mean()
-        )
+    def _random_guess(self, targets: Ints) -> RandomGuess:
+        """What guessing a random record achieves."""
+        guesses = generator(self.seed, "guesses").integers(self.release.n_records, size=len(targets))
+        known = no_facts(self.release, len(targets))
+        items = revealed_items(self.release, targets, guesses, known, self.criteria.similarity)
+        is_similar = items.similarity >= self.criteria.theta
+        return RandomGuess(float(is_similar.mean()), float((items.correct / items.revealed).mean()))
 
 
-def _precise(parts: list[Outcomes], precision: float | None) -> bool:
-    """Whether the rate of right guesses is known well enough in every cell."""
+def _is_precise(parts: list[Outcomes], precision: float | None) -> bool:
+    """Whether the interval of `identified` is narrow enough for every number of facts."""
     if precision is None or not parts:
         return False
-    right = np.concatenate([part.identified for part in parts])
-    return all(_rate(right[:, :, s], 0.0).width <= precision for s in range(right.shape[2]))
+    identified = np.concatenate([part.identified for part in parts])
+    return all(
+        rate_by_target(identified[:, :, size], 0.0).width <= precision for size in range(identified.shape[2])
+    )
 
 
-def _named(adversaries: Any) -> dict[str, Adversary]:
-    """Adversaries by name: in few words unless names are given, numbered where the words are the same."""
+def _by_name(adversaries: Any) -> dict[str, Adversary]:
+    """Adversaries by name; by default their description, numbered if several have the same."""
     if isinstance(adversaries, Mapping):
         named = dict(adversaries)
     else:
-        listed = [adversaries] if isinstance(adversaries, Adversary) else adversaries
-        if not isinstance(listed, Iterable):
-            listed = []
+        several = [adversaries] if isinstance(adversaries, Adversary) else adversaries
         named = {}
-        for one in listed:
-            words, same = str(one), sum(name.split(" #")[0] == str(one) for name in named)
-            named[f"{words} #{same + 1}" if same else words] = one
-    if not named or not all(isinstance(one, Adversary) for one in named.values()):
-        raise ParameterError("adversaries are one Adversary, several, or several by name")
+        for adversary in several if isinstance(several, Iterable) else []:
+            text = str(adversary)
+            same = sum(name.split(" #")[0] == text for name in named)
+            named[f"{text} #{same + 1}" if same else text] = adversary
+    if not named or not all(isinstance(adversary, Adversary) for adversary in named.values()):
+        raise ParameterError("adversaries must be one Adversary, a list of them, or a dict by name")
     return named
 
 
 def _sizes(facts: int | Sequence[int] | None, adversary: Adversary) -> list[int]:
-    sizes = [adversary.knows] if facts is None else [facts] if isinstance(facts, (int, np.integer)) else facts
-    found = sorted({whole_number("facts", size, 1) for size in sizes})
-    if not found or found[-1] > adversary.knows:
+    given = [adversary.knows] if facts is None else [facts] if isinstance(facts, (int, np.integer)) else facts
+    sizes = sorted({whole_number("facts", size, 1) for size in given})
+    if not sizes or sizes[-1] > adversary.knows:
         raise ParameterError(
-            f"facts must be from 1 to the {adversary.knows} that the adversary knows, got {facts}"
+            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {facts}"
         )
-    return found
+    return sizes
 
 
-def _usual(release: Release) -> Similarity:
+def _default_similarity(release: Release) -> Similarity:
     """Values within 1 and dates within 14 days, as far as the release has them."""
     if isinstance(release.levels, tuple):
         return Equal()
@@ -446,8 +466,8 @@ def _usual(release: Release) -> Similarity:
     return Present() if value is None and time is None else Within(value=value, time=time)
 
 
-def _place(release: Release, name: Any) -> int:
-    place = release.records.find(name) if isinstance(name, str) else None
-    if place is None:
-        raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-    return place
+def _index_of(release: Release, record_id: Any) -> int:
+    index = release.records.find(record_id) if isinstance(record_id, str) else None
+    if index is None:
+        raise NotFoundError("targets: the release has no record with this id; ids are text, so 007 is not 7")
+    return index

@@ -1,4 +1,4 @@
-"""How often the best guess of an attack is right."""
+"""How often the best guess of an attack is right, without the other outcomes of a simulation."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,16 @@ __all__ = ["success_rates"]
 
 
 def success_rates(
-    release: Release, known: KnownFacts, places: Ints, sizes: Sequence[int], threads: int | None,
+    release: Release,
+    known: KnownFacts,
+    targets: Ints,
+    sizes: Sequence[int],
+    threads: int | None,
     attack: ScoreboardRH | None = None,
-) -> Floats:  # fmt: skip
-    """The chance that the best guess is the target, 1/ties if it is among the best: by target and size."""
-    way = attack or ScoreboardRH()
-    verdicts = way.nested(release, known, list(sizes), with_z=False, threads=threads)
-    score = record_scores(verdicts, np.repeat(Population.of(release).record_of(places), len(sizes)))
-    right = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
-    return np.asarray(right.reshape(len(places), len(sizes)))
+) -> Floats:
+    """The probability that the best guess is right (1/t in a tie of t), by target and number of facts."""
+    attack = attack or ScoreboardRH()
+    verdicts = attack.nested(release, known, list(sizes), with_z=False, threads=threads)
+    score = record_scores(verdicts, np.repeat(Population.of(release).record_of(targets), len(sizes)))
+    identified = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)
+    return np.asarray(identified.reshape(len(targets), len(sizes)))

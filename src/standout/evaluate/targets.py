@@ -1,4 +1,4 @@
-"""Whom to try: records drawn at random, and their entries in random order."""
+"""Random targets, and their entries in random order."""
 
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
@@ -9,29 +9,29 @@ __all__ = ["draw_targets", "shuffled_entries"]
 
 
 def draw_targets(
-    release: Release, targets: int | None, least: int, seed: int, purpose: str
+    release: Release, targets: int | None, min_items: int, seed: int, purpose: str
 ) -> tuple[Ints, int]:
-    """Places of `targets` records that have at least `least` items, and how many records have fewer.
+    """Up to `targets` random records with enough items (None: all), and how many records have too few.
 
-    All of them if there are no more, or for None. All records stand in one random order, from which those
-    with too few items are left out: with another `least` the targets are largely the same people.
+    All records are put in one random order and those with too few items are skipped, so that another
+    `min_items` gives largely the same targets.
     """
     wanted = release.n_records if targets is None else whole_number("targets", targets, 1)
     order = generator(seed, purpose, "targets").permutation(release.n_records)
-    enough = order[release.lengths[order] >= least]
-    return enough[:wanted], release.n_records - len(enough)
+    eligible = order[release.lengths[order] >= min_items]
+    return eligible[:wanted], release.n_records - len(eligible)
 
 
 def shuffled_entries(
-    release: Release, records: Ints, seed: int, purpose: str, most: int | None = None
+    release: Release, records: Ints, seed: int, purpose: str, count: int | None = None
 ) -> list[Ints]:
-    """For each record where its entries stand by record, in random order; the first `most` of them.
+    """For each record the indices of its entries in random order, at most `count` of them.
 
-    Every order depends on (seed, purpose, record) only.
+    The order depends on (seed, purpose, record) only.
     """
     start = release.by_record.start
-    found = []
+    entries = []
     for record in records.tolist():
         draw = generator(seed, purpose, release.records[record])
-        found.append(start[record] + draw.permutation(int(release.lengths[record]))[:most])
-    return found
+        entries.append(start[record] + draw.permutation(int(release.lengths[record]))[:count])
+    return entries

@@ -30,7 +30,7 @@ from standout.neighbours.range_kernels import Buckets, Range, Tally, nearest_ran
 from standout.release.model import Levels, Release, read_only
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
-__all__ = ["Rule", "rule_of", "search"]
+__all__ = ["Rule", "nearest_neighbours", "rule_of"]
 
 Codes = NDArray[Any]
 FEW = 32
@@ -138,12 +138,15 @@ class Place(NamedTuple):
     theirs: Best
 
 
-def search(release: Release, rule: Rule, asked: Ints, first: bool, threads: int, progress: Progress) -> Best:
+def nearest_neighbours(
+    release: Release, rule: Rule, asked: Ints, *, over_first: bool, threads: int, progress: Progress
+) -> Best:
     """The nearest neighbours of the records at these places, in their order.
 
     If all are asked about and similarity goes both ways, tiles are cut from the order of lengths, and a
     tile meets the records that stand before its end. Otherwise it has columns of all lengths and meets all.
     """
+    first = over_first
     mutual = not first and len(asked) == release.n_records and not _lacks(release, rule)
     by_length = np.argsort(release.lengths[asked], kind="stable")
     order, columns = asked[by_length], _columns(release, rule)

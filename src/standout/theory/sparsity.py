@@ -13,7 +13,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
-from standout.neighbours.nearest import rule_of, search
+from standout.neighbours.nearest import nearest_neighbours, rule_of
 from standout.release.model import Release
 from standout.similarity.attributes import Present, Similarity
 from standout.similarity.records import Over
@@ -115,7 +115,9 @@ def sparsity(
         raise ParameterError(f"over must be union or first, got {over!r}")
     rule = rule_of(release.check(), similarity)
     asked, threads = _asked(release.n_records, sample, seed), thread_count(threads)
-    best = search(release, rule, asked, over == "first", threads, progress)
+    best = nearest_neighbours(
+        release, rule, asked, over_first=over == "first", threads=threads, progress=progress
+    )
     return Sparsity(asked, best.similar / best.union, best.place, release.n_records)
 
 

@@ -231,7 +231,7 @@ def _table(simulation: "Simulation", adversary: str, cells: "list[SimulationCell
     facts = (f"{cell.facts} fact{'s' * (cell.facts != 1)}" for cell in cells)
     number_columns(table, *facts, "Baseline")
     titles = _titles(simulation)
-    columns = [list(cell.rows(simulation.criteria, simulation.phi, simulation.budget)) for cell in cells]
+    columns = [simulation.measurements(cell) for cell in cells]
     for rows in zip(*columns, strict=True):
         measure, setting, first = rows[0]
         title = titles.get((measure, setting))

@@ -1,0 +1,195 @@
+"""The measures of one adversary with one number of facts."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from standout.core import elementary
+from standout.core.arrays import Floats, Ints
+from standout.evaluate.claim_rates import ClaimRates
+from standout.evaluate.estimates import Estimate, mean, median, rate
+from standout.evaluate.outcomes import Criteria, Outcomes
+
+__all__ = ["Measurement", "RandomGuess", "SimulationCell", "rate_by_target"]
+
+BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+class Measurement(NamedTuple):
+    """One number of a simulation: which measure, at which setting (φ, θ, k …), and the estimate."""
+
+    measure: str
+    setting: str
+    estimate: Estimate
+
+
+class RandomGuess(NamedTuple):
+    """How often a random record is similar to the target, and its share of correct items."""
+
+    similar: float
+    revealed_correct_share: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulationCell:
+    """The outcomes of one adversary with one number of facts.
+
+    Attributes
+    ----------
+    adversary
+        The adversary's name.
+    facts
+        Number of known facts.
+    outcomes
+        The outcome of every attack, by target and draw.
+    n_records
+        Number of records in the release.
+    n_considered
+        Number of people from whom the targets were taken.
+    too_few_items
+        How many of these have too few items to be targets.
+    random_guess
+        What guessing a random record achieves.
+    targets
+        Indices of the targets; in the original if the release is sanitized.
+    present
+        Share of the targets whom a record of the release represents.
+    """
+
+    adversary: str
+    facts: int
+    outcomes: Outcomes
+    n_records: int
+    n_considered: int
+    too_few_items: int
+    random_guess: RandomGuess
+    targets: Ints
+    present: float = 1.0
+
+    def __repr__(self) -> str:
+        return f"<SimulationCell: {self.adversary}; {self.facts} facts, {len(self.outcomes):,} targets>"
+
+    @property
+    def claim_rates(self) -> ClaimRates:
+        """The rates of claims at any φ."""
+        return ClaimRates.of(self.outcomes)
+
+    def calibration(self) -> pl.DataFrame:
+        """Best guesses grouped by their probability Π, with the share of right guesses in each group.
+
+        Columns: from and to (the bin of Π), mean_probability (mean Π), identified (share of right guesses),
+        low, high, n.
+        """
+        probability, identified = self.outcomes.best_probability.ravel(), self.outcomes.identified.ravel()
+        draws = self.outcomes.best_probability.shape[1]
+        bins = np.clip(np.searchsorted(BINS, probability, "right") - 1, 0, len(BINS) - 2)
+        rows = []
+        for i in np.unique(bins).tolist():
+            in_bin = bins == i
+            trials = max(1, round(in_bin.sum() / draws))  # the draws of one target are one trial
+            right = rate(min(float(identified[in_bin].mean()), 1.0) * trials, trials)
+            middle = float(probability[in_bin].mean())
+            rows.append((BINS[i], BINS[i + 1], middle, right.value, right.low, right.high, right.n))
+        names = ["from", "to", "mean_probability", "identified", "low", "high"]
+        schema = dict.fromkeys(names, pl.Float64) | {"n": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def measurements(self, criteria: Criteria, phi: float, budget: float) -> Iterator[Measurement]:
+        """All measures, in the order of the table."""
+        n, outcomes, theta = self.n_records, self.outcomes, f"theta={criteria.theta:g}"
+        in_top = min(1.0, criteria.top / n)
+        yield Measurement("identified", "", rate_by_target(outcomes.identified, self.present / n))
+        yield Measurement(
+            "in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top)
+        )
+        yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
+        yield from self._claims(phi, budget)
+        yield from self._bits(theta)
+        yield from self._lineup_sizes()
+        yield from self._revealed()
+        yield Measurement("calibration_gap", "", self._calibration_gap())
+
+    def _claims(self, phi: float, budget: float) -> Iterator[Measurement]:
+        """Claims at φ and within the budget. The baseline claims a random record for every target."""
+        at_phi, rates, guess = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
+        correct, wrong, no_claim, absent = rates.at(phi)
+        yield Measurement("correct_claims", at_phi, replace(correct, baseline=guess))
+        yield Measurement("wrong_claims", at_phi, replace(wrong, baseline=1 - guess))
+        yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
+        if not rates.has_absent:
+            return
+        n_targets, n_absent = len(rates.eccentricity), absent.n
+        yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
+        rejected = rate(n_absent - absent.value * n_absent, n_absent, 0.0)
+        yield Measurement("absent_rejected", at_phi, rejected)
+        equal = rates.equal_error_rate()
+        equal_rate = rate(equal.rate * n_targets, n_targets, 1 / (1 + guess))
+        yield Measurement("equal_error_rate", "", equal_rate)
+        yield Measurement("phi", "equal_error_rate", _without_interval(equal.phi, n_absent))
+        phi_at_budget, at_budget = rates.phi_for(budget), f"absent_claims<={budget:g}"
+        correct = rates.at(phi_at_budget).correct_claims
+        yield Measurement("correct_claims", at_budget, replace(correct, baseline=guess))
+        yield Measurement("phi", at_budget, _without_interval(phi_at_budget, n_absent))
+
+    def _bits(self, theta: str) -> Iterator[Measurement]:
+        bits, all_bits = self.outcomes.bits_left, math.log2(self.n_records)
+        mixed = -elementary.log2((elementary.exp2(-bits) + 1 / self.n_records) / 2)
+        similar = self.outcomes.similar_bits_left
+        yield Measurement("bits_left", "", _not_negative(_mean_by_target(bits, all_bits)))
+        yield Measurement("bits_gained", "", _mean_by_target(all_bits - bits, 0.0))
+        yield Measurement("bits_left", theta, _not_negative(_mean_by_target(similar, all_bits)))
+        yield Measurement("bits_left", "mixed_with_uniform", _not_negative(_mean_by_target(mixed, all_bits)))
+
+    def _lineup_sizes(self) -> Iterator[Measurement]:
+        outcomes = self.outcomes
+        for mass, sizes in ((50, outcomes.lineup_50), (90, outcomes.lineup_90), (99, outcomes.lineup_99)):
+            computed = sizes[~np.isnan(sizes)]
+            if len(computed):
+                guess = math.ceil(mass / 100 * self.n_records)
+                yield Measurement("lineup_size", f"mass={mass} %", median(computed, guess))
+
+    def _revealed(self) -> Iterator[Measurement]:
+        revealed, correct = self.outcomes.revealed, self.outcomes.revealed_correct
+        yield Measurement("revealed", "", _not_negative(_mean_by_target(revealed, None)))
+        yield Measurement("revealed_correct", "", _not_negative(_mean_by_target(correct, None)))
+        has_any = revealed.sum(axis=1) > 0
+        shares = correct[has_any].sum(axis=1) / revealed[has_any].sum(axis=1)
+        share = rate(
+            min(math.fsum(shares), len(shares)), len(shares), self.random_guess.revealed_correct_share
+        )
+        yield Measurement("revealed_correct_share", "", share)
+
+    def _calibration_gap(self) -> Estimate:
+        """Mean distance between Π and the share of right guesses, over the bins of the calibration."""
+        bins = self.calibration()
+        n = int(bins["n"].sum())
+        distance = (bins["mean_probability"] - bins["identified"]).abs()
+        return _without_interval(float((bins["n"] * distance).sum()) / max(n, 1), n)
+
+
+def _without_interval(value: float, n: int) -> Estimate:
+    return Estimate(value, math.nan, math.nan, n, None)
+
+
+def _not_negative(estimate: Estimate) -> Estimate:
+    """The estimate of a number that cannot be negative: its interval begins at 0 at the lowest."""
+    return replace(estimate, low=max(estimate.low, 0.0))
+
+
+def _means_by_target(values: Floats) -> Floats:
+    """The mean over the draws of each target: the draws of one target are one trial."""
+    return np.asarray(values.mean(axis=1))
+
+
+def rate_by_target(values: Floats, baseline: float) -> Estimate:
+    """The rate over targets of outcomes by target and draw."""
+    trials = _means_by_target(values)
+    return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
+
+
+def _mean_by_target(values: Floats, baseline: float | None) -> Estimate:
+    return mean(_means_by_target(values), baseline)

@@ -1,0 +1,120 @@
+"""The records of a release that are at least θ similar to a target  [Definition 2]."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.attack.kernels.block_scores import BLOCK, QueryFacts, U
+from standout.core.arrays import Floats, Ints
+from standout.core.jit import Array, kernel
+from standout.core.progress import no_progress
+from standout.core.threads import thread_count
+from standout.evaluate.pairs import full_queries
+from standout.evaluate.population import Population
+from standout.neighbours.nearest import nearest_neighbours, rule_of
+from standout.release.model import Release
+from standout.release.postings import Postings
+from standout.similarity.attributes import Equal, Present, Similarity, Within
+
+__all__ = ["SimilarRecords", "similarities_to_all"]
+
+TARGETS_AHEAD = 1024
+"""Number of targets whose nearest neighbours are searched at a time in a large release."""
+LARGE_RELEASE = 1 << 22
+"""Entries from which on comparing every target with all records would take too long."""
+
+
+@dataclass
+class SimilarRecords:
+    """Finds the records that are at least θ similar to targets.
+
+    In a large release few targets have such a record. There, the nearest neighbours of many targets are
+    searched first, and only targets with a neighbour that is similar enough are compared with all records.
+    """
+
+    release: Release
+    similarity: Similarity
+    theta: float
+    threads: int | None = None
+    may_have: dict[int, bool] = field(default_factory=dict)
+
+    def of(self, targets: Ints, low: int, high: int) -> dict[int, Ints]:
+        """The records at least θ similar to each of targets[low:high], for those who have any.
+
+        The target's own record does not count, unless the release is sanitized: then no record is the
+        target's own.
+        """
+        if not all(target in self.may_have for target in targets[low:high].tolist()):
+            self.may_have = self._may_have(targets[low : max(high, low + TARGETS_AHEAD)])
+        similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
+        for target in targets[low:high].tolist():
+            if self.may_have[target]:
+                is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
+                if not is_sanitized:
+                    is_similar[target] = False
+                if is_similar.any():
+                    similar_records[target] = np.flatnonzero(is_similar)
+        return similar_records
+
+    def _may_have(self, targets: Ints) -> dict[int, bool]:
+        """Whether each target may have a similar record: by its nearest neighbour, where that is cheaper."""
+        can_search = type(self.similarity) in (Present, Within, Equal)
+        is_sanitized = Population.of(self.release).is_sanitized
+        if self.release.n_entries <= LARGE_RELEASE or is_sanitized or not can_search:
+            return dict.fromkeys(targets.tolist(), True)
+        records, rule = np.sort(targets), rule_of(self.release, self.similarity)
+        nearest = nearest_neighbours(
+            self.release,
+            rule,
+            records,
+            over_first=False,
+            threads=thread_count(self.threads),
+            progress=no_progress,
+        )
+        is_near = nearest.similar / nearest.union >= self.theta
+        return dict(zip(records.tolist(), is_near.tolist(), strict=True))
+
+
+def similarities_to_all(release: Release, target: int, similarity: Similarity) -> Floats:
+    """Sim(r, r′) of one person r and every record r′ of the release."""
+    population = Population.of(release)
+    queries = full_queries(population, np.array([target]), similarity)
+    total, n_shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
+    tables, facts = queries.tables, queries.facts
+    lookup = _Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms[facts.shape])
+    _add_similarities(release.by_item, facts, lookup, total, n_shared)
+    return np.asarray(total / (population.original.lengths[target] + release.lengths - n_shared))
+
+
+class _Lookup(NamedTuple):
+    """Sim of a fact of shape u and an entry: (a[u, kind] + b[u, kind] · c[off[u, kind] + Δtime]) / terms."""
+
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+    terms: Ints
+
+
+@kernel
+def _add_similarities(
+    postings: Postings, facts: QueryFacts, lookup: _Lookup, total: Array, n_shared: Array
+) -> None:
+    """Add Sim of every fact and entry to the total of the entry's record, and count the shared items."""
+    start, run, block, end, word, value_bits, time_bits = postings
+    a, b, off, c, terms = lookup
+    item, shape, known_time = facts.item, facts.shape, facts.time
+    kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
+    for fact in range(len(item)):
+        u, at = shape[fact], start[item[fact]]
+        for r in range(run[item[fact]], run[item[fact] + 1]):
+            stop, first = start[item[fact]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+            while at < stop:
+                x = U(word[at])
+                kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
+                record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
+                sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
+                total[record] += sim / terms[fact]
+                n_shared[record] += 1
+                at += 1
