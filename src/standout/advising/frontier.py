@@ -9,12 +9,14 @@ from standout.advising.candidate import Point
 from standout.advising.menu import FAMILIES, family
 from standout.sanitizing.step import Step
 
-__all__ = ["Guess", "frontier", "promising", "proposed"]
+__all__ = ["DIGITS", "Guess", "frontier", "promising", "proposed"]
 
 Steps = tuple[Step, ...]
 ROOMS = (1.25, 1.0, 0.75, 0.5)
 """Some are tried of what is expected up to so many times the limit: expectations err to both sides."""
 LEAST = 1e-3
+DIGITS = 9
+"""Shares of use are compared to so many digits: the others differ between processors."""
 STRAY = 2.0
 """Standard deviations between a share and the upper end of its interval, about."""
 
@@ -94,12 +96,12 @@ def _parts(steps: Steps) -> list[Steps]:
 
 def _seen(point: Point) -> Guess:
     """What was measured; of nobody found among n it is expected that half a person is."""
-    n = point.share.n
-    return Guess(point.steps, (point.share.value * n + 0.5) / (n + 1), min(max(point.kept, 0.0), 1.0))
+    n, kept = point.share.n, round(point.kept, DIGITS)
+    return Guess(point.steps, (point.share.value * n + 0.5) / (n + 1), min(max(kept, 0.0), 1.0))
 
 
 def _measured(point: Point) -> Guess:
-    return Guess(point.steps, point.share.value, point.kept)
+    return Guess(point.steps, point.share.value, round(point.kept, DIGITS))
 
 
 def _undominated(guesses: list[Guess]) -> list[Guess]:

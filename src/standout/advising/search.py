@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from standout.advising.candidate import Point
-from standout.advising.frontier import Steps, promising, proposed
+from standout.advising.frontier import DIGITS, Steps, promising, proposed
 from standout.advising.menu import menu
 from standout.advising.runner import Lab
 from standout.core.errors import ParameterError
@@ -75,7 +75,7 @@ def _afresh(lab: Lab, limit: float, found: Found, progress: Progress) -> None:
         point for point in found.points.values()
         if point.stage == "full" and point.share.high <= limit
     ]  # fmt: skip
-    order = sorted(below, key=lambda point: (-point.kept, len(point.steps)))[:ATTEMPTS]
+    order = sorted(below, key=lambda point: (-round(point.kept, DIGITS), len(point.steps)))[:ATTEMPTS]
     for done, point in enumerate(order):
         progress("measuring afresh", done, len(order))
         again = lab.fresh(point.steps)

@@ -10,7 +10,7 @@ import polars as pl
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
-from standout.evaluate.claim_rates import ClaimRates
+from standout.evaluate.claim_rates import LAST_DIGITS, ClaimRates
 from standout.evaluate.estimates import Estimate, mean, median, rate
 from standout.evaluate.outcomes import Criteria, Outcomes
 
@@ -86,7 +86,7 @@ class SimulationCell:
         """
         probability, identified = self.outcomes.best_probability.ravel(), self.outcomes.identified.ravel()
         draws = self.outcomes.best_probability.shape[1]
-        bins = np.clip(np.searchsorted(BINS, probability, "right") - 1, 0, len(BINS) - 2)
+        bins = np.clip(np.searchsorted(BINS, probability * (1 + LAST_DIGITS), "right") - 1, 0, len(BINS) - 2)
         rows = []
         for i in np.unique(bins).tolist():
             in_bin = bins == i

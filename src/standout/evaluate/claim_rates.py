@@ -16,9 +16,11 @@ from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.outcomes import Outcomes
 
-__all__ = ["ROUNDING", "ClaimRates", "EqualErrorRate", "RatesAtPhi"]
+__all__ = ["LAST_DIGITS", "ROUNDING", "ClaimRates", "EqualErrorRate", "RatesAtPhi"]
 
 POINTS = 200
+LAST_DIGITS = 1e-9
+"""Relative difference that two processors may show."""
 ROUNDING = 1e-5
 """Relative difference up to which two eccentricities may come from the same scores."""
 
@@ -140,7 +142,8 @@ class ClaimRates:
         absent = self.absent_eccentricity.ravel() if self.has_absent else np.empty(0)
         present, is_correct = self.eccentricity.ravel(), self.identified.ravel() == 1.0
         levels = np.unique(np.concatenate([present, absent]))
-        phi = np.concatenate([[0.0], self._just_above(levels[levels >= 0])])
+        levels = _distinct(levels[levels >= 0])
+        phi = np.concatenate([[0.0], self._just_above(levels)])
         return _Steps(
             phi,
             _shares_above(present[is_correct], phi, present.size),
@@ -156,6 +159,14 @@ class _Steps(NamedTuple):
     correct: Floats
     wrong: Floats
     absent: Floats
+
+
+def _distinct(levels: Floats) -> Floats:
+    """Ascending levels without those that differ from the previous one only by rounding.
+
+    One step more or less would move every point of a curve.
+    """
+    return levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
 
 
 def _shares_above(eccentricities: Floats, phi: Floats, n: int) -> Floats:

@@ -28,6 +28,8 @@ WAYS: dict[str, tuple[bool, ...]] = {"use": (True,), "ignore": (False,), "learn"
 TOP = 8
 """So many records with the best scores are candidates."""
 EQUAL = 1e-9
+"""Evidence and claims that differ by less than this, or by this share, are equal: the rest is rounding."""
+DIGITS = 9
 
 
 class Candidates(NamedTuple):
@@ -82,7 +84,7 @@ class Scored:
 
     def better(self, other: "Scored") -> "Scored":
         """Of each row the one that stands out more; this one if they are equal."""
-        mine = self.claim >= other.claim
+        mine = (self.claim > other.claim) | np.isclose(self.claim, other.claim, rtol=EQUAL, atol=EQUAL)
         return Scored(
             *(
                 np.where(mine if own.ndim == 1 else mine[:, None], own, its)
@@ -139,7 +141,8 @@ def _judged(found: Candidates, model: Model, records: int, by: By) -> Scored:
     n, rows = len(found.record), np.arange(len(found.record))
     parts = model.parts(found.counts, found.dated[:, None])
     evidence = np.where(found.record >= 0, parts.sum(axis=-1), -np.inf)
-    order = np.argsort(-evidence if by == "evidence" else np.zeros((n, TOP)), axis=1, kind="stable")
+    ranked = -np.round(evidence, DIGITS) if by == "evidence" else np.zeros((n, TOP))
+    order = np.argsort(ranked, axis=1, kind="stable")  # equals stay in the order of their scores
     best, second = order[:, 0], order[:, 1]
     score = found.score[rows, best]
     others = np.where(best == 0, found.score[:, 1], found.score[:, 0])
