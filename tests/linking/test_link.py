@@ -127,7 +127,7 @@ def test_a_recombined_decoy_has_the_templates_size_and_popularity_but_other_peop
     pool = pool_of(profiles, seed=1)
     after = np.flatnonzero(profiles.used > 0)[:12]
     made = pool.decoys(profiles, after, seed=1)
-    entries, band = content(crowd), np.log2(release.support).astype(int)
+    entries, band = content(crowd), np.array([n.bit_length() - 1 for n in release.support.tolist()])
     for number, place in enumerate(after.tolist()):
         here = slice(*made.first[number : number + 2])
         items = made.item[here]

@@ -133,7 +133,8 @@ def test_decay_falls_from_1_with_the_distance_over_the_scale(known, value, scale
     similarity = so.Decay(value_scale=scale, time_scale=scale)
     expected = math.exp(-abs(value - known) / scale)
     assert similarity.values(known, np.array([value])) == pytest.approx([expected], rel=1e-12, abs=1e-300)
-    assert similarity.times(np.array([value])) == pytest.approx([math.exp(-abs(value) / scale)], abs=1e-300)
+    expected = math.exp(-abs(value) / scale)
+    assert similarity.times(np.array([value])) == pytest.approx([expected], rel=1e-12, abs=1e-300)
 
 
 NUMERIC = st.one_of(
