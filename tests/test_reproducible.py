@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import asdict, is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def _attack(release, threads):
 
 
 def _audit(release, threads):
-    return so.audit(release, targets=10, facts=[1, 4], seed=4, threads=threads).findings
+    findings = so.audit(release, targets=10, facts=[1, 4], seed=4, threads=threads).findings
+    return asdict(findings) if is_dataclass(findings) else findings
 
 
 def _link(release, threads):
