@@ -24,8 +24,8 @@ from benchmarks.files import index_file
 from benchmarks.harness import alone, interleaved, settings
 from standout.facts import KnownFacts, facts_from_entries
 from standout.linking.agreement import Agreement
-from standout.linking.profiles import MOST_FACTS
-from standout.linking.scores import candidates
+from standout.linking.candidates import find_candidates
+from standout.linking.profiles import MAX_FACTS
 from standout.release.subset import subset
 
 MODULE = "benchmarks.linking"
@@ -43,7 +43,7 @@ def profiles(release: so.Release, low: int, high: int, count: int) -> KnownFacts
     if not len(able):
         able = np.argsort(-release.lengths, kind="stable")[:count]
     chosen = np.random.default_rng(1).permutation(able)[:count]
-    counts = np.minimum(release.lengths[chosen], MOST_FACTS)
+    counts = np.minimum(release.lengths[chosen], MAX_FACTS)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     at = np.arange(first[-1]) + np.repeat(release.by_record.start[chosen] - first[:-1], counts)
     return facts_from_entries(release, at, first)
@@ -94,11 +94,11 @@ def main() -> None:
     for name, low, high, count in KINDS:
         known = profiles(release, low, high, count)
         jobs: dict[str, Callable[[], object]] = {
-            "ours": lambda known=known: candidates(agreement, known, "ignore", None, False, 1),  # type: ignore[misc]
-            "dated": lambda known=known: candidates(agreement, known, "use", None, True, 1),  # type: ignore[misc]
+            "ours": lambda known=known: find_candidates(agreement, known, "ignore", full=False, threads=1),  # type: ignore[misc]
+            "dated": lambda known=known: find_candidates(agreement, known, "use", threads=1),  # type: ignore[misc]
             "SciPy": lambda known=known: multiply(known),  # type: ignore[misc]
         }
-        found, theirs = candidates(agreement, known, "ignore", None, False, 1)[0], multiply(known)
+        found, theirs = find_candidates(agreement, known, "ignore", full=False, threads=1)[0], multiply(known)
         ours = (found.score[:, 0] - found.score[:, 1]) / found.sigma
         assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3), "the scores are not the same"
         took = {what: seconds / len(known) for what, seconds in interleaved(given.rounds, jobs).items()}

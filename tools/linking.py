@@ -1,7 +1,7 @@
-"""Writes the measured part of docs/linking.md and its pictures: linking on real data sets.
+"""Write the measured part of docs/linking.md and its charts: linking on real data sets.
 
-python -m tools.linking FOLDER [OTHERS.json]     (the folder that holds the data sets; and what
-                                                  benchmarks.linking_others wrote)
+python -m tools.linking FOLDER [OTHERS.json]     (the folder of the data sets; the output of
+                                                  benchmarks.linking_others)
 """
 
 import json
@@ -15,15 +15,14 @@ import numpy as np
 import polars as pl
 
 import standout as so
-from standout.linking.assign import one_to_one
-from standout.linking.claims import Null
+from standout.linking.assignment import one_to_one
 from standout.release.subset import subset
 from standout.report.interval_charts import WIDE
 from standout.report.linking_page import figures
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, PICTURES = DOCS / "linking.md", DOCS / "linking"
-BEGIN, END = "<!-- measured: python -m tools.linking FOLDER -->", "<!-- end of what is measured -->"
+BEGIN, END = "<!-- measured: python -m tools.linking FOLDER -->", "<!-- end of the measured part -->"
 SEED, SEEDS = 2008, 5
 RETAIL: dict[str, Any] = {
     "record": "CustomerID", "item": "StockCode", "value": "Quantity", "time": "InvoiceDate",
@@ -35,7 +34,7 @@ PHIS, BITS = (0.0, 1.5, 5.0, 15.0, 50.0, 100.0), (0.0, 2.0, 4.0, 8.0, 16.0, 32.0
 
 @dataclass(frozen=True)
 class Pair:
-    """A release, public profiles, and who is who."""
+    """A release, public profiles, and the truth."""
 
     release: so.Release
     public: so.Release
@@ -44,36 +43,35 @@ class Pair:
     @property
     def present(self) -> int:
         """How many profiles are in the release."""
-        pairs = [
-            (self.public.records.find(one), self.release.records.find(two)) for one, two in self.truth.items()
-        ]
-        return sum(None not in found for found in pairs)
+        find_profile, find_record = self.public.records.find, self.release.records.find
+        pairs = [(find_profile(profile), find_record(record)) for profile, record in self.truth.items()]
+        return sum(None not in pair for pair in pairs)
 
 
 def movietweetings(folder: Path) -> Pair:
-    """Two releases of one population under different ids: dates to the day, half the entries of each side."""
-    place, draw = folder / "movietweetings", np.random.default_rng(SEED)
+    """Two releases of one population under different ids: dates to the day, half the entries of each."""
+    source, draw = folder / "movietweetings", np.random.default_rng(SEED)
     release, public = (
         so.read(frame.filter(pl.Series(draw.random(len(frame)) < 0.5)))
-        for frame in (so.read(place / name).to_frame() for name in ("2013-11-06", "100K"))
+        for frame in (so.read(source / name).to_frame() for name in ("2013-11-06", "100K"))
     )
-    pairs = pl.read_csv(place / "truth-2013-11-06-vs-100K.csv", infer_schema=False)
+    pairs = pl.read_csv(source / "truth-2013-11-06-vs-100K.csv", infer_schema=False)
     pairs = pairs.sort(pl.col("shared").cast(pl.Int64)).unique("user_b", keep="last", maintain_order=True)
     return Pair(release, public, dict(zip(pairs["user_b"], pairs["user_a"], strict=True)))
 
 
 def both_sides(whole: so.Release, unrelated: float = 0.0) -> Pair:
-    """Each entry is on either side with probability ½; of some people the public dates mean nothing."""
+    """Each entry is on either side with probability ½; the public dates of some people are random."""
     frame, draw = whole.to_frame(), np.random.default_rng(SEED)
     sides = [frame.filter(pl.Series(draw.random(len(frame)) < 0.5)) for _ in range(2)]
     if unrelated:
         people = sides[1]["record"].unique(maintain_order=True).to_list()
-        some = {one for one in people if draw.random() < unrelated}
+        some = {person for person in people if draw.random() < unrelated}
         days = pl.Series(draw.permutation(sides[1]["time"].to_numpy())).cast(pl.Date)
         mixed = pl.when(pl.col("record").is_in(list(some))).then(days).otherwise("time")
         sides[1] = sides[1].with_columns(time=mixed)
     release, public = (so.read(side) for side in sides)
-    return Pair(release, public, {one: one for one in release.records})
+    return Pair(release, public, {name: name for name in release.records})
 
 
 def measured(folder: Path, others: dict[str, Any] | None) -> str:
@@ -84,93 +82,100 @@ def measured(folder: Path, others: dict[str, Any] | None) -> str:
 
 def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
     pair = movietweetings(folder)
-    tries = [so.link(pair.release, pair.public, truth=pair.truth, seed=seed) for seed in range(SEEDS)]
-    links, found = tries[0], [one.recall.value for one in tries if one.recall is not None]
-    assert links.precision is not None and links.recall is not None and links.false is not None
+    runs = [so.link(pair.release, pair.public, truth=pair.truth, seed=seed) for seed in range(SEEDS)]
+    links, recalls = runs[0], [run.recall.value for run in runs if run.recall is not None]
+    absent_claims = links.absent_claims
+    assert absent_claims is not None
     _draw(links, "movietweetings")
     few = float((links.facts <= 3).mean())
     yield "### Two releases of MovieTweetings\n"
     yield (
-        f"The same people under other ids, dates to the day, half the entries of each side dropped: "
-        f"{pair.public.n_records:,} profiles against {pair.release.n_records:,} records, of which "
-        f"{pair.present:,} are the same people. {_percent(few)} of the profiles tell three facts or less, "
-        f"about half of which are not on the other side.\n"
+        "Two releases of the same population under different ids, with dates to the day. Half the entries of "
+        f"each were dropped. {pair.public.n_records:,} profiles and {pair.release.n_records:,} records "
+        f"remain. {pair.present:,} people are in both. {_percent(few)} of the profiles have at most three "
+        "facts, and about half of these are missing from the other release.\n"
     )
     yield f"{links.summary}\n"
-    yield "| facts used | profiles | claims | right | there | found of those |"
+    yield "| facts used | profiles | claims | correct claims | in the release | claimed correctly |"
     yield "|---" * 6 + "|"
-    yield from _size_rows(links)
+    yield from _facts_rows(links)
     yield (
-        f"\nOf {links.false.n:,} profiles that are not there {_percent(links.false.value)} are claimed "
-        f"({_percent(links.false.low)} to {_percent(links.false.high)}); the budget is "
-        f"{_percent(links.budget)}. Decoys are drawn: with {SEEDS} seeds, of which this is the first, recall "
-        f"lies between {_percent(min(found))} and {_percent(max(found))}. Learned: a fact is in the person's "
-        f"own record with probability {links.model.covered:.2f}.\n"
+        f"\n{absent_claims.n:,} profiles belong to absent people: {_percent(absent_claims.value)} of them "
+        f"are claimed ({_percent(absent_claims.low)} to {_percent(absent_claims.high)}), and the budget is "
+        f"{_percent(links.budget)}. Decoys are random: with {SEEDS} seeds, of which this is the first, "
+        f"recall lies between {_percent(min(recalls))} and {_percent(max(recalls))}. The learned probability "
+        f"that a fact is in the person's own record is {links.model.coverage:.2f}.\n"
     )
-    yield "![How far profiles and decoys stand out, by evidence](linking/movietweetings-evidence.svg)\n"
-    yield "By budget, with φ for it from the decoys:\n"
+    yield "![Strength of profiles and decoys, by evidence](linking/movietweetings-evidence.svg)\n"
+    yield "By budget, with the φ that the decoys give for it:\n"
     yield from _table(links.by_budget, "budget")
     yield "\nBy φ, in bits:\n"
-    yield from _phis(links, BITS)
+    yield from _phi_rows(links, BITS)
     yield "\n![Precision and recall by φ](linking/movietweetings-truth.svg)\n"
-    yield "If eccentricity decides instead, as in the paper, with one φ for all:\n"
+    yield "If eccentricity decides instead, as in the paper, with one φ for all profiles:\n"
     paper = so.link(pair.release, pair.public, truth=pair.truth, by="eccentricity")
-    yield from _phis(paper, PHIS)
-    yield "\n![The same, by eccentricity](linking/movietweetings-eccentricity.svg)\n"
+    yield from _phi_rows(paper, PHIS)
+    yield "\n![Strength of profiles and decoys, by eccentricity](linking/movietweetings-eccentricity.svg)\n"
     yield (
-        "That does not get there: a single rare film gives the highest eccentricity there can be, "
-        f"{np.sqrt(pair.release.n_records):.0f} σ among {pair.release.n_records:,} records.\n"
+        "Eccentricity does not reach the same precision: a single rare film gives the highest possible "
+        f"eccentricity, {np.sqrt(pair.release.n_records):.0f} σ among {pair.release.n_records:,} records.\n"
     )
     if others:
         yield from _others(others)
 
 
-def _size_rows(links: so.Links) -> Iterator[str]:
-    for row in links.sizes.iter_rows(named=True):
-        size = f"{row['from']}" if row["to"] == row["from"] else f"{row['from']}–{row['to']:,}"
+def _facts_rows(links: so.Links) -> Iterator[str]:
+    for row in links.by_facts_used.iter_rows(named=True):
+        low, high, correct = row["min_facts"], row["max_facts"], row["correct_claims"]
+        size = f"{low}" if high == low else f"{low}–{high:,}"
         yield (
-            f"| {size} | {row['profiles']:,} | {row['claims']:,} | {row['right']:,} | {row['present']:,} "
-            f"| {_percent(row['right'] / max(row['present'], 1))} |"
+            f"| {size} | {row['profiles']:,} | {row['claims']:,} | {correct:,} | {row['present']:,} "
+            f"| {_percent(correct / max(row['present'], 1))} |"
         )
 
 
-def _phis(links: so.Links, phis: tuple[float, ...]) -> Iterator[str]:
-    picked = [links.curve.filter(pl.col("phi") >= phi).head(1) for phi in phis]
-    yield from _table(pl.concat(picked).unique("phi", maintain_order=True), "phi")
+def _phi_rows(links: so.Links, phis: tuple[float, ...]) -> Iterator[str]:
+    rows = [links.curve.filter(pl.col("phi") >= phi).head(1) for phi in phis]
+    yield from _table(pl.concat(rows).unique("phi", maintain_order=True), "phi")
 
 
 def _table(table: pl.DataFrame, by: str) -> Iterator[str]:
     name = {"phi": "φ", "budget": "budget"}[by]
-    yield f"| {name} | claims | right | precision | recall | of the absent claimed |"
+    yield f"| {name} | claims | correct claims | precision | recall | absent people claimed |"
     yield "|---" * 6 + "|"
     for row in table.iter_rows(named=True):
-        at = f"{row[by]:.1f}" if by == "phi" else _percent(row[by])
+        setting = f"{row[by]:.1f}" if by == "phi" else _percent(row[by])
         precision = "–" if row["precision"] is None else _percent(row["precision"])
         yield (
-            f"| {at} | {row['claims']:,} | {row['right']:,} | {precision} | {_percent(row['recall'])} "
-            f"| {_percent(row['false'])} |"
+            f"| {setting} | {row['claims']:,} | {row['correct_claims']:,} | {precision} "
+            f"| {_percent(row['recall'])} | {_percent(row['absent_claims'])} |"
         )
 
 
 def _others(others: dict[str, Any]) -> Iterator[str]:
-    yield "#### Beside Splink and RecordLinkage\n"
+    yield "#### Compared with Splink and RecordLinkage\n"
     yield (
-        "The same pair, each in its natural set-up (`benchmarks/linking_others.py` has it), and a threshold "
-        "set in hindsight, by the truth, to where at most 1 % of the claims are false. Of each profile the "
-        "best candidate counts, where it is one alone.\n"
+        "The same pair, each tool in its natural set-up (see `benchmarks/linking_others.py`). In hindsight: "
+        "the threshold was set with the truth, so that at most 1 % of the claims are false. Each profile's "
+        "best candidate counts if it is unique.\n"
     )
-    yield "| | best guess right | in hindsight: claims | recall | own word: claims | precision | recall |"
+    yield (
+        "| | identified | in hindsight: claims | recall | by its own threshold: claims | precision | recall |"
+    )
     yield "|---" * 7 + "|"
-    for name, one in others.items():
-        words, own = f"{name} {one.get('version', '')}".strip(), one["own"]
+    for name, result in others.items():
+        title, own = f"{name} {result.get('version', '')}".strip(), result["own"]
         yield (
-            f"| {words} | {_percent(one['best_guess_right'])} | {one['claims']:,} "
-            f"| {_percent(one['recall'])} | {own['claims']:,} | {_percent(own['precision'])} "
+            f"| {title} | {_percent(result['best_guess_right'])} | {result['claims']:,} "
+            f"| {_percent(result['recall'])} | {own['claims']:,} | {_percent(own['precision'])} "
             f"| {_percent(own['recall'])} |"
         )
-    yield ("\nOwn word: a probability of 99 % at least; for ours φ by the decoys, with a budget of 1 %.\n")
+    yield (
+        "\nA tool's own threshold is a probability of at least 99 %; for Standout it is the φ that the "
+        "decoys give for a budget of 1 %.\n"
+    )
     best = max(others, key=lambda name: others[name]["recall"])
-    yield f"In hindsight most are found by {best}.\n"
+    yield f"In hindsight, {best} has the highest recall.\n"
 
 
 def absent(folder: Path) -> Iterator[str]:
@@ -180,41 +185,40 @@ def absent(folder: Path) -> Iterator[str]:
         ("Online Retail", "online-retail/online-retail.csv.gz", RETAIL, 5),
         ("Bitcoin OTC", "bitcoin-otc/soc-sign-bitcoinotc.csv", OTC, 5),
     ]
-    yield "### People who are not there\n"
+    yield "### Absent people\n"
     yield (
-        "Half of the people of a data set as release, the other half as profiles, in several draws: whatever "
-        "is claimed is false; the budget is 1 %. How decoys are made and evidence is weighed was settled on "
-        "other draws of the same four data sets.\n"
+        "One half of a data set's people is the release, the other half are the profiles, so every claim is "
+        "false. The budget is 1 %, and there are several random splits. The design of decoys and evidence "
+        "was settled on other splits of the same four data sets.\n"
     )
-    yield "| data set | decoys | claims, by draw | allowed | of all profiles |"
+    yield "| data set | decoys | claims, by split | allowed | share of all profiles |"
     yield "|---" * 5 + "|"
     for name, path, reading, draws in cases:
         yield from _absent(name, so.read(folder / path, **reading), draws)
-    yield "\nClaims of one draw are not independent: several profiles may claim the same record.\n"
+    yield "\nThe claims of one split are not independent: several profiles may claim the same record.\n"
 
 
 def _absent(name: str, whole: so.Release, draws: int) -> Iterator[str]:
     claims: dict[str, list[int]] = {}
-    tried = 0
+    profiles = 0
     for seed in range(draws):
-        here = np.random.default_rng(SEED + seed).random(whole.n_records) < 0.5
-        links = so.link(subset(whole, here), subset(whole, ~here), seed=seed)
-        tried += len(links)
-        for way, count in _ways(links):
-            claims.setdefault(way, []).append(count)
-    for way, counts in claims.items():
-        shown, share = ", ".join(map(str, counts)), _percent(sum(counts) / tried)
-        yield f"| {name} | {way} | {shown} | {tried / 100 / draws:.0f} each | {share} |"
+        chosen = np.random.default_rng(SEED + seed).random(whole.n_records) < 0.5
+        links = so.link(subset(whole, chosen), subset(whole, ~chosen), seed=seed)
+        profiles += len(links)
+        for decoys, count in _claims_by_decoys(links):
+            claims.setdefault(decoys, []).append(count)
+    for decoys, counts in claims.items():
+        shown, share = ", ".join(map(str, counts)), _percent(sum(counts) / profiles)
+        yield f"| {name} | {decoys} | {shown} | {profiles / 100 / draws:.0f} each | {share} |"
 
 
-def _ways(links: so.Links) -> Iterator[tuple[str, int]]:
-    null, able, far = links.null, links.found.able, links.found.claim
+def _claims_by_decoys(links: so.Links) -> Iterator[tuple[str, int]]:
+    best, strengths = links.best, links.decoy_strengths
     for kind, name in enumerate(("recombined only", "withheld only")):
-        one = null.kind == kind
-        own = Null(null.kind[one], null.person[one], null.claim[one], null.slack)
-        yield name, int((able & (far >= own.phi(links.budget))).sum())
-    yield "both (as it is done)", links.claims
-    kept, _ = one_to_one(links.found.record, far, links.claimed)
+        phi = strengths.of_kind(kind).phi(links.budget)
+        yield name, int((best.claimable & (best.strength >= phi)).sum())
+    yield "both (default)", links.claims
+    kept, _ = one_to_one(best.record, best.strength, links.claimed)
     yield "both, with `assign`", int(kept.sum())
 
 
@@ -222,36 +226,36 @@ def present(whole: so.Release) -> Iterator[str]:
     pair = both_sides(whole)
     yield "### People on both sides\n"
     yield (
-        f"Each entry of movielens-latest-small's {whole.n_records:,} people is in the release with "
-        "probability ½ and, drawn anew, in the public profile with probability ½: a quarter is in both.\n"
+        f"Each entry of the {whole.n_records:,} people of movielens-latest-small is in the release with "
+        "probability ½ and, independently, in the public profile with probability ½: a quarter is in both.\n"
     )
     yield from _present(pair)
     yield (
-        "\nThe same, but the public dates of half of the people are drawn at random: some write when they "
-        "have seen a film, some whenever they have time.\n"
+        "\nThe same, but the public dates of half of the people are random: some write when they have seen a "
+        "film, others whenever they have time.\n"
     )
     yield from _present(both_sides(whole, unrelated=0.5))
     yield ""
 
 
 def _present(pair: Pair) -> Iterator[str]:
-    yield "| dates | best guess right | budget | claims | precision | recall | by values, dates, items |"
+    yield "| dates | identified | budget | claims | precision | recall | mainly by values, dates, items |"
     yield "|---|---|---|---|---|---|---|"
     for dates in ("use", "ignore", "learn"):
         links = so.link(pair.release, pair.public, truth=pair.truth, dates=dates, seed=SEED)
-        assert links.right is not None
-        carried = links.told()["carried"]
+        assert links.identified is not None
+        parts = links.findings().strongest_parts
         for row in links.by_budget.filter(pl.col("budget").is_in([0.01, 0.05])).iter_rows(named=True):
             yield (
-                f"| {dates} | {_percent(float(links.right.mean()))} | {_percent(row['budget'])} "
+                f"| {dates} | {_percent(float(links.identified.mean()))} | {_percent(row['budget'])} "
                 f"| {row['claims']:,} | {_percent(row['precision'])} | {_percent(row['recall'])} "
-                f"| {carried['values']:,}, {carried['dates']:,}, {carried['items']:,} |"
+                f"| {parts.values:,}, {parts.dates:,}, {parts.items:,} |"
             )
 
 
 def _draw(links: so.Links, name: str) -> None:
     PICTURES.mkdir(exist_ok=True)
-    for kind, figure in figures(links.told()).items():
+    for kind, figure in figures(links.findings()).items():
         svg = figure.draw(WIDE).svg(figure.title, figure.words)
         (PICTURES / f"{name}-{kind}.svg").write_text(svg + "\n", encoding="utf-8")
 

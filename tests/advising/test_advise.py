@@ -380,7 +380,7 @@ def test_links_are_judged_by_who_stands_for_whom(release):
     }
     both = subset(two, np.array([name in truth for name in two.records]))
     links = so.link(one, both, truth=truth, decoys=DECOYS, seed=4)
-    sure = links.table.filter("claimed").filter("right").height
+    sure = links.table.filter("claimed").filter("identified").height
     right = sum(truth[row["profile"]] == row["record"] for row in links.table.iter_rows(named=True))
     assert found.claimed.value * found.claimed.n == pytest.approx(sure)
     assert found.right.value * found.right.n == pytest.approx(right)

@@ -1,0 +1,17 @@
+"""Linking public profiles to records of a release, with decoys as a control.
+
+Entry point: `link.link`, which returns `links.Links`. Read the files in this order:
+
+align           which public item is which item of the release (item_alignment, item_map, title_*, review),
+                and what its values mean there (value_scales); the result is an alignment.Alignment
+profiles        the facts of each profile
+candidates      the records with the best scores of Algorithm 1B
+agreement       what a profile and a candidate have in common, in counts
+evidence        how strongly that suggests one person; learn_model learns its parameters
+best_records    the best candidate of each profile
+decoys, claims  profiles of absent people, and the φ that keeps to the budget
+assignment      one claim for each record, if wanted
+truth           the known truth; claim_curves for precision and recall
+links           the result; link_tables and link_findings put it into tables and findings
+sentences       everything that is said about it in words
+"""

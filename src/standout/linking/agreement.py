@@ -1,14 +1,13 @@
-"""What a profile and a record have in common, in a few counts: all that evidence is made of."""
+"""What a profile and a record have in common, in a few counts: everything that evidence is computed from."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standout.attack.kernels.record_scores import entry_positions
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.facts import KnownFacts
 from standout.release.build import count_codes
@@ -17,20 +16,25 @@ from standout.release.model import Release
 from standout.release.postings import unpack_attributes
 from standout.similarity.attributes import ROUNDING
 
-__all__ = ["CHANCE", "COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
+__all__ = ["COLUMNS", "IMPROBABILITY", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
 
-Flags = NDArray[np.bool_]
-CHANCE, SHARED, MISSING, VALUES, TIMES, COLUMNS = 0, 1, 2, slice(3, 7), slice(7, 14), 14
-"""Columns of what is counted: how unlikely it is by chance (−Σ ln p of items that are shared, −Σ ln(1 − p)
-of the others); facts whose item the record has, and has not; how far shared values and times lie apart."""
+IMPROBABILITY, SHARED, MISSING, VALUES, TIMES, COLUMNS = 0, 1, 2, slice(3, 7), slice(7, 14), 14
+"""VerdictColumns of a row of counts.
+
+IMPROBABILITY  −Σ ln p over shared items, −Σ ln(1 − p) over the others: how unlikely this is for a stranger
+SHARED         facts about items that the record has
+MISSING        facts about items that the record does not have
+VALUES, TIMES  shared items by the distance between the two values, and between the two times
+"""
+N_VALUES, N_TIMES = VALUES.stop - VALUES.start, TIMES.stop - TIMES.start
 DAYS = (1.0, 2.0, 7.0, 30.0, 120.0)
-"""Times are the same, or less than a day apart, or up to so many days, or more."""
+"""Limits of the TIMES columns: equal, less than a day apart, up to so many days apart, more."""
 STEPS = (1, 2)
-"""Values are the same, or up to so many steps apart, or more."""
-LIKELY = 0.9
-"""No item is taken to be likelier than this in a stranger's record."""
-STRANGERS = 20_000
-"""So many times two people are drawn who have the same item."""
+"""Limits of the VALUES columns: equal, up to so many steps apart, more."""
+MAX_CHANCE = 0.9
+"""Upper limit of the probability that a stranger has an item."""
+STRANGER_PAIRS = 20_000
+"""How many pairs of people with a common item are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,107 +43,109 @@ class Agreement:
 
     release: Release
 
-    def counts(self, known: KnownFacts, query: Ints, record: Ints, gone: Ints | None = None) -> Floats:
-        """For each query and the record beside it a row of COLUMNS.
+    def counts(self, known: KnownFacts, query: Ints, record: Ints, removed: Ints | None = None) -> Floats:
+        """Return a row of COLUMNS for each pair of query[i] and record[i].
 
-        By chance record r has item i with probability p = |supp(i)| · |supp(r)| / entries. `gone` is whose
-        record is taken out of the release, if the queries are about such people: each item has one holder
-        less, and the release fewer entries.
+        A stranger's record r has item i with probability p = |supp(i)| · |supp(r)| / entries. For decoys
+        that were withheld from the release, `removed` is each query's own record: its items then have one
+        holder less, and the release has fewer entries.
         """
         release, side = self.release, self.release.by_record
-        facts = np.diff(known.first)[query]
-        pair, ends = np.repeat(np.arange(len(query)), facts), np.cumsum(facts)
-        fact = np.arange(len(pair)) + np.repeat(known.first[query] - (ends - facts), facts)
-        item, who = known.item[fact], record[pair]
-        at = entry_positions(release, who, item)
-        has = at >= 0
-        holders = np.maximum(release.support[item] - (gone is not None), 1)
-        fewer = 0 if gone is None else release.lengths[gone][query][pair]
-        p = np.minimum(holders * (release.lengths[who] / (release.n_entries - fewer)), LIKELY)
-        found = np.zeros((len(query), COLUMNS))
-        found[:, CHANCE] = np.bincount(pair, -elementary.log(np.where(has, p, 1.0 - p)), len(query))
-        found[:, SHARED] = np.bincount(pair, has, len(query))
-        found[:, MISSING] = facts - found[:, SHARED]
-        pair, fact, at = pair[has], fact[has], at[has]
+        pair, fact = _facts_of_pairs(known, query)
+        item, holder = known.item[fact], record[pair]
+        entry = entry_positions(release, holder, item)
+        has = entry >= 0
+        support = np.maximum(release.support[item] - (removed is not None), 1)
+        fewer = 0 if removed is None else release.lengths[removed][query][pair]
+        p = np.minimum(support * (release.lengths[holder] / (release.n_entries - fewer)), MAX_CHANCE)
+        counts = np.zeros((len(query), COLUMNS))
+        counts[:, IMPROBABILITY] = np.bincount(pair, -elementary.log(np.where(has, p, 1.0 - p)), len(query))
+        counts[:, SHARED] = np.bincount(pair, has, len(query))
+        counts[:, MISSING] = np.diff(known.first)[query] - counts[:, SHARED]
+        pair, fact, entry = pair[has], fact[has], entry[has]
         if side.value is not None and release.n_levels:
-            told = self._values(known)[known.value[fact]]
-            found[:, VALUES] = _spread(
-                pair, self._apart(told, side.value[at].astype(np.int64)), len(query), 4
-            )
+            value = self._known_values(known)[known.value[fact]]
+            column = self._value_column(value, side.value[entry].astype(np.int64))
+            counts[:, VALUES] = _count_columns(pair, column, len(query), N_VALUES)
         if side.time is not None and release.span:
-            code = side.time[at].astype(np.int64)
-            off = np.where(known.timed[fact] & (code < release.span), np.abs(code - known.time[fact]), -1)
-            found[:, TIMES] = _spread(pair, self._far(off), len(query), 7, self._alone(known)[fact])
-        return found
-
-    def strangers(self, seed: int) -> Floats:
-        """The same counts of two people who have one item in common, added up over many that are drawn."""
-        release, postings = self.release, self.release.by_item
-        draw, found = generator(seed, "strangers"), np.zeros(COLUMNS)
-        item = release.by_record.item[draw.integers(release.n_entries, size=STRANGERS)].astype(np.int64)
-        item = item[release.support[item] > 1]
-        one = draw.integers(release.support[item])
-        two = (one + draw.integers(1, np.maximum(release.support[item], 2))) % release.support[item]
-        codes = [
-            unpack_attributes(
-                postings, postings.word[postings.start[item] + place], release.n_levels, release.span
+            code = side.time[entry].astype(np.int64)
+            both_timed = known.timed[fact] & (code < release.span)
+            column = self._time_column(np.where(both_timed, np.abs(code - known.time[fact]), -1))
+            counts[:, TIMES] = _count_columns(
+                pair, column, len(query), N_TIMES, self._day_weight(known)[fact]
             )
-            for place in (one, two)
-        ]
-        nobody = np.zeros(len(item), np.int64)
-        if release.n_levels:
-            told = np.append(self._levels, np.nan)[codes[0][0]]
-            found[VALUES] = _spread(nobody, self._apart(told, codes[1][0]), 1, 4)[0]
-        if release.span:
-            timed = (codes[0][1] < release.span) & (codes[1][1] < release.span)
-            found[TIMES] = _spread(
-                nobody, self._far(np.where(timed, np.abs(codes[0][1] - codes[1][1]), -1)), 1, 7
-            )[0]
-        return found
+        return counts
 
-    def _alone(self, known: KnownFacts) -> Floats:
-        """One over the number of a profile's facts of a day: what is done in one go agrees in one go."""
+    def stranger_counts(self, seed: int) -> Floats:
+        """Return the VALUES and TIMES counts of many random pairs of people with a common item, added up."""
+        release, postings = self.release, self.release.by_item
+        draw, counts = generator(seed, "strangers"), np.zeros(COLUMNS)
+        item = release.by_record.item[draw.integers(release.n_entries, size=STRANGER_PAIRS)].astype(np.int64)
+        item = item[release.support[item] > 1]
+        first = draw.integers(release.support[item])
+        offset = draw.integers(1, np.maximum(release.support[item], 2))
+        second = (first + offset) % release.support[item]
+        start = postings.start[item]
+        (value, time), (other_value, other_time) = (
+            unpack_attributes(postings, postings.word[start + holder], release.n_levels, release.span)
+            for holder in (first, second)
+        )
+        one_row = np.zeros(len(item), np.int64)
+        if release.n_levels:
+            column = self._value_column(np.append(self._levels, np.nan)[value], other_value)
+            counts[VALUES] = _count_columns(one_row, column, 1, N_VALUES)[0]
+        if release.span:
+            both_timed = (time < release.span) & (other_time < release.span)
+            column = self._time_column(np.where(both_timed, np.abs(time - other_time), -1))
+            counts[TIMES] = _count_columns(one_row, column, 1, N_TIMES)[0]
+        return counts
+
+    def _day_weight(self, known: KnownFacts) -> Floats:
+        """1 / the number of a profile's facts of that day: entries of one session are not independent."""
         clock = self.release.clock
         assert clock is not None
         person = np.repeat(np.arange(len(known)), np.diff(known.first))
         day = (known.time + clock.origin) // (SECONDS["day"] // SECONDS[clock.unit])
         order = np.lexsort((day, person))
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (np.diff(person[order]) != 0) | (np.diff(day[order]) != 0)
-        group = np.empty(len(order), np.int64)
-        group[order] = np.cumsum(new) - 1
-        counts = np.bincount(group, known.timed, minlength=1)
-        return np.asarray(1.0 / np.maximum(counts[group], 1.0))
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (np.diff(person[order]) != 0) | (np.diff(day[order]) != 0)
+        session = np.empty(len(order), np.int64)
+        session[order] = np.cumsum(is_new) - 1
+        counts = np.bincount(session, known.timed, minlength=1)
+        return np.asarray(1.0 / np.maximum(counts[session], 1.0))
 
     @property
-    def possible(self) -> Flags:
-        """Which columns there can be: days are never less than a day apart, nor two answers far."""
-        found, clock, levels = np.ones(COLUMNS, np.bool_), self.release.clock, self._levels
-        found[TIMES.start + 1] = clock is not None and clock.unit != "day"
+    def possible(self) -> Bools:
+        """Which columns can occur: whole days are never less than a day apart, few levels are never far."""
+        possible, clock, levels = np.ones(COLUMNS, np.bool_), self.release.clock, self._levels
+        possible[TIMES.start + 1] = clock is not None and clock.unit != "day"
         if len(levels):
-            column, farthest = np.arange(4), self._apart(levels[-1:], np.zeros(1, np.int64))[0]
-            found[VALUES] = (column <= farthest) if self._step else (column == 0) | (column == farthest)
-        return found
+            column, farthest = np.arange(N_VALUES), self._value_column(levels[-1:], np.zeros(1, np.int64))[0]
+            possible[VALUES] = (column <= farthest) if self._step else (column == 0) | (column == farthest)
+        return possible
 
     @cached_property
     def _levels(self) -> Floats:
-        """Levels as numbers; categories by their place."""
+        """The levels as numbers; a category is its index."""
         levels = self.release.levels
-        return (
-            levels if isinstance(levels, np.ndarray) else np.arange(self.release.n_levels, dtype=np.float64)
-        )
+        if isinstance(levels, np.ndarray):
+            return levels
+        return np.arange(self.release.n_levels, dtype=np.float64)
 
-    def _values(self, known: KnownFacts) -> Floats:
-        """What the facts' values are as such numbers; the last is for -1, not known."""
+    def _known_values(self, known: KnownFacts) -> Floats:
+        """The facts' values as such numbers; the last one is for -1, an unknown value."""
         levels = self.release.levels
         if isinstance(levels, tuple):
-            place = {level: float(at) for at, level in enumerate(levels)}
-            return np.array([*(place.get(str(value), -1.0) for value in known.values), np.nan])
+            index = {level: float(code) for code, level in enumerate(levels)}
+            return np.array([*(index.get(str(value), -1.0) for value in known.values), np.nan])
         return np.array([*known.values, np.nan], np.float64)
 
     @cached_property
     def _step(self) -> float:
-        """A quarter of the range of most values, at least the distance of two levels; 0 for categories."""
+        """The unit of value distances: a quarter of the range from the 10 % to the 90 % quantile.
+
+        It is at least the smallest distance of two levels, and 0 for categories.
+        """
         release, column = self.release, self.release.by_record.value
         if isinstance(release.levels, tuple) or column is None or release.n_levels < 2:
             return 0.0
@@ -148,24 +154,33 @@ class Agreement:
         levels = self._levels
         return max(float(levels[high] - levels[low]) / 4, float(np.diff(levels).min()))
 
-    def _apart(self, told: Floats, code: Ints) -> Ints:
-        """How far a value and a level are apart, as a column of VALUES; -1 where one is missing."""
-        distance = np.abs(told - np.append(self._levels, np.nan)[code])
-        edges = np.concatenate([[0.0], self._step * np.array(STEPS)]) * (1 + ROUNDING) + ROUNDING
-        return np.where(np.isnan(distance), -1, np.searchsorted(edges, distance))
+    def _value_column(self, value: Floats, code: Ints) -> Ints:
+        """The VALUES column for the distance between a value and a level; -1 where one is missing."""
+        distance = np.abs(value - np.append(self._levels, np.nan)[code])
+        limits = np.concatenate([[0.0], self._step * np.array(STEPS)]) * (1 + ROUNDING) + ROUNDING
+        return np.where(np.isnan(distance), -1, np.searchsorted(limits, distance))
 
-    def _far(self, off: Ints) -> Ints:
-        """How far two times are apart, as a column of TIMES; -1 where one is missing."""
+    def _time_column(self, distance: Ints) -> Ints:
+        """The TIMES column for a distance in units of the clock; -1 where a time is missing."""
         clock = self.release.clock
         assert clock is not None
         a_day = SECONDS["day"] // SECONDS[clock.unit]
         first, *others = (int(days * a_day) for days in DAYS)
-        return np.where(off < 0, -1, np.searchsorted([0, first - 1, *others], off))
+        return np.where(distance < 0, -1, np.searchsorted([0, first - 1, *others], distance))
 
 
-def _spread(pair: Ints, column: Ints, pairs: int, columns: int, weight: Floats | None = None) -> Floats:
-    """How often each column occurs in each pair, or what those weigh together."""
-    some = column >= 0
-    own = None if weight is None else weight[some]
-    counts = np.bincount(pair[some] * columns + column[some], own, pairs * columns)
-    return counts.reshape(pairs, columns).astype(np.float64)
+def _facts_of_pairs(known: KnownFacts, query: Ints) -> tuple[Ints, Ints]:
+    """(pair, fact) for every fact of every query."""
+    facts = np.diff(known.first)[query]
+    pair, ends = np.repeat(np.arange(len(query)), facts), np.cumsum(facts)
+    return pair, np.arange(len(pair)) + np.repeat(known.first[query] - (ends - facts), facts)
+
+
+def _count_columns(
+    pair: Ints, column: Ints, n_pairs: int, n_columns: int, weight: Floats | None = None
+) -> Floats:
+    """How often each column occurs in each pair, or the sum of the weights; column -1 does not count."""
+    known = column >= 0
+    weights = None if weight is None else weight[known]
+    counts = np.bincount(pair[known] * n_columns + column[known], weights, n_pairs * n_columns)
+    return counts.reshape(n_pairs, n_columns).astype(np.float64)

@@ -1,4 +1,4 @@
-"""When is a claim worth making? How often people who are not there would be claimed, and φ for a budget."""
+"""When a claim is made: how often decoys would be claimed, and the φ that keeps to a budget."""
 
 import math
 from dataclasses import dataclass
@@ -13,118 +13,133 @@ from standout.core.rng import generator
 from standout.evaluate.claim_rates import ROUNDING
 from standout.evaluate.estimates import rate
 
-__all__ = ["Null", "check_budget", "check_decoys", "likely_absent", "nobody", "templates"]
+__all__ = ["DecoyStrengths", "absent_share", "check_budget", "check_decoys", "draw_templates", "no_decoys"]
 
 MIDDLE = 0.5
 NO_PHI = math.inf
+MAX_DECOYS = 1_000_000
 
 
 def check_budget(budget: Any) -> float:
-    """The share of people who are not there that may be claimed, or a clear error."""
+    """Return the budget, or raise a ParameterError."""
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     return float(budget)
 
 
 def check_decoys(decoys: Any, budget: float | None) -> int:
-    """How many decoys of each kind, or a clear error: φ for a budget needs enough of them."""
-    if isinstance(decoys, bool) or not isinstance(decoys, (int, np.integer)) or not 0 <= decoys <= 1_000_000:
-        raise ParameterError(f"decoys must be a whole number from 0 to 1,000,000, got {decoys!r}")
+    """Return the number of decoys of each kind, or raise: a φ for a budget needs 1/budget − 1 of them."""
+    whole = isinstance(decoys, (int, np.integer)) and not isinstance(decoys, bool)
+    if not whole or not 0 <= decoys <= MAX_DECOYS:
+        raise ParameterError(f"decoys must be a whole number from 0 to {MAX_DECOYS:,}, got {decoys!r}")
     least = 0 if budget is None else math.ceil(1 / budget - 1e-9) - 1
     if decoys < least:
         raise ParameterError(
-            f"a budget of {budget:g} takes {least:,} decoys at least, got {decoys:,}: take more, or give phi"
+            f"decoys must be at least {least:,} for a budget of {budget:g}, got {decoys:,}: "
+            "use more decoys, or set phi"
         )
     return int(decoys)
 
 
-def templates(facts: Ints, decoys: int, seed: int) -> Ints:
-    """The profiles after which decoys are made: drawn at random from those with facts, each as often."""
-    able = generator(seed, "templates").permutation(np.flatnonzero(facts > 0))
-    return np.resize(able, decoys).astype(np.int64) if len(able) else able.astype(np.int64)
+def draw_templates(facts: Ints, decoys: int, seed: int) -> Ints:
+    """Return the profiles that decoys imitate: drawn at random among those with facts, equally often."""
+    usable = generator(seed, "templates").permutation(np.flatnonzero(facts > 0))
+    return np.resize(usable, decoys).astype(np.int64) if len(usable) else usable.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Null:
-    """How far decoys stand out: `kind`, `person` (whose they are) and `claim` of each.
+class DecoyStrengths:
+    """How strong the best match of each decoy is: the null distribution that claims must beat.
 
-    Of several decoys of one person the one that stands out most counts, once: what they have in common they
-    have by one chance. What differs by no more than a share `slack`, and by rounding, is equal.
+    `kind` is an index into `decoys.KINDS`, `person` identifies the person a decoy was made from, `strength`
+    is the measure that decides about claims. Of several decoys of one person only the strongest counts:
+    they are not independent. Strengths that differ by at most a share `slack`, or by rounding, are equal.
 
-    >>> far = np.array([0.5, 1.0, 2.0, 4.0])
-    >>> some = Null(np.zeros(4, int), np.arange(4), far)
-    >>> some.false_claim(np.array([3.0, 0.7])).tolist(), round(some.phi(0.2), 3)
+    >>> strength = np.array([0.5, 1.0, 2.0, 4.0])
+    >>> decoys = DecoyStrengths(np.zeros(4, int), np.arange(4), strength)
+    >>> decoys.false_claim(np.array([3.0, 0.7])).tolist(), round(decoys.phi(0.2), 3)
     ([0.4, 0.8], 4.0)
     """
 
     kind: Ints
     person: Ints
-    claim: Floats
+    strength: Floats
     slack: float = 0.0
 
     def __len__(self) -> int:
-        return len(self.claim)
+        return len(self.strength)
+
+    def of_kind(self, kind: int) -> "DecoyStrengths":
+        """Return the decoys of one kind."""
+        chosen = self.kind == kind
+        return DecoyStrengths(self.kind[chosen], self.person[chosen], self.strength[chosen], self.slack)
 
     @cached_property
-    def _past(self) -> list[Floats]:
-        """Just above how far people stand out of whom decoys are made, by kind, ascending."""
-        past = np.nextafter(self.claim + np.abs(self.claim) * (self.slack + ROUNDING), np.inf)
-        found = []
+    def _thresholds(self) -> list[Floats]:
+        """For each kind, the value just above each person's strongest decoy, ascending."""
+        above = np.nextafter(self.strength + np.abs(self.strength) * (self.slack + ROUNDING), np.inf)
+        thresholds = []
         for kind in np.unique(self.kind):
-            people, place = np.unique(self.person[self.kind == kind], return_inverse=True)
-            most = np.full(len(people), -np.inf)
-            np.maximum.at(most, place, past[self.kind == kind])
-            found.append(np.sort(most))
-        return found
+            people, index = np.unique(self.person[self.kind == kind], return_inverse=True)
+            strongest = np.full(len(people), -np.inf)
+            np.maximum.at(strongest, index, above[self.kind == kind])
+            thresholds.append(np.sort(strongest))
+        return thresholds
 
-    def false_claim(self, claim: Floats) -> Floats:
-        """(1 + decoys that stand out as far) / (1 + decoys); of the kinds the larger share.
+    def false_claim(self, strength: Floats) -> Floats:
+        """Return (1 + decoys at least as strong) / (1 + decoys), the larger share of the two kinds.
 
-        How likely somebody who is not there would stand out as far.
+        This is a p-value: how likely an absent person would match some record at least as strongly.
         """
-        shares = [_share(own, claim) for own in self._past]
-        return np.max(shares, axis=0) if shares else np.ones(len(claim))
+        shares = [_share_at_least(kind, strength) for kind in self._thresholds]
+        return np.max(shares, axis=0) if shares else np.ones(len(strength))
 
     def phi(self, budget: float) -> float:
-        """The least φ, from 0 on, at which decoys of each kind keep to the budget, by the upper end of what
-        their share may be; ∞ if they are too few."""
-        return max(0.0, max((_phi(own, budget) for own in self._past), default=NO_PHI))
+        """Return the smallest φ ≥ 0 at which decoys of each kind keep to the budget; ∞ if they are too few.
 
-    def expected(self, phi: float, profiles: int) -> float:
-        """How many of so many profiles would be claimed at φ if nobody of them were there. What does not
-        stand out at all is not claimed at φ = 0 either."""
+        The upper end of the 95 % interval of the share of claimed decoys must not exceed the budget.
+        """
+        return max(0.0, max((_phi_for(kind, budget) for kind in self._thresholds), default=NO_PHI))
+
+    def expected_claims(self, phi: float, profiles: int) -> float:
+        """Return how many of so many absent profiles would be claimed at φ.
+
+        Ties are never claimed, not even at φ = 0.
+        """
         least = np.array([max(phi, math.ulp(0.0))])
         return profiles * float(self.false_claim(least)[0]) if math.isfinite(phi) else 0.0
 
 
-def nobody() -> Null:
-    """No decoys at all."""
+def no_decoys() -> DecoyStrengths:
+    """Return an empty distribution."""
     none = np.empty(0, np.int64)
-    return Null(none, none, np.empty(0))
+    return DecoyStrengths(none, none, np.empty(0))
 
 
-def _share(past: Floats, claim: Floats) -> Floats:
-    """(1 + decoys that stand out as far) / (1 + decoys)."""
-    above = len(past) - np.searchsorted(past, claim, "right")
-    return np.asarray((1.0 + above) / (1.0 + len(past)))
+def _share_at_least(thresholds: Floats, strength: Floats) -> Floats:
+    """(1 + decoys at least as strong) / (1 + decoys)."""
+    above = len(thresholds) - np.searchsorted(thresholds, strength, "right")
+    return np.asarray((1.0 + above) / (1.0 + len(thresholds)))
 
 
-def _phi(past: Floats, budget: float) -> float:
-    """The least φ at which so few decoys are claimed that the budget is kept to with confidence: just above
-    one of them. Where there are too few for that, above all of them, if one more would not exceed it."""
-    n = len(past)
+def _phi_for(thresholds: Floats, budget: float) -> float:
+    """The smallest φ at which so few decoys are claimed that the budget is kept with confidence.
+
+    With too few decoys for that, φ lies above all of them, provided that one more would fit the budget.
+    """
+    n = len(thresholds)
     if 1.0 > budget * (1 + n) + 1e-9:
         return NO_PHI
     allowed = 0
     while allowed < n and rate(allowed + 1, n).high <= budget:
         allowed += 1
-    return float(past[n - 1 - allowed]) if allowed < n else 0.0
+    return float(thresholds[n - 1 - allowed]) if allowed < n else 0.0
 
 
-def likely_absent(false_claim: Floats) -> float:
-    """The share of profiles that look like decoys: twice those above the middle  [Storey 2002, λ = ½].
+def absent_share(false_claim: Floats) -> float:
+    """Estimate the share of absent profiles: twice the share of p-values above ½ [Storey 2002, λ = ½].
 
-    >>> likely_absent(np.array([0.01, 0.01, 0.3, 0.6, 0.9]))
+    >>> absent_share(np.array([0.01, 0.01, 0.3, 0.6, 0.9]))
     0.8
     """
     n = len(false_claim)

@@ -1,47 +1,46 @@
-"""Decoys: profiles of people who are not there. Whatever an attack claims of one is a false claim.
+"""Decoys: profiles of people who are not in the release, so that every claim about one is a false claim.
 
-Each decoy has as many facts as a real profile, its template, about items as popular as the template's.
+Each decoy imitates a real profile, its template: it has as many facts, about items of the same popularity.
 
-recombined  each fact is another person's: nobody has such a history. Items, values and dates are those of the
-            public profiles, but taste is mixed away, and with it many chances to be like somebody. Of one
-            fact or two it is still somebody's, who may be there: that claims too little, never too much.
-withheld    some entries of one person of the release, who is taken out of it before the attack. Taste and
-            habits are real, the population is the release's.
+recombined  Each fact comes from another profile, so nobody has such a history. Items, values and dates are
+            those of the public profiles, but the mix has no person's taste and therefore resembles fewer
+            people. With one or two facts it may still point to the donor, who may be in the release: φ is
+            then too high, never too low.
+withheld    Some entries of one person of the release, who is removed from it before the attack. Taste and
+            habits are real, but the population is that of the release.
 
-Either alone may promise too much; a claim has to stand out further than both kinds do.
+Each kind alone could underestimate false claims, so a claim must be stronger than both kinds.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Bools, Ints, offsets
 from standout.core.rng import generator
 from standout.facts import KnownFacts, facts_from_entries
 from standout.linking.profiles import Profiles
 from standout.release.model import Release
 
-__all__ = ["FEW_DONORS", "KINDS", "Pool", "Withheld", "pool_of", "withheld"]
+__all__ = ["FEW_DONORS", "KINDS", "FactPool", "WithheldDecoys", "fact_pool", "withhold"]
 
-Flags = NDArray[np.bool_]
 KINDS = ("recombined", "withheld")
 FEW_DONORS = 50
-"""With fewer profiles than this, facts are drawn from the release's own entries."""
-POOL = 1_000_000
-"""Facts to draw from."""
-STRICT, LOOSE, ANYWHERE = 12, 12, 6
-"""Tries for a fact: with a donor of its own; with any other donor; from any band of popularity."""
-LONGER, AT_LEAST = 2, 20
-"""A withheld person has as many items as the template has facts, or up to so many times more; there are at
-least so many people to choose from."""
+"""With fewer profiles than this, facts are drawn from the entries of the release."""
+POOL_SIZE = 1_000_000
+DISTINCT_DONORS, ANY_DONOR, ANY_BAND = 12, 12, 6
+"""Attempts to draw a fact: with a new donor; with any donor; from any band of popularity."""
+MAX_LENGTH_RATIO, MIN_CHOICE = 2, 20
+"""A withheld person has up to so many times more items than the template has facts, and is drawn from at
+least so many people."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Facts to draw from, in the order of bands of popularity: band b has those from first[b] on.
+class FactPool:
+    """Facts to draw from, sorted by bands of popularity: band b begins at first[b].
 
-    `donor` is whose fact it is: a profile's place, or below 0 for somebody of the release.
+    `donor` is the profile that a fact comes from, or a negative number for a person of the release. `fact`
+    is its index in `known`, and `donors` the number of donors.
     """
 
     known: KnownFacts
@@ -50,138 +49,143 @@ class Pool:
     fact: Ints
     donor: Ints
     item: Ints
-    people: int
+    donors: int
 
-    def decoys(self, profiles: Profiles, templates: Ints, seed: int) -> KnownFacts:
-        """A decoy for each of these profiles; which facts it gets depends on (seed, its number) only."""
+    def recombine(self, profiles: Profiles, templates: Ints, seed: int) -> KnownFacts:
+        """Return a decoy for each template; its facts depend on the seed and its number only."""
         drawn = [
-            self._drawn(profiles.items(place), place, generator(seed, "recombined", number))
-            for number, place in enumerate(templates.tolist())
+            self.draw(profiles.items(template), template, generator(seed, "recombined", number))
+            for number, template in enumerate(templates.tolist())
         ]
-        at = np.concatenate([np.empty(0, np.int64), *drawn])
-        return self.known.select(np.zeros(len(drawn), np.int64), self.fact[at], _starts(drawn))
+        chosen = np.concatenate([np.empty(0, np.int64), *drawn])
+        return self.known.select(np.zeros(len(drawn), np.int64), self.fact[chosen], _starts(drawn))
 
-    def _drawn(self, items: Ints, template: int, draw: np.random.Generator) -> Ints:
-        """Places of facts for one decoy: as many as the template has items, in the same bands.
+    def draw(self, items: Ints, template: int, random: np.random.Generator) -> Ints:
+        """Return positions of facts for one decoy: as many as there are items, in the same bands.
 
-        No item comes twice, and no donor as long as that can be helped.
+        No item is drawn twice, and no donor as long as there are enough of them.
         """
         band = self.band[items]
         low, size = self.first[band], np.diff(self.first)[band]
-        found = np.full(len(items), -1, np.int64)
-        begin = STRICT if 2 * len(items) > self.people else 0
-        for attempt in range(begin, STRICT + LOOSE + ANYWHERE):
-            if attempt == STRICT + LOOSE:  # the band has too few items
+        drawn = np.full(len(items), -1, np.int64)
+        begin = DISTINCT_DONORS if 2 * len(items) > self.donors else 0
+        for attempt in range(begin, DISTINCT_DONORS + ANY_DONOR + ANY_BAND):
+            if attempt == DISTINCT_DONORS + ANY_DONOR:  # the band has too few items
                 low, size = np.zeros_like(low), np.full_like(size, len(self.fact))
-            todo = np.flatnonzero((found < 0) & (size > 0))
-            at = low[todo] + (draw.random(len(todo)) * size[todo]).astype(np.int64)
-            taken = found[found >= 0]
-            fits = (self.donor[at] != template) & _fresh(self.item, at, taken)
-            if attempt < STRICT:
-                fits &= _fresh(self.donor, at, taken)
-            found[todo[fits]] = at[fits]
-            if (found >= 0).all():
+            todo = np.flatnonzero((drawn < 0) & (size > 0))
+            proposal = low[todo] + (random.random(len(todo)) * size[todo]).astype(np.int64)
+            taken = drawn[drawn >= 0]
+            fits = (self.donor[proposal] != template) & _is_new(self.item, proposal, taken)
+            if attempt < DISTINCT_DONORS:
+                fits &= _is_new(self.donor, proposal, taken)
+            drawn[todo[fits]] = proposal[fits]
+            if (drawn >= 0).all():
                 break
-        return np.sort(found[found >= 0])
+        return np.sort(drawn[drawn >= 0])
 
 
-def _fresh(label: Ints, at: Ints, taken: Ints) -> Flags:
-    """Which draws have a label that neither what is taken has, nor a draw before them."""
-    own = label[at]
-    once = np.zeros(len(at), np.bool_)
-    once[np.unique(own, return_index=True)[1]] = True
-    return np.asarray(once & ~np.isin(own, label[taken]))
+def _is_new(label: Ints, proposal: Ints, taken: Ints) -> Bools:
+    """Which proposals have a label that neither a taken one nor an earlier proposal has."""
+    proposed = label[proposal]
+    is_first = np.zeros(len(proposal), np.bool_)
+    is_first[np.unique(proposed, return_index=True)[1]] = True
+    return np.asarray(is_first & ~np.isin(proposed, label[taken]))
 
 
-def pool_of(profiles: Profiles, seed: int) -> Pool:
-    """The facts of profiles drawn at random; where they are few people, of the release's records.
+def fact_pool(profiles: Profiles, seed: int) -> FactPool:
+    """Return the facts of random profiles or, if there are few profiles, of random records of the release.
 
-    An item that one donor alone has is left out: it would point to the donor, who may well be there.
+    Items that only one donor has are excluded: they would point to the donor, who may be in the release.
     """
     release = profiles.release
-    able, draw = np.flatnonzero(profiles.used > 0), generator(seed, "pool")
-    if len(able) >= FEW_DONORS:
-        people = donor = _enough(draw.permutation(able), profiles.used)
+    usable, random = np.flatnonzero(profiles.used > 0), generator(seed, "pool")
+    if len(usable) >= FEW_DONORS:
+        people = donor = _until_enough(random.permutation(usable), profiles.used)
         known = profiles.known(people)
     else:
-        people = _enough(draw.permutation(release.n_records), release.lengths)
-        known, donor = _records_told(release, people), np.arange(len(people)) - len(people)
+        people = _until_enough(random.permutation(release.n_records), release.lengths)
+        known, donor = _facts_of_records(release, people), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
     shared = np.bincount(known.item, minlength=release.n_items)[known.item[order]] > 1
     order = order[shared] if shared.any() else order
-    first = np.searchsorted(band[known.item[order]], np.arange(int(band.max(initial=0)) + 2)).astype(np.int64)
-    return Pool(known, band, first, order, owner[order], known.item[order], len(people))
+    item = known.item[order]
+    first = np.searchsorted(band[item], np.arange(int(band.max(initial=0)) + 2)).astype(np.int64)
+    return FactPool(
+        known=known, band=band, first=first, fact=order, donor=owner[order], item=item, donors=len(people)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
-    """What is told of people of the release, and their records' places: to be taken out."""
+class WithheldDecoys:
+    """The facts about withheld people, and the records that must be removed from the release."""
 
     known: KnownFacts
     record: Ints
 
 
-def withheld(profiles: Profiles, templates: Ints, seed: int) -> Withheld:
-    """For each of these profiles somebody of the release about whom as much is told.
+def withhold(profiles: Profiles, templates: Ints, seed: int) -> WithheldDecoys:
+    """Return a person of the release for each template, with as many known facts.
 
-    Only items count that others have, too: those of a profile are all in the release.
+    Only items that others have too are used: the items of a profile are all in the release.
     """
     release, side = profiles.release.check(), profiles.release.by_record
-    band, left = _bands(release.support), _bands(release.support - 1)
+    band, band_without = _bands(release.support), _bands(release.support - 1)
     lengths = np.add.reduceat((release.support > 1)[side.item], side.start[:-1], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     lengths = lengths[order]
-    told, record = [], []
-    for number, place in enumerate(templates.tolist()):
-        items, draw = profiles.items(place), generator(seed, "withheld", number)
-        one = int(order[_somebody(lengths, len(items), draw)])
-        told.append(_some_entries(release, one, left, band[items], draw))
-        record.append(one)
-    at = np.concatenate([np.empty(0, np.int64), *told])
-    return Withheld(facts_from_entries(release, at, _starts(told)), np.array(record, np.int64))
+    entries, records = [], []
+    for number, template in enumerate(templates.tolist()):
+        items, random = profiles.items(template), generator(seed, "withheld", number)
+        record = int(order[_draw_by_length(lengths, len(items), random)])
+        entries.append(_draw_entries(release, record, band_without, band[items], random))
+        records.append(record)
+    chosen = np.concatenate([np.empty(0, np.int64), *entries])
+    return WithheldDecoys(facts_from_entries(release, chosen, _starts(entries)), np.array(records, np.int64))
 
 
-def _somebody(lengths: Ints, facts: int, draw: np.random.Generator) -> int:
-    """A place among records in the order of their lengths: one with enough items, but not too many."""
-    low = min(int(np.searchsorted(lengths, facts)), max(len(lengths) - AT_LEAST, 0))
-    high = max(int(np.searchsorted(lengths, LONGER * facts, "right")), low + AT_LEAST)
-    return int(draw.integers(low, min(high, len(lengths))))
+def _draw_by_length(lengths: Ints, facts: int, random: np.random.Generator) -> int:
+    """A position among ascending lengths: a record with enough items, but not too many."""
+    low = min(int(np.searchsorted(lengths, facts)), max(len(lengths) - MIN_CHOICE, 0))
+    high = max(int(np.searchsorted(lengths, MAX_LENGTH_RATIO * facts, "right")), low + MIN_CHOICE)
+    return int(random.integers(low, min(high, len(lengths))))
 
 
-def _some_entries(release: Release, record: int, left: Ints, bands: Ints, draw: np.random.Generator) -> Ints:
+def _draw_entries(
+    release: Release, record: int, band_without: Ints, bands: Ints, random: np.random.Generator
+) -> Ints:
     """As many entries of a record as there are `bands`, in these bands of popularity where it has them.
 
-    `left` are the bands of items without the record; below 0 for those that nobody else has.
+    `band_without` has the band of each item without the record; -1 if nobody else has the item.
     """
-    at = draw.permutation(np.arange(*release.by_record.start[record : record + 2]))
-    own = left[release.by_record.item[at]]
-    at, own = at[own >= 0], own[own >= 0]
-    order = np.argsort(own, kind="stable")
-    place = np.empty(len(at), np.int64)
-    place[order] = np.arange(len(at)) - np.searchsorted(own[order], own[order])
-    fits = place < np.bincount(bands, minlength=int(own.max(initial=0)) + 1)[own]
-    chosen = np.concatenate([at[fits], at[~fits]])[: len(bands)]
+    entry = random.permutation(np.arange(*release.by_record.start[record : record + 2]))
+    band = band_without[release.by_record.item[entry]]
+    entry, band = entry[band >= 0], band[band >= 0]
+    order = np.argsort(band, kind="stable")
+    rank = np.empty(len(entry), np.int64)
+    rank[order] = np.arange(len(entry)) - np.searchsorted(band[order], band[order])
+    fits = rank < np.bincount(bands, minlength=int(band.max(initial=0)) + 1)[band]
+    chosen = np.concatenate([entry[fits], entry[~fits]])[: len(bands)]
     return np.sort(chosen)
 
 
 def _bands(support: Ints) -> Ints:
-    """The band of popularity of every item: a new one whenever twice as many people have it; -1: nobody."""
+    """The band of popularity of each item, ⌊log₂ support⌋; -1 for an item that nobody has."""
     return np.where(support > 0, np.frexp(np.maximum(support, 1))[1].astype(np.int64) - 1, -1)
 
 
-def _enough(order: Ints, facts: Ints) -> Ints:
-    """The first of them, until there are facts enough."""
+def _until_enough(order: Ints, facts: Ints) -> Ints:
+    """The first people in this order who together have enough facts for the pool."""
     total = np.cumsum(facts[order])
-    return order[: int(np.searchsorted(total, POOL)) + 1]
+    return order[: int(np.searchsorted(total, POOL_SIZE)) + 1]
 
 
-def _records_told(release: Release, people: Ints) -> KnownFacts:
-    """Everything about these records."""
-    counts = release.lengths[people]
+def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
+    """All entries of these records as facts."""
+    counts = release.lengths[records]
     first = offsets(counts)
-    at = np.arange(int(first[-1])) + np.repeat(release.by_record.start[people] - first[:-1], counts)
-    return facts_from_entries(release.check(), at, first)
+    entry = np.arange(int(first[-1])) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    return facts_from_entries(release.check(), entry, first)
 
 
 def _starts(parts: list[Ints]) -> Ints:

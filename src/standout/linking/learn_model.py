@@ -1,64 +1,73 @@
-"""What people and their own records have in common, learned from the profiles that stand out."""
+"""Learning the evidence model from the profiles that match more strongly than decoys do."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.linking.agreement import TIMES
-from standout.linking.claims import Null, likely_absent
-from standout.linking.evidence import Model
-from standout.linking.scores import Candidates, Scored
+from standout.linking.best_records import BestRecords
+from standout.linking.candidates import Candidates
+from standout.linking.claims import DecoyStrengths, absent_share
+from standout.linking.evidence import EvidenceModel
 
-__all__ = ["Absent", "learned"]
+__all__ = ["DecoyCandidates", "learn_model", "presence"]
 
-Judge = Callable[[list[Candidates], Model], Scored]
+ChooseBest = Callable[[list[Candidates], EvidenceModel], BestRecords]
 ROUNDS = 4
-LIKELY = 0.5
-"""A profile counts if it is likelier there than not."""
+MAX_FALSE_SHARE = 0.5
+"""A profile counts only if it is more likely present than absent."""
 
 
 @dataclass(frozen=True, eq=False)
-class Absent:
-    """Decoys, attacked: `kind` and `person` of each, and who they may be. N records have no
-    eccentricity above N/√(N − 1), and only the record that is missing would tell: it is near enough."""
+class DecoyCandidates:
+    """The kind and person of each decoy, and its candidate records.
+
+    `slack` allows for the record that is missing where a person was withheld: the eccentricity of N records
+    is at most N/√(N − 1), so one record fewer changes it by a share of about 1/N.
+    """
 
     kind: Ints
     person: Ints
-    ways: list[Candidates]
+    variants: list[Candidates]
     slack: float
 
-    def null(self, found: Scored) -> Null:
-        """How far they stand out."""
-        return Null(self.kind, self.person, found.claim, self.slack)
+    def strengths(self, best: BestRecords) -> DecoyStrengths:
+        """Return how strongly the decoys match their best records."""
+        return DecoyStrengths(self.kind, self.person, best.strength, self.slack)
 
 
-def learned(profiles: list[Candidates], absent: Absent, judge: Judge, model: Model) -> Model:
-    """The model after a few rounds, in each of which profiles count as present people by as much as they
-    stand out further than decoys, judged by the model so far."""
-    tried = profiles[0].record[:, 0] >= 0
+def learn_model(
+    profiles: list[Candidates], decoys: DecoyCandidates, choose_best: ChooseBest, model: EvidenceModel
+) -> EvidenceModel:
+    """Return the model after a few rounds of expectation and maximisation.
+
+    Each round weighs every profile by the probability that it is present, judged with the model so far.
+    """
+    has_candidate = profiles[0].record[:, 0] >= 0
     for _ in range(ROUNDS):
-        found = judge(profiles, model)
-        present = _present(found.claim, tried, absent.null(judge(absent.ways, model)))
-        model = model.learned(_seen(found, np.where(tried & (found.ties == 1), present, 0.0)))
+        best = choose_best(profiles, model)
+        strengths = decoys.strengths(choose_best(decoys.variants, model))
+        weight = presence(best.strength, has_candidate, strengths)
+        model = model.updated(_weighted_counts(best, np.where(has_candidate & (best.ties == 1), weight, 0.0)))
     return model
 
 
-def _present(claim: Floats, tried: NDArray[np.bool_], null: Null) -> Floats:
-    """How likely each profile is there: 1 − the share of false ones among those that stand out as far."""
-    false = null.false_claim(claim)
-    ordered = np.sort(claim[tried])
-    as_far = (len(ordered) - np.searchsorted(ordered, claim)) / max(len(ordered), 1)
-    share = likely_absent(false[tried]) * false / np.maximum(as_far, 1 / max(len(ordered), 1))
-    order = np.argsort(claim)
-    share[order] = np.minimum.accumulate(share[order])  # who stands out further is no less likely there
-    return np.where(share < LIKELY, 1.0 - share, 0.0)
+def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> Floats:
+    """Return the probability that each profile is present: 1 − the share of absent ones at its strength."""
+    false_claim = decoys.false_claim(strength)
+    ordered = np.sort(strength[has_candidate])
+    n = max(len(ordered), 1)
+    at_least = (len(ordered) - np.searchsorted(ordered, strength)) / n
+    false_share = absent_share(false_claim[has_candidate]) * false_claim / np.maximum(at_least, 1 / n)
+    order = np.argsort(strength)
+    false_share[order] = np.minimum.accumulate(false_share[order])  # a stronger match is no less likely
+    return np.where(false_share < MAX_FALSE_SHARE, 1.0 - false_share, 0.0)
 
 
-def _seen(found: Scored, weight: Floats) -> Floats:
-    """What profiles and their records have in common, added up; times where they were compared."""
-    counts = found.counts.copy()
-    counts[~found.dated, TIMES] = 0.0
+def _weighted_counts(best: BestRecords, weight: Floats) -> Floats:
+    """The counts of profiles and their best records, weighted and added up; times only where compared."""
+    counts = best.counts.copy()
+    counts[~best.dated, TIMES] = 0.0
     return np.asarray((weight[:, None] * counts).sum(axis=0))

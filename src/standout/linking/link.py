@@ -1,4 +1,4 @@
-"""Two data sets, one population: whose public profile is which record  [the paper's IMDb section]."""
+"""Linking two data sets: which record each public profile belongs to [the paper's IMDb section]."""
 
 from functools import partial
 from pathlib import Path
@@ -7,20 +7,24 @@ from typing import Any, get_args
 import numpy as np
 
 from standout.attack.eccentricity import check_phi
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.facts import KnownFacts
+from standout.findings.links import Dates, LinkSettings, Measure
 from standout.linking.agreement import Agreement
-from standout.linking.align import Items, align
-from standout.linking.claims import check_budget, check_decoys, nobody, templates
-from standout.linking.decoys import KINDS, pool_of, withheld
-from standout.linking.evidence import Model
-from standout.linking.learn_model import Absent, learned
-from standout.linking.links import Asked, Links
+from standout.linking.align import align
+from standout.linking.best_records import best_records
+from standout.linking.candidates import Candidates, concatenate, find_candidates
+from standout.linking.claims import check_budget, check_decoys, draw_templates, no_decoys
+from standout.linking.decoys import KINDS, fact_pool, withhold
+from standout.linking.evidence import EvidenceModel
+from standout.linking.item_alignment import Items
+from standout.linking.learn_model import DecoyCandidates, learn_model
+from standout.linking.links import Links
 from standout.linking.profiles import Profiles, batches
-from standout.linking.scores import By, Candidates, Dates, candidates, judged, together
-from standout.linking.truth import TruthSource, truth_of
+from standout.linking.truth import TruthSource, read_truth
 from standout.linking.value_scales import Values
 from standout.release.model import Release
 
@@ -35,7 +39,7 @@ def link(
     values: Values = "auto",
     review: str | Path | None = None,
     dates: Dates = "use",
-    by: By | None = None,
+    by: Measure | None = None,
     phi: float | None = None,
     budget: float = 0.01,
     decoys: int = 2000,
@@ -45,54 +49,105 @@ def link(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Links:
-    """Which record of the release each profile of `public` is, where that can be claimed.
+    """Link public profiles to records of a release, where a claim can be made.
 
-    items     how items are aligned: "auto", "id", "title", a CSV file of pairs, or a mapping
-    values    how values are aligned: "auto", "same", "quantiles", (scale, shift), or "none"
-    review    a CSV file of doubtful pairs of items with decisions
-    dates     "use"; "ignore"; or "learn": with and without, whichever stands out more, and decoys likewise
-    by        what decides: "evidence", or "eccentricity" as in the paper; that if phi is given
-    phi       the eccentricity from which on a record is claimed; from the decoys unless it is given
-    budget    the share of people who are not there that may be claimed
-    decoys    how many of each kind: people who are not there, attacked the same way
-    assign    whether a record can be claimed once only
-    truth     who is who: a CSV file with the columns profile and record, a mapping, or a frame
+    Each profile is attacked with Algorithm 1B of the paper, and the best candidates are weighed by evidence.
+    A record is claimed only if it matches more strongly than decoys do: profiles of absent people.
+    The same seed gives the same numbers with any number of threads. Ctrl-C returns the profiles linked so
+    far.
 
-    The same seed gives the same numbers, whatever the threads. Ctrl-C ends with the profiles done so far.
+    Parameters
+    ----------
+    release : Release
+        The data set that would be published.
+    public : Release
+        The public profiles: each of its records is one profile.
+    items : {"auto", "id", "title"}, path-like or mapping, default "auto"
+        How items are aligned; a CSV file or a mapping goes from public ids to ids of the release.
+    values : {"auto", "same", "quantiles", "none"} or (float, float), default "auto"
+        How values are aligned; a pair is (scale, shift).
+    review : path-like, optional
+        A CSV file of doubtful pairs of items with decisions.
+    dates : {"use", "ignore", "learn"}, default "use"
+        Whether dates are compared. "learn" tries both for each profile and keeps the stronger match; decoys
+        make the same choice.
+    by : {"evidence", "eccentricity"}, optional
+        The measure that decides about claims. Default: "eccentricity" as in the paper if `phi` is given,
+        otherwise "evidence".
+    phi : float, optional
+        Minimum eccentricity for a claim. Default: determined by the decoys.
+    budget : float, default 0.01
+        The largest share of absent people that may be claimed.
+    decoys : int, default 2000
+        Number of decoys of each kind.
+    assign : bool, default False
+        Whether only one profile may claim a record.
+    truth : path-like, mapping or DataFrame, optional
+        The record of each profile, if known: a CSV file or frame with the columns profile and record.
+    seed : int, default 0
+        Seed of everything random.
+    threads : int, optional
+        Number of threads. Default: all cores.
+    progress : callable, optional
+        Called with the stage, the number of profiles done, and their total.
 
+    Returns
+    -------
+    Links
+        The best record of each profile, the claims, and what they are worth.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is not allowed, or no profile has an item of the release.
+
+    Examples
+    --------
     >>> import polars as pl, standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> found = link(release, release, decoys=200, seed=1)
-    >>> found
+    >>> links = link(release, release, decoys=200, seed=1)
+    >>> links
     <Links: 500 profiles, 499 claims>
-    >>> found.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
+    >>> links.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
     0
     """
-    usual: By = "evidence" if phi is None else "eccentricity"
-    way: By = usual if by is None else _one_of("by", by, get_args(By))
-    if phi is not None and way == "evidence":
-        raise ParameterError("phi is an eccentricity: with by='evidence' it comes from the decoys")
-    asked = Asked(
-        _one_of("dates", dates, get_args(Dates)), way, None if phi is None else check_phi(phi),
-        check_budget(budget), check_decoys(decoys, budget if phi is None else None), bool(assign),
-        check_seed(seed), threads,
-    )  # fmt: skip
-    _check(release, public)
-    known_truth = None if truth is None else truth_of(truth, release, public)
+    settings = LinkSettings(
+        dates=_one_of("dates", dates, get_args(Dates)),
+        by=_check_measure(by, phi),
+        phi=None if phi is None else check_phi(phi),
+        budget=check_budget(budget),
+        decoys=check_decoys(decoys, budget if phi is None else None),
+        assign=bool(assign),
+        seed=check_seed(seed),
+    )
+    _check_releases(release, public)
+    known_truth = None if truth is None else read_truth(truth, release, public)
     alignment = align(release, public, items=items, values=values, review=review)
     profiles = Profiles(release, public, alignment)
     if not profiles.used.any():
-        raise ParameterError("no profile has an item that the release has: nothing can be linked")
-    agreement, records = Agreement(release.check()), release.n_records
-    absent = _decoys(profiles, agreement, asked, progress) if asked.decoys else None
-    own, complete = _profiles(profiles, agreement, asked, progress)
-    judge = partial(judged, records=records, by=asked.by)
-    model = Model.declared(agreement.strangers(asked.seed), agreement.possible)
-    if absent is not None and asked.by == "evidence":
-        model = learned(own, absent, judge, model)
-    others = None if absent is None else judge(absent.ways, model)
-    null = nobody() if absent is None or others is None else absent.null(others)
-    return Links(profiles, asked, model, judge(own, model), others, null, known_truth, complete)
+        raise ParameterError("no profile has an item of the release: nothing can be linked")
+    agreement = Agreement(release.check())
+    decoy_candidates = (
+        _decoy_candidates(profiles, agreement, settings, threads, progress) if settings.decoys else None
+    )
+    candidates, complete = _profile_candidates(profiles, agreement, settings, threads, progress)
+    choose_best = partial(best_records, records=release.n_records, by=settings.by)
+    model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
+    if decoy_candidates is not None and settings.by == "evidence":
+        model = learn_model(candidates, decoy_candidates, choose_best, model)
+    best_of_decoys = None if decoy_candidates is None else choose_best(decoy_candidates.variants, model)
+    return Links(
+        profiles=profiles,
+        settings=settings,
+        model=model,
+        best=choose_best(candidates, model),
+        best_of_decoys=best_of_decoys,
+        decoy_strengths=no_decoys()
+        if decoy_candidates is None or best_of_decoys is None
+        else decoy_candidates.strengths(best_of_decoys),
+        truth=known_truth,
+        complete=complete,
+    )
 
 
 def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
@@ -101,53 +156,79 @@ def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
     return given
 
 
-def _check(release: Release, public: Release) -> None:
-    for name, one in (("release", release), ("public", public)):
-        if not isinstance(one, Release):
-            raise ParameterError(f"{name} must be a Release, got {type(one).__name__}: so.read(…) first")
+def _check_measure(by: Any, phi: float | None) -> Measure:
+    default: Measure = "evidence" if phi is None else "eccentricity"
+    measure: Measure = default if by is None else _one_of("by", by, get_args(Measure))
+    if phi is not None and measure == "evidence":
+        raise ParameterError(
+            "phi is an eccentricity and cannot be used with by='evidence': leave one of them out"
+        )
+    return measure
+
+
+def _check_releases(release: Release, public: Release) -> None:
+    for name, given in (("release", release), ("public", public)):
+        if not isinstance(given, Release):
+            raise ParameterError(
+                f"{name} must be a Release, got {type(given).__name__}: read it with so.read(…)"
+            )
     if release.n_records < 2:
-        raise ParameterError("a release of one record cannot be linked: nobody can stand out")
+        raise ParameterError(
+            "release must have at least two records, got one: there is nothing to tell apart"
+        )
 
 
-def _decoys(profiles: Profiles, agreement: Agreement, asked: Asked, progress: Progress) -> Absent:
-    """The decoys of both kinds, attacked."""
-    after = templates(profiles.used, asked.decoys, asked.seed)
-    out = withheld(profiles, after, asked.seed)
-    made = [
-        (pool_of(profiles, asked.seed).decoys(profiles, after, asked.seed), None, np.arange(len(after))),
-        (out.known, out.record, out.record),
-    ]
-    parts, done, total = [], 0, len(after) * len(made)
-    for known, gone, _ in made:
+def _decoy_candidates(
+    profiles: Profiles, agreement: Agreement, settings: LinkSettings, threads: int | None, progress: Progress
+) -> DecoyCandidates:
+    """The decoys of both kinds, and their candidate records."""
+    templates = draw_templates(profiles.used, settings.decoys, settings.seed)
+    withheld = withhold(profiles, templates, settings.seed)
+    recombined = fact_pool(profiles, settings.seed).recombine(profiles, templates, settings.seed)
+    kinds: list[tuple[KnownFacts, Ints | None]] = [(recombined, None), (withheld.known, withheld.record)]
+    found: list[list[Candidates]] = []
+    done, total = 0, len(templates) * len(kinds)
+    for known, removed in kinds:
         for low, high in batches(np.diff(known.first)):
-            some, away = _some(known, low, high), None if gone is None else gone[low:high]
-            parts.append(candidates(agreement, some, asked.dates, away, False, asked.threads))
+            found.append(
+                find_candidates(
+                    agreement,
+                    _slice(known, low, high),
+                    settings.dates,
+                    removed=None if removed is None else removed[low:high],
+                    full=False,
+                    threads=threads,
+                )
+            )
             done += high - low
             progress("decoys", done, total)
-    kind = np.repeat(np.arange(len(KINDS)), len(after))
-    person = np.concatenate([one for _, _, one in made])
-    slack = 2.0 / profiles.release.n_records if asked.by == "eccentricity" else 0.0
-    return Absent(kind, person, together(parts), slack)
+    return DecoyCandidates(
+        kind=np.repeat(np.arange(len(KINDS)), len(templates)),
+        person=np.concatenate([np.arange(len(templates)), withheld.record]),
+        variants=concatenate(found),
+        slack=2.0 / profiles.release.n_records if settings.by == "eccentricity" else 0.0,
+    )
 
 
-def _some(known: KnownFacts, low: int, high: int) -> KnownFacts:
+def _slice(known: KnownFacts, low: int, high: int) -> KnownFacts:
+    """The facts of the people from `low` up to `high`."""
     first = known.first[low : high + 1]
     return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
 
 
-def _profiles(
-    profiles: Profiles, agreement: Agreement, asked: Asked, progress: Progress
+def _profile_candidates(
+    profiles: Profiles, agreement: Agreement, settings: LinkSettings, threads: int | None, progress: Progress
 ) -> tuple[list[Candidates], bool]:
-    """The profiles, attacked; and whether all of them were."""
-    parts: list[list[Candidates]] = []
+    """The candidate records of the profiles, and whether all profiles were attacked."""
+    found: list[list[Candidates]] = []
     done, total = 0, len(profiles)
     try:
         for low, high in batches(profiles.used):
             known = profiles.known(np.arange(low, high))
-            parts.append(candidates(agreement, known, asked.dates, None, True, asked.threads))
+            found.append(find_candidates(agreement, known, settings.dates, threads=threads))
             done = high
             progress("linking", done, total)
     except KeyboardInterrupt:
-        if not parts:
+        if not found:
             raise
-    return together(parts), done == total
+    return concatenate(found), done == total

@@ -1,4 +1,4 @@
-"""Public profiles as facts about people of a release."""
+"""Public profiles as known facts about people of a release."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ import numpy as np
 
 from standout.core.arrays import Ints
 from standout.facts import KnownFacts
-from standout.linking.align import Alignment
+from standout.linking.alignment import Alignment
 from standout.release.model import Release
 
-__all__ = ["MOST_FACTS", "Profiles", "batches"]
+__all__ = ["MAX_FACTS", "Profiles", "batches"]
 
-MOST_FACTS = 2_000
-"""Of a longer profile so many are used, the rarest: they tell most."""
-BATCH_FACTS, BATCH = 20_000, 256
-"""Profiles that are attacked together have so many facts at most, and are so many at most."""
+MAX_FACTS = 2_000
+"""Longer profiles are reduced to the facts about their rarest items, which say most."""
+BATCH_FACTS, BATCH_PROFILES = 20_000, 256
+"""The largest batch of profiles that are attacked together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,50 +34,51 @@ class Profiles:
     def shared(self) -> Ints:
         """How many items of each profile the release has."""
         side = self.public.check().by_record
-        there = (self.alignment.item >= 0)[side.item]
-        if not len(there):
+        is_shared = (self.alignment.item >= 0)[side.item]
+        if not len(is_shared):
             return np.zeros(len(self), np.int64)
-        counts = np.add.reduceat(there, np.minimum(side.start[:-1], len(there) - 1), dtype=np.int64)
+        start = np.minimum(side.start[:-1], len(is_shared) - 1)
+        counts = np.add.reduceat(is_shared, start, dtype=np.int64)
         return np.where(self.public.lengths > 0, counts, 0)
 
     @property
     def used(self) -> Ints:
         """How many facts of each profile are used."""
-        return np.minimum(self.shared, MOST_FACTS)
+        return np.minimum(self.shared, MAX_FACTS)
 
     @property
     def unknown(self) -> Ints:
         """How many facts of each profile name items that the release does not have."""
         return np.asarray(self.public.lengths - self.shared)
 
-    def items(self, place: int) -> Ints:
-        """The release's items that a profile names, those that are used."""
-        here = slice(*self.public.by_record.start[place : place + 2])
-        item = self.alignment.item[self.public.by_record.item[here]]
-        return item[self._kept(item, np.zeros(len(item), np.int64))]
+    def items(self, profile: int) -> Ints:
+        """Return the release's items that the used facts of a profile name."""
+        entries = slice(*self.public.by_record.start[profile : profile + 2])
+        item = self.alignment.item[self.public.by_record.item[entries]]
+        return item[self._used_facts(item, np.zeros(len(item), np.int64))]
 
-    def known(self, places: Ints) -> KnownFacts:
-        """What the profiles at these places tell, without items that the release does not have."""
-        told = self.alignment.known(self.public, places)
-        person = np.repeat(np.arange(len(places)), np.diff(told.first))
-        kept = self._kept(told.item, person)
-        first = np.searchsorted(person[kept], np.arange(len(places) + 1))
-        return told.select(np.arange(len(places)), kept, first.astype(np.int64))
+    def known(self, chosen: Ints) -> KnownFacts:
+        """Return the facts of the chosen profiles, without items that the release does not have."""
+        facts = self.alignment.known(self.public, chosen)
+        person = np.repeat(np.arange(len(chosen)), np.diff(facts.first))
+        used = self._used_facts(facts.item, person)
+        first = np.searchsorted(person[used], np.arange(len(chosen) + 1))
+        return facts.select(np.arange(len(chosen)), used, first.astype(np.int64))
 
-    def _kept(self, item: Ints, person: Ints) -> Ints:
-        """Which facts are used: of items that are there, the rarest of each person, in their order."""
-        there = np.flatnonzero(item >= 0)
-        order = there[np.lexsort((item[there], self.release.support[item[there]], person[there]))]
-        own = person[order]
-        place = np.arange(len(own)) - np.searchsorted(own, own)
-        return np.sort(order[place < MOST_FACTS])
+    def _used_facts(self, item: Ints, person: Ints) -> Ints:
+        """The facts that are used: each person's rarest items that the release has, in their order."""
+        shared = np.flatnonzero(item >= 0)
+        order = shared[np.lexsort((item[shared], self.release.support[item[shared]], person[shared]))]
+        owner = person[order]
+        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        return np.sort(order[rank < MAX_FACTS])
 
 
 def batches(facts: Ints) -> Iterator[tuple[int, int]]:
-    """Stretches of profiles with so many facts each that are small enough to be attacked together."""
+    """Yield (first, end) of consecutive profiles that are few and short enough to be attacked together."""
     low, total = 0, 0
     for high, count in enumerate(facts.tolist()):
-        if high > low and (total + count > BATCH_FACTS or high - low == BATCH):
+        if high > low and (total + count > BATCH_FACTS or high - low == BATCH_PROFILES):
             yield low, high
             low, total = high, 0
         total += count

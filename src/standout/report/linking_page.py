@@ -1,19 +1,22 @@
-"""The report of a linking: what was claimed, beside people who are not there. It names nobody."""
+"""The linking report: what was claimed, compared with decoys. It names nobody."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.formatting import (
-    count,
-    decimal,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_texts,
-    shorten,
+from standout.core.formatting import count, percent, printable_texts, shorten
+from standout.findings.links import (
+    FactsGroup,
+    HistogramBin,
+    LinkFindings,
+    LinkingText,
+    Measure,
+    PhiPoint,
+    PublicSize,
+    ReleaseSize,
 )
 from standout.report.audit_charts import Figure, Table, drawing
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
@@ -21,157 +24,183 @@ from standout.report.html_page import page_of, part
 
 __all__ = ["figures", "page"]
 
-Found = Mapping[str, Any]
-GROUPS = (
-    ("claims", "Profiles that claim a record"),
-    ("others", "Profiles that claim none"),
-    ("recombined", "Decoys: recombined profiles"),
-    ("withheld", "Decoys: people of the release, taken out of it"),
-)
-MEASURES = {
-    "evidence": "evidence: bits for the best record, against all others and nobody",
-    "eccentricity": "eccentricity: standard deviations between the best score and the second",
+GROUPS = {
+    "claims": "Profiles with a claim",
+    "others": "Profiles without a claim",
+    "recombined": "Decoys: recombined profiles",
+    "withheld": "Decoys: people withheld from the release",
 }
-PANEL, SHOWN, LEAST = 88, 24, 0.02
-SIDE = 60
-"""Room beside a chart for the numbers of its axis."""
+AXIS_TITLES: dict[Measure, str] = {
+    "evidence": "evidence in bits: log₂ odds of the best record",
+    "eccentricity": "eccentricity: lead of the best score in standard deviations",
+}
+DATES = {"use": "compared", "ignore": "ignored", "learn": "with or without, whichever is stronger"}
+PANEL_HEIGHT = 88
+AXIS_WIDTH = 60
+"""Space for the numbers of the vertical axis."""
+TABLE_ROWS = 24
+"""A table of a curve has about so many rows."""
+MIN_RECALL = 0.02
+"""The curve ends where recall falls below this."""
 
 
-def page(found: Found) -> str:
-    """The report as HTML: no script, nothing from elsewhere; the same numbers give the same bytes."""
-    told = printable_texts(found)
+def page(findings: LinkFindings, text: LinkingText) -> str:
+    """Return the report as HTML without scripts or external resources; equal numbers give equal bytes."""
+    findings = replace(
+        findings,
+        release=replace(findings.release, name=shorten(printable_texts(findings.release.name))),
+        public=replace(findings.public, name=shorten(printable_texts(findings.public.name))),
+    )
     return page_of(
-        part("linking.html"), part("audit.css"), found=told,
-        drawings={name: drawing(figure) for name, figure in figures(told).items()}, sizes=_sizes(told),
-        settings=_settings(told), cut=shorten, share=estimate_text, ends=interval_text, percent=percent,
-        count=count, decimal=decimal,
-    )  # fmt: skip
-
-
-def figures(found: Found) -> dict[str, Figure]:
-    """The charts there are numbers for, by name."""
-    made = {name: _histogram(name, found["histograms"][name]) for name in MEASURES}
-    made["truth"] = _judged(found["curve"], found["settings"]["by"])
-    return {name: figure for name, figure in made.items() if figure is not None}
-
-
-def _histogram(measure: str, rows: Sequence[Found]) -> Figure | None:
-    """How far profiles stand out, in bins that grow, beside the decoys of both kinds."""
-    sizes = {name: sum(row[name] for row in rows) for name, _ in GROUPS}
-    filled = [at for at, row in enumerate(rows) if any(row[name] for name, _ in GROUPS)]
-    if not filled:
-        return None
-    used = rows[filled[0] : filled[-1] + 1]
-    panels = [(name, title) for name, title in GROUPS if sizes[name]]
-    heads = (measure, *(title for _, title in panels))
-    cells = [(_bin(row), *(count(row[name]) for name, _ in panels)) for row in used]
-    told = "; ".join(f"{title}: {count(sizes[name])}" for name, title in panels)
-    return Figure(
-        f"How far profiles and decoys stand out: {measure}",
-        f"Histograms of {measure}. {told}.",
-        partial(_drawn_histogram, measure, used, panels, sizes),
-        Table(heads, cells),
+        part("linking.html"),
+        part("audit.css"),
+        findings=findings,
+        text=text,
+        drawings={name: drawing(figure) for name, figure in figures(findings).items()},
+        by_facts_used=_facts_table(findings.by_facts_used),
+        settings=_settings(findings),
     )
 
 
-def _bin(row: Found) -> str:
-    return "below 0" if row["from"] is None else f"{_edge(row['from'])} to {_edge(row['to'])}"
+def figures(findings: LinkFindings) -> dict[str, Figure]:
+    """Return the charts for which there are numbers, by name."""
+    histograms = findings.histograms
+    charts = {
+        "evidence": _histogram("evidence", histograms.evidence),
+        "eccentricity": _histogram("eccentricity", histograms.eccentricity),
+        "truth": _precision_recall(findings.curve or (), findings.settings.by),
+    }
+    return {name: figure for name, figure in charts.items() if figure is not None}
+
+
+class _Group(NamedTuple):
+    """A group of profiles or decoys: its field in a bin, its title and its size."""
+
+    name: str
+    title: str
+    size: int
+
+
+def _histogram(measure: Measure, bins: Sequence[HistogramBin]) -> Figure | None:
+    """The distribution of a measure over profiles and decoys, in bins that grow."""
+    sizes = {name: sum(getattr(each, name) for each in bins) for name in GROUPS}
+    groups = [_Group(name, title, sizes[name]) for name, title in GROUPS.items() if sizes[name]]
+    filled = [at for at, each in enumerate(bins) if any(getattr(each, name) for name in GROUPS)]
+    if not filled:
+        return None
+    shown = bins[filled[0] : filled[-1] + 1]
+    description = "; ".join(f"{group.title}: {count(group.size)}" for group in groups)
+    rows = [(_bin_label(each), *(count(getattr(each, group.name)) for group in groups)) for each in shown]
+    return Figure(
+        f"Strength of the best match of profiles and decoys: {measure}",
+        f"Histograms of {measure}. {description}.",
+        partial(_draw_histogram, measure, shown, groups),
+        Table((measure, *(group.title for group in groups)), rows),
+    )
+
+
+def _bin_label(each: HistogramBin) -> str:
+    return "below 0" if each.bin_start is None else f"{_edge(each.bin_start)} to {_edge(each.bin_end)}"
 
 
 def _edge(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def _drawn_histogram(
-    measure: str,
-    rows: Sequence[Found],
-    panels: Sequence[tuple[str, str]],
-    sizes: Mapping[str, int],
-    width: int,
+def _draw_histogram(
+    measure: Measure, bins: Sequence[HistogramBin], groups: Sequence[_Group], width: int
 ) -> Chart:
-    labels = ["<0" if row["from"] is None else _edge(row["from"]) for row in rows]
-    drawn = [
-        _panel(rows, labels, name, f"{title} ({sizes[name]:,})", sizes[name], MEASURES[measure] * last, width)
-        for (name, title), last in zip(panels, [False] * (len(panels) - 1) + [True], strict=True)
+    last = len(groups) - 1
+    panels = [
+        _panel(bins, group, AXIS_TITLES[measure] if at == last else "", width)
+        for at, group in enumerate(groups)
     ]
-    return Chart(alt.vconcat(*drawn, spacing=12))
+    return Chart(alt.vconcat(*panels, spacing=12))
 
 
-def _panel(
-    rows: Sequence[Found], labels: list[str], name: str, title: str, size: int, under: str, width: int
-) -> Any:
-    shown = [{"bin": label, "share": row[name] / size} for label, row in zip(labels, rows, strict=True)]
-    below = alt.Axis(
-        labels=bool(under), ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
-    )
-    side = alt.Axis(format="%", tickCount=2, ticks=False, domain=False, labelPadding=5)
-    base = alt.Chart(alt.InlineData(values=shown))
-    bars = base.mark_bar(color=ACCENT if name == "claims" else GREY, binSpacing=1).encode(
-        x=alt.X("bin:N", sort=labels, title=under or None, axis=below),
-        y=alt.Y("share:Q", title=None, axis=side),
-    )
-    return bars.properties(
-        width=width - SIDE, height=PANEL, title=alt.TitleParams(title, fontWeight="normal", fontSize=12.5)
-    )
-
-
-def _judged(rows: Sequence[Found] | None, by: str) -> Figure | None:
-    """Precision and recall over φ, where the truth is known."""
-    told = [row for row in rows or () if row["precision"] is not None and row["recall"] >= LEAST]
-    if len(told) < 2:
-        return None
-    step = max(1, -(-len(told) // SHOWN))
-    cells = [
-        (f"{row['phi']:.2f}", count(row["claims"]), percent(row["precision"]), percent(row["recall"]),
-         percent(row["false"]))
-        for row in told[::step]
-    ]  # fmt: skip
-    first, last = told[0], told[-1]
-    words = (
-        f"As φ goes from 0 to {last['phi']:.1f}, precision goes from {percent(first['precision'])} to "
-        f"{percent(last['precision'])}, recall from {percent(first['recall'])} to {percent(last['recall'])}."
-    )
-    table = Table(("φ", "claims", "precision", "recall", "absent claimed"), cells)
-    return Figure("Precision and recall, by φ", words, partial(_drawn_judged, told, by), table)
-
-
-def _drawn_judged(rows: Sequence[Found], by: str, width: int) -> Chart:
-    points = [
-        Point(name, row["phi"], row[name]) for name in ("precision", "recall") for row in rows
-    ]  # fmt: skip
-    return curves(points, Axis(f"φ: {MEASURES[by]}"), Axis("share", 0, 1), quiet=("precision",))
-
-
-def _sizes(found: Found) -> Table:
-    """By number of facts: profiles, claims and, where the truth is known, how many are there and found."""
-    names = [name for name in ("profiles", "claims", "present", "right") if name in found["sizes"][0]]
+def _panel(bins: Sequence[HistogramBin], group: _Group, axis_title: str, width: int) -> Any:
+    labels = ["<0" if each.bin_start is None else _edge(each.bin_start) for each in bins]
     rows = [
-        (f"{row['from']:,} to {row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}",
-         *(count(row[name]) for name in names))
-        for row in found["sizes"]
-    ]  # fmt: skip
-    heads = {"present": "are there", "right": "claimed rightly"}
-    return Table(("facts used", *(heads.get(name, name) for name in names)), rows)
-
-
-def _settings(found: Found) -> list[tuple[str, str]]:
-    release, public, said = found["release"], found["public"], found["settings"]
-    told = [
-        ("Release", _named(release["name"], release, "records", "people")),
-        ("Public data", _named(public["name"], public, "profiles", "profiles")),
-        ("Dates", {"use": "compared", "ignore": "ignored", "learn": "with and without"}[said["dates"]]),
-        ("What decides", said["by"]),
-        ("φ", "from decoys" if said["phi"] is None else f"{said['phi']:g}"),
-        ("Budget", percent(said["budget"])),
-        ("Decoys", f"{count(said['decoys'])} of each kind"),
-        ("One profile for each record", "yes" if said["assign"] else "no"),
-        ("Seed", f"{said['seed']}"),
-        ("Fingerprints", f"{release['fingerprint']}, {public['fingerprint']}"),
-        ("Version", found["version"]),
+        {"bin": label, "share": getattr(each, group.name) / group.size}
+        for label, each in zip(labels, bins, strict=True)
     ]
-    return [(name, shorten(words, 200)) for name, words in told]
+    horizontal = alt.Axis(
+        labels=bool(axis_title), ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
+    )
+    vertical = alt.Axis(format="%", tickCount=2, ticks=False, domain=False, labelPadding=5)
+    color = ACCENT if group.name == "claims" else GREY
+    bars = alt.Chart(alt.InlineData(values=rows)).mark_bar(color=color, binSpacing=1)
+    title = alt.TitleParams(f"{group.title} ({group.size:,})", fontWeight="normal", fontSize=12.5)
+    return bars.encode(
+        x=alt.X("bin:N", sort=labels, title=axis_title or None, axis=horizontal),
+        y=alt.Y("share:Q", title=None, axis=vertical),
+    ).properties(width=width - AXIS_WIDTH, height=PANEL_HEIGHT, title=title)
 
 
-def _named(name: str, side: Found, of: str, people: str) -> str:
-    size = f"{count(side['entries'])} entries of {count(side[of])} {people}, {count(side['items'])} items"
-    return f"{shorten(name)}: {size}" if name else size
+def _precision_recall(points: Sequence[PhiPoint], by: Measure) -> Figure | None:
+    """Precision and recall over φ, where the truth is known."""
+    shown = [point for point in points if point.precision is not None and point.recall >= MIN_RECALL]
+    if len(shown) < 2:
+        return None
+    rows = [
+        (
+            f"{point.phi:.2f}",
+            count(point.claims),
+            percent(point.precision),
+            percent(point.recall),
+            percent(point.absent_claims),
+        )
+        for point in shown[:: max(1, -(-len(shown) // TABLE_ROWS))]
+    ]
+    first, last = shown[0], shown[-1]
+    description = (
+        f"As φ rises from 0 to {last.phi:.1f}, precision changes from {percent(first.precision)} to "
+        f"{percent(last.precision)} and recall from {percent(first.recall)} to {percent(last.recall)}."
+    )
+    heads = ("φ", "claims", "precision", "recall", "absent people claimed")
+    draw = partial(_draw_precision_recall, shown, by)
+    return Figure("Precision and recall by φ", description, draw, Table(heads, rows))
+
+
+def _draw_precision_recall(points: Sequence[PhiPoint], by: Measure, width: int) -> Chart:
+    series = [
+        Point(name, point.phi, getattr(point, name)) for name in ("precision", "recall") for point in points
+    ]
+    return curves(series, Axis(f"φ: {AXIS_TITLES[by]}"), Axis("share", 0, 1), quiet=("precision",))
+
+
+def _facts_table(groups: Sequence[FactsGroup]) -> Table:
+    """Profiles and claims by number of facts and, where the truth is known, present and correct ones."""
+    heads = {"profiles": "profiles", "claims": "claims"}
+    if groups[0].present is not None:
+        heads |= {"present": "in the release", "correct_claims": "correct claims"}
+    rows = [(_facts_label(group), *(count(getattr(group, name)) for name in heads)) for group in groups]
+    return Table(("facts used", *heads.values()), rows)
+
+
+def _facts_label(group: FactsGroup) -> str:
+    low, high = group.min_facts, group.max_facts
+    return f"{low:,} to {high:,}" if high > low else f"{low:,}"
+
+
+def _settings(findings: LinkFindings) -> list[tuple[str, str]]:
+    release, public, settings = findings.release, findings.public, findings.settings
+    shown = [
+        ("Release", _size(release, f"{count(release.records)} people")),
+        ("Public data", _size(public, f"{count(public.profiles)} profiles")),
+        ("Dates", DATES[settings.dates]),
+        ("Claims decided by", settings.by),
+        ("φ", "from the decoys" if settings.phi is None else f"{settings.phi:g}"),
+        ("Budget", percent(settings.budget)),
+        ("Decoys", f"{count(settings.decoys)} of each kind"),
+        ("One profile for each record", "yes" if settings.assign else "no"),
+        ("Seed", f"{settings.seed}"),
+        ("Fingerprints", f"{release.fingerprint}, {public.fingerprint}"),
+        ("Version", findings.version),
+    ]
+    return [(title, shorten(value, 200)) for title, value in shown]
+
+
+def _size(side: ReleaseSize | PublicSize, people: str) -> str:
+    size = f"{count(side.entries)} entries of {people}, {count(side.items)} items"
+    return f"{side.name}: {size}" if side.name else size

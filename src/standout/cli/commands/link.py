@@ -36,11 +36,11 @@ __all__ = ["check_output_path", "link"]
 FILE_SUFFIXES = (".csv", ".parquet", ".json", ".html")
 FOLDER_FILES = ("links.csv", "links.json", "report.html")
 REVIEW = "review.csv"
-SIZE_TITLES = {
+GROUP_TITLES = {
     "profiles": "profiles",
     "claims": "claims",
-    "present": "present",
-    "right": "correct claims",
+    "present": "in the release",
+    "correct_claims": "correct claims",
 }
 
 
@@ -163,15 +163,19 @@ def link(
       table         profile, record (best guess), runner_up, evidence,
                     eccentricity, score, runner_up_score, ties, bits_left,
                     facts_used, facts_unknown, claimed, false_claim, contested,
-                    by_values, by_dates, by_items, carried_by, dates; right (with
-                    --truth)
-      claims, expected_false (if nobody of PUBLIC were in DATA), likely_false
+                    by_values, by_dates, by_items, strongest_part, dates;
+                    identified (with --truth)
+      claims, expected_false_claims (if nobody of PUBLIC were in DATA),
+      likely_false_claims, contested_claims, tied_claims
       phi           minimum for a claim
-      sizes         by number of facts used: profiles, claims; with --truth
-                    present, right
+      by_facts_used profiles, claims; with --truth present, correct_claims
       histograms    evidence and eccentricity of claims, others and decoys
-      truth, curve  precision, recall and false claims; by phi
-      alignment, settings, summary, complete, release, public, version
+      strongest_parts
+                    claims by what contributes most: values, dates, items
+      truth, curve, by_budget
+                    precision, recall and absent_claims; by phi; by budget
+      alignment, settings, summary, complete, release, public, profiles,
+      profiles_with_facts, limits, version
     """
     from standout.linking.link import link as link_releases
 
@@ -275,7 +279,7 @@ def _show(links: "Links", files: list[Path], as_json: bool) -> None:
         print_json(links.to_dict())
         return
     console().print(_table(links))
-    print_text("", links.alignment.words(), links.summary)
+    print_text("", links.alignment.explanation, links.summary)
     if files:
         print_text(f"Written: {', '.join(map(str, files))}")
     else:
@@ -284,9 +288,11 @@ def _show(links: "Links", files: list[Path], as_json: bool) -> None:
 
 def _table(links: "Links") -> "Table":
     table = borderless_table()
-    measures = [name for name in SIZE_TITLES if name in links.sizes.columns]
-    number_columns(table, "facts used", *(SIZE_TITLES[name] for name in measures))
-    for row in links.sizes.iter_rows(named=True):
-        size = f"{row['from']:,}–{row['to']:,}" if row["to"] > row["from"] else f"{row['from']:,}"
-        table.add_row(size, *(f"{row[name]:,}" for name in measures))
+    groups = links.by_facts_used
+    measures = [name for name in GROUP_TITLES if name in groups.columns]
+    number_columns(table, "facts used", *(GROUP_TITLES[name] for name in measures))
+    for row in groups.iter_rows(named=True):
+        low, high = row["min_facts"], row["max_facts"]
+        facts = f"{low:,}–{high:,}" if high > low else f"{low:,}"
+        table.add_row(facts, *(f"{row[name]:,}" for name in measures))
     return table
