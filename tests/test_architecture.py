@@ -1,6 +1,7 @@
-"""The shape of the code: imports point one way, public names are complete, and heavy modules load late."""
+"""The shape of the code: imports point one way, public names are complete, heavy modules load late."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -48,10 +49,10 @@ def test_a_package_imports_only_from_packages_before_it():
         if module != "_version":
             before = LAYERS[: LAYERS.index(module.split(".")[0]) + 1]
             later = set(packages_imported_by(path)) - {*before, "_version"}
-            assert not later, f"{module} imports from {later}"
+            assert not later, f"{module} imports from {later}, which come after it"
 
 
-def test_public_names_are_sorted_complete_and_there():
+def test_public_names_are_sorted_complete_and_importable():
     assert so.__all__ == sorted(so.__all__) == dir(so)
     assert set(so.__all__) == {*so._HOMES, "__version__"}
     for name in so.__all__:
@@ -63,13 +64,13 @@ def test_public_names_are_sorted_complete_and_there():
 
 def test_public_names_are_known_to_type_checkers():
     tree = ast.parse((SOURCE / "__init__.py").read_text())
-    checked = next(node for node in tree.body if isinstance(node, ast.If))
-    found = [node for node in ast.walk(checked) if isinstance(node, ast.ImportFrom)]
-    homes = {alias.asname or alias.name: node.module for node in found for alias in node.names}
+    type_checking = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in ast.walk(type_checking) if isinstance(node, ast.ImportFrom)]
+    homes = {alias.asname or alias.name: node.module for node in imports for alias in node.names}
     assert homes == {name: f"standout.{home}" for name, home in so._HOMES.items()}
 
 
-def test_every_error_is_public_and_of_one_family():
+def test_every_error_is_public_and_derives_from_one_class():
     errors = import_module("standout.core.errors")
     assert set(errors.__all__) <= set(so.__all__)
     assert all(issubclass(getattr(errors, name), so.StandoutError) for name in errors.__all__)
@@ -88,31 +89,36 @@ def test_every_package_has_a_docstring():
         assert ast.get_docstring(ast.parse(path.read_text())), path.relative_to(ROOT)
 
 
-LOADED = "\nimport sys\nprint(sorted({'numba', 'polars', 'numpy', 'rich'} & set(sys.modules)))"
-HELP = "import sys\nfrom standout.cli.main import cli\ncli(sys.argv[1:], standalone_mode=False)" + LOADED
-OPEN = (
-    """
+HEAVY = ("numba", "numpy", "polars", "rich")
+PRINT_LOADED = f"\nprint(sorted(set({HEAVY}) & set(sys.modules)))"
+HELPS = f"""
+import sys
+from click.testing import CliRunner
+from standout.cli.main import cli
+
+for args in ([], *([name] for name in cli.commands)):
+    assert CliRunner().invoke(cli, [*args, "--help"]).exit_code == 0, args
+    loaded = set({HEAVY}) & set(sys.modules)
+    assert not loaded, f"{{args}} --help loads {{loaded}}"
+"""
+OPEN = """
 import sys, standout as so
 release = so.open(sys.argv[1])
 assert len(release.record("7")) == len(release.record_at(6)) > 0
 """
-    + LOADED
-)
 
 
 def loaded_by(code, *args):
-    command = [sys.executable, "-W", "error", "-c", code, *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
-    return set(ast.literal_eval(done.stdout.splitlines()[-1]))
+    """Return which heavy modules are loaded after the code has run in its own process."""
+    command = [sys.executable, "-W", "error", "-c", code + PRINT_LOADED, *map(str, args)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert process.returncode == 0, process.stderr
+    return set(ast.literal_eval(process.stdout.splitlines()[-1]))
 
 
-def test_importing_standout_loads_nothing_heavy():
-    assert loaded_by("import standout" + LOADED) == set()
-
-
-@pytest.mark.parametrize("args", [["--help"], *([name, "--help"] for name in cli.commands)], ids=" ".join)
-def test_help_loads_neither_numba_nor_polars(args):
-    assert not loaded_by(HELP, *args) & {"numba", "polars"}
+def test_importing_standout_and_showing_any_help_loads_no_heavy_module():
+    assert loaded_by("import sys, standout") == set()
+    assert loaded_by(HELPS) == set()
 
 
 def test_opening_an_index_and_reading_a_record_loads_neither_numba_nor_polars(tmp_path):
@@ -120,12 +126,78 @@ def test_opening_an_index_and_reading_a_record_loads_neither_numba_nor_polars(tm
     assert not loaded_by(OPEN, tmp_path / "index") & {"numba", "polars"}
 
 
-@pytest.mark.parametrize("name", cli.commands)
-def test_every_command_and_every_option_has_its_help(name):
-    command = cli.commands[name]
-    assert command.help
-    for option in command.params:
-        assert isinstance(option, click.Argument) or option.help, f"{name} {option.name}"
+def test_every_command_is_a_file_of_its_name_and_every_option_has_help():
+    commands = {path.stem for path in (SOURCE / "cli" / "commands").glob("[a-z]*.py")}
+    assert commands == set(cli.commands)
+    for name, command in cli.commands.items():
+        assert command.help, name
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        missing = [option.name for option in options if not option.help]
+        assert not missing, f"{name}: {missing}"
+
+
+def test_python_m_standout_runs_the_command_line():
+    command = [sys.executable, "-m", "standout", "--version"]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    assert process.stdout == f"standout, version {so.__version__}\n"
+
+
+def section(docstring, name):
+    """Return the lines of a NumPy-style section, or None if the section is missing."""
+    match = re.search(rf"^{name}\n-{{{len(name)}}}\n(.*?)(?=^\w[\w ]*\n---|\Z)", docstring, re.M | re.S)
+    return None if match is None else match[1].rstrip().splitlines()
+
+
+def listed(docstring, name):
+    """Return the names that a Parameters or Attributes section lists."""
+    entries = [line for line in section(docstring, name) or () if line and not line[0].isspace()]
+    return [part.strip(" *") for entry in entries for part in entry.partition(" : ")[0].split(",")]
+
+
+def docstring_gaps(name, thing, needs_example):
+    """Yield what the docstring of a function, method or class lacks."""
+    docstring = inspect.getdoc(thing) or ""
+    summary = docstring.partition("\n")[0]
+    if not summary.endswith("."):
+        yield f"{name}: no summary of one line that ends with a period"
+    is_class = inspect.isclass(thing)
+    if not (is_class and issubclass(thing, Exception)):
+        signature = inspect.signature(thing)
+        expected = [parameter for parameter in signature.parameters if parameter != "self"]
+        parameters, attributes = listed(docstring, "Parameters"), listed(docstring, "Attributes")
+        is_result = is_class and not parameters and set(expected) <= set(attributes)
+        if parameters != expected and not is_result:
+            yield f"{name}: Parameters are {parameters}, the signature has {expected}"
+        returns = not is_class and signature.return_annotation not in (None, "None", inspect.Signature.empty)
+        if returns and section(docstring, "Returns") is None and section(docstring, "Yields") is None:
+            yield f"{name}: no Returns"
+        if needs_example and ">>>" not in "".join(section(docstring, "Examples") or ()):
+            yield f"{name}: no Examples"
+
+
+def public_methods(cls):
+    """Return the public methods that a class or one of its bases in Standout defines, by name."""
+    bases = [base for base in cls.__mro__ if base.__module__.startswith("standout.")]
+    members = {name: member for base in bases for name, member in vars(base).items()}
+    functions = {name: getattr(member, "__func__", member) for name, member in members.items()}
+    return {
+        name: getattr(cls, name)
+        for name, function in functions.items()
+        if inspect.isfunction(function) and not name.startswith("_")
+    }
+
+
+@pytest.mark.xfail(reason="not all packages have NumPy-style docstrings yet", strict=False)
+def test_every_public_name_has_a_numpy_docstring_that_fits_its_signature():
+    gaps = []
+    for name in so.__all__:
+        thing = getattr(so, name)
+        if inspect.isfunction(thing) or inspect.isclass(thing):
+            gaps += docstring_gaps(name, thing, needs_example=True)
+        if inspect.isclass(thing):
+            for method, function in public_methods(thing).items():
+                gaps += docstring_gaps(f"{name}.{method}", function, needs_example=False)
+    assert not gaps, f"{len(gaps)} gaps:\n" + "\n".join(gaps)
 
 
 HOMES = re.compile(r"(?<![\w.])/({})/\w".format("|".join(["home", "root", "Users", "work"])))
@@ -142,11 +214,11 @@ def project_files(folder):
             yield path
 
 
-def test_no_file_names_a_place_on_somebodys_machine():
+def test_no_file_contains_a_path_of_somebodys_machine():
     for path in project_files(ROOT):
-        found = HOMES.search(path.read_bytes().decode("utf-8", "replace"))
-        assert found is None, f"{path.relative_to(ROOT)}: {found[0]}…"
+        match = HOMES.search(path.read_bytes().decode("utf-8", "replace"))
+        assert match is None, f"{path.relative_to(ROOT)}: {match[0]}…"
 
 
-def test_the_command_line_is_documented_as_it_is():
+def test_the_reference_of_the_command_line_is_up_to_date():
     assert (ROOT / "docs" / "cli.md").read_text() == reference(), "run make docs"
