@@ -1,7 +1,8 @@
-"""A release that was made from another: who stands for whom, and how what people know looks in it.
+"""A sanitized release: its original, which record represents which person, and how known facts translate.
 
-What is known of people is known of the ORIGINAL. Whoever attacks a changed release puts that into its terms:
-where dates are months, a known day becomes its month, and a known 4 becomes "liked" where values are that.
+The adversary knows facts about the ORIGINAL. To attack a sanitized release, the adversary first translates
+them: a known day becomes its month where the release has months, and a known 4 becomes "liked" where values
+are liked or not.
 """
 
 from collections.abc import Sequence
@@ -9,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
 from standout.facts import ANY_TIME, KnownFacts, repeat_bounds
 from standout.release.clock import SECONDS, TimeUnit
@@ -22,12 +22,12 @@ __all__ = ["PERIODS", "Bins", "OriginalMapping", "Period", "Sanitized", "StepRep
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 MONDAY = 3
-"""1970-01-01 was a Thursday: so many days after a Monday."""
+"""Days from a Monday to 1970-01-01, which was a Thursday."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of the calendar that a time is rounded down to: so many of day, week, month, quarter or year.
+    """Calendar period that times are rounded down to: a number of days, weeks, months, quarters or years.
 
     >>> import numpy as np
     >>> Period("month").start(np.array([12_000]), "day")  # 2002-11-09 → 2002-11-01
@@ -39,35 +39,35 @@ class Period:
 
     def __post_init__(self) -> None:
         if self.name not in PERIODS:
-            raise ParameterError(f"a period is one of {', '.join(PERIODS)}, got {self.name!r}")
+            raise ParameterError(f"a period must be one of {', '.join(PERIODS)}, got {self.name!r}")
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
-            raise ParameterError(f"a period has a whole number of {self.name}s ≥ 1, got {self.count!r}")
+            raise ParameterError(f"the number of {self.name}s must be a whole number ≥ 1, got {self.count!r}")
 
     def __str__(self) -> str:
         return self.name if self.count == 1 else f"{self.count} {self.name}s"
 
     def start(self, units: Ints, unit: TimeUnit) -> Ints:
-        """The first unit of the period that each of these lies in; units count from 1970-01-01 00:00."""
-        a_day = SECONDS["day"] // SECONDS[unit]
-        days = np.asarray(units, np.int64) // a_day
+        """First unit of the period that contains each time; units count from 1970-01-01 00:00."""
+        units_per_day = SECONDS["day"] // SECONDS[unit]
+        days = np.asarray(units, np.int64) // units_per_day
         if self.name in MONTHS:
             size = MONTHS[self.name] * self.count
             months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) // size * size
-            first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+            first_day = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
         else:
             shift, size = (MONDAY, 7 * self.count) if self.name == "week" else (0, self.count)
-            first = (days + shift) // size * size - shift
-        return np.asarray(first * a_day)
+            first_day = (days + shift) // size * size - shift
+        return np.asarray(first_day * units_per_day)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OriginalMapping:
-    """How an original is told in a release that was made from it.
+    """How records, items, values and times of the original appear in the sanitized release.
 
-    stands    for each record of the original the place of the record that stands for it; -1: nobody does
-    items     for each of its items that item's code; -1: it is gone
-    values    for each of its levels how the release tells it; None: not at all
-    periods   what times are rounded down to, one after the other
+    representatives   for each record of the original, the index of the record that represents it; -1: none
+    item_codes        for each item of the original, its code in the release; -1: removed
+    released_values   for each level of the original, its value in the release; None: values are removed
+    rounding_periods  periods that times are rounded down to, one after the other
     """
 
     representatives: Ints
@@ -78,7 +78,9 @@ class OriginalMapping:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Numbers told by the bin that they lie in: below edges[0], from edges[0] on, …, from the last edge on.
+    """Bins of numbers, each replaced by one value.
+
+    The bins are: below edges[0], from edges[0] up to edges[1], …, from the last edge on.
 
     >>> Bins((3.0,), (1.4, 4.2)).bin_values([2, 3, 5])
     (1.4, 4.2, 4.2)
@@ -88,13 +90,13 @@ class Bins:
     values: tuple[float, ...]
 
     def bin_values(self, numbers: Sequence[float]) -> tuple[float, ...]:
-        """What each of these numbers is told by."""
-        return tuple(self.values[place] for place in np.searchsorted(self.edges, numbers, side="right"))
+        """Value of the bin that contains each number."""
+        return tuple(self.values[index] for index in np.searchsorted(self.edges, numbers, side="right"))
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """What one step did: its words, counts that say how much changed, and its bins where values have them."""
+    """Effect of one step: the step as text, counts of what changed, and the bins of values if it made any."""
 
     step: str
     counts: dict[str, float]
@@ -103,9 +105,31 @@ class StepReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sanitized(Release):
-    """A release, the original that it was made from, and what was done; see `standout.sanitize`.
+    """A sanitized release together with its original; `standout.sanitize` makes it.
 
-    `renumbered` says that its ids are not the original's.
+    It is a `Release` like any other. The additional attributes let audits and simulations draw facts from the
+    original and check guesses against it.
+
+    Parameters
+    ----------
+    original
+        Release that it was made from.
+    mapping
+        Record, item code, value and period of the release for each of the original.
+    step_reports
+        Steps in their order: ``step`` (text), ``counts`` (what changed) and ``bins`` (or None).
+    renumbered
+        Whether the records have new ids.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> safer = so.sanitize(release, "round-time month", seed=7)
+    >>> safer.original is release, safer.renumbered
+    (True, False)
+    >>> [report.step for report in safer.step_reports]
+    ['round-time month']
     """
 
     original: Release = field(kw_only=True)
@@ -114,35 +138,46 @@ class Sanitized(Release):
     renumbered: bool = field(kw_only=True, default=False)
 
     def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
-        """What is known of these people, given by their places in the original, as codes of this release.
+        """Translate facts about the original into codes of this release.
 
-        `known` are codes of the original, several draws of each person behind each other. Errors that the
-        adversary makes stay as they are; what the publisher rounded off is rounded off here too. Where the
-        length of the record or its first date is known, whoever stands for the person stays a candidate: an
-        adversary allows for what the publisher did.
+        The adversary's own errors stay. Rounding by the publisher is repeated. Where the length of the record
+        or its first date is known, the bounds are widened so that the person's representative stays a
+        candidate: an adversary allows for what the publisher changed.
+
+        Parameters
+        ----------
+        known
+            Facts in codes of the original, with several draws of one person next to each other.
+        people
+            Indices of the people in the original.
+
+        Returns
+        -------
+        KnownFacts
+            The same facts in codes of this release; a removed item is -1.
         """
         item = np.where(known.item >= 0, self.mapping.item_codes[np.maximum(known.item, 0)], -1)
         value, values = self._known_values(known)
         time, timed = self._known_times(known)
         draws = len(known) // max(len(people), 1)
-        length, joined = self._filters(known, np.repeat(people, draws))
+        length, joined = self._bounds(known, np.repeat(people, draws))
         return replace(
             known, item=item, value=value, values=values, time=time, timed=timed, length=length, joined=joined
         )
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
-        told = [self.mapping.released_values[i] for i in range(len(known.values))] if self.n_levels else []
-        kept = [i for i, one in enumerate(told) if one is not None]
-        place = np.full(len(known.values) + 1, -1, np.int64)  # the last is for what is not known: -1
-        place[kept] = np.arange(len(kept))
-        return place[known.value], tuple(one for one in told if one is not None)
+        released = self.mapping.released_values[: len(known.values)] if self.n_levels else ()
+        present = [code for code, value in enumerate(released) if value is not None]
+        new_code = np.full(len(known.values) + 1, -1, np.int64)  # the last one is for unknown values: -1
+        new_code[present] = np.arange(len(present))
+        return new_code[known.value], tuple(value for value in released if value is not None)
 
-    def _known_times(self, known: KnownFacts) -> tuple[Ints, NDArray[np.bool_]]:
+    def _known_times(self, known: KnownFacts) -> tuple[Ints, Bools]:
         if self.span == 0:
             return np.zeros_like(known.time), np.zeros_like(known.timed)
-        return np.where(known.timed, self._moved(known.time), 0), known.timed
+        return np.where(known.timed, self._translate_times(known.time), 0), known.timed
 
-    def _moved(self, time: Ints) -> Ints:
+    def _translate_times(self, time: Ints) -> Ints:
         """Time codes of the original as codes of this release."""
         old, new = self.original.clock, self.clock
         assert old is not None and new is not None
@@ -151,21 +186,24 @@ class Sanitized(Release):
             units = period.start(units, old.unit)
         return np.asarray(units * SECONDS[old.unit] // SECONDS[new.unit] - new.origin)
 
-    def _filters(self, known: KnownFacts, people: Ints) -> tuple[Ints, Ints]:
-        """Lengths and first dates that a candidate may have, widened to those of whoever stands."""
+    def _bounds(self, known: KnownFacts, people: Ints) -> tuple[Ints, Ints]:
+        """Bounds of lengths and first dates, widened to include those of the representatives."""
         length, joined = known.length.copy(), known.joined.copy()
         if not known.filtered:
             return length, joined
-        there = self.mapping.representatives[people] >= 0
-        stands = self.mapping.representatives[people][there]
-        length[there, 0] = np.minimum(length[there, 0], self.lengths[stands])
-        length[there, 1] = np.maximum(length[there, 1], self.lengths[stands])
+        is_present = self.mapping.representatives[people] >= 0
+        records = self.mapping.representatives[people][is_present]
+        _widen(length, is_present, self.lengths[records])
         if self.span == 0 or self.by_record.time is None:
             return length, repeat_bounds(len(joined), ANY_TIME)
         limited = np.abs(joined) < 2**61
-        joined = np.where(limited, self._moved(np.where(limited, joined, 0)), joined)
-        first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[stands]
-        first = np.where(first < self.span, first, joined[there, 0])
-        joined[there, 0] = np.minimum(joined[there, 0], first)
-        joined[there, 1] = np.maximum(joined[there, 1], first)
+        joined = np.where(limited, self._translate_times(np.where(limited, joined, 0)), joined)
+        first = np.minimum.reduceat(self.by_record.time, self.by_record.start[:-1]).astype(np.int64)[records]
+        _widen(joined, is_present, np.where(first < self.span, first, joined[is_present, 0]))
         return length, joined
+
+
+def _widen(bounds: Ints, rows: Bools, included: Ints) -> None:
+    """Widen (lowest, highest) of these rows so that they include a number each."""
+    bounds[rows, 0] = np.minimum(bounds[rows, 0], included)
+    bounds[rows, 1] = np.maximum(bounds[rows, 1], included)

@@ -10,7 +10,11 @@ from standout.data_utility import recommender
 from standout.data_utility import recommender_benchmark as bench
 from standout.data_utility.holdout import hold_out
 from standout.data_utility.influence import InfluenceEstimate
-from standout.data_utility.recommender_benchmark import RecommenderBenchmark, calibrated_values, in_top
+from standout.data_utility.recommender_benchmark import (
+    RecommenderBenchmark,
+    calibrated_values,
+    probability_in_top,
+)
 from standout.evaluate.estimates import mean
 
 pytestmark = pytest.mark.once
@@ -137,9 +141,9 @@ def test_the_recommender_is_its_slow_twin(release, name, small, monkeypatch):
         person: {item: None if value is None else means[value] for item, value in own.items()}
         for person, own in published.items()
     }
-    found = tried.tested(safer)
+    found = tried.result(safer)
     wanted = twin(histories, published, questions(tried, release), (1.0, 5.0))
-    np.testing.assert_allclose([found.hits, found.popular, found.squared], wanted, atol=1e-7)
+    np.testing.assert_allclose([found.hits, found.popular_hits, found.squared], wanted, atol=1e-7)
 
 
 def test_held_out_entries_are_in_neither_the_rest_nor_what_is_made_of_it(release):
@@ -225,7 +229,7 @@ def test_a_level_stands_for_the_mean_of_what_is_told_as_it(release):
 
 def test_equals_share_the_places_that_are_left():
     scores = np.array([[9.0, *[5.0] * 20, -np.inf, 1.0]])
-    found = in_top(scores, np.zeros(4, np.int64), np.array([0, 3, 21, 22]))
+    found = probability_in_top(scores, np.zeros(4, np.int64), np.array([0, 3, 21, 22]))
     assert found.tolist() == [1.0, 9 / 20, 0.0, 0.0]
 
 
@@ -260,14 +264,14 @@ def test_distortions_are_their_slow_twins(release):
 
 
 def _moved(release, tried, before, after):
-    from standout.data_utility.distortion import _pairs
+    from standout.data_utility.distortion import _item_pairs
 
     def cosine(side, one, other):
         a, b = ({name for name, own in side.items() if item in own} for item in (one, other))
         return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0
 
     pairs = [
-        (release.items[a], release.items[b]) for a, b in zip(*_pairs(tried.holdout.rest, 4), strict=True)
+        (release.items[a], release.items[b]) for a, b in zip(*_item_pairs(tried.holdout.rest, 4), strict=True)
     ]
     assert len({*pairs}) == len(pairs) > 50
     return math.sqrt(np.mean([(cosine(after, *pair) - cosine(before, *pair)) ** 2 for pair in pairs]))
@@ -294,7 +298,7 @@ def test_intervals_are_those_of_leaving_one_out():
 
 
 def test_what_cannot_be_judged_is_refused(release):
-    with pytest.raises(so.ParameterError, match="give it the original"):
+    with pytest.raises(so.ParameterError, match="give utility the original"):
         so.utility(so.sanitize(release, so.DropEntries(0.5)))
     with pytest.raises(so.ParameterError, match="at least 5 entries"):
         so.utility(so.synthesize(records=20, items=10, entries=40, like="flat"))

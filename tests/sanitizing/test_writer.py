@@ -206,7 +206,9 @@ def test_another_original_another_key_and_a_changed_output_are_noticed(release, 
     so.write_sanitized(made, out, key=tmp_path / "key.csv")
     other = so.sanitize(release, "round-time month", seed=2, renumber=True)
     so.write_sanitized(other, tmp_path / "other.csv", key=tmp_path / "other-key.csv")
-    with pytest.raises(so.SourceError, match="not made from this original, or the key is another's"):
+    with pytest.raises(
+        so.SourceError, match="not made from this original, or the key belongs to another output"
+    ):
         so.open_sanitized(out, release, tmp_path / "other-key.csv")
     smaller = so.sanitize(release, "drop-top-items 1")
     with pytest.raises(so.SourceError, match="not made from this original"):
@@ -217,7 +219,7 @@ def test_another_original_another_key_and_a_changed_output_are_noticed(release, 
     with pytest.raises(so.SourceError, match="not made from this original"):
         so.open_sanitized(out, so.read(moved), tmp_path / "key.csv")
     out.write_text(out.read_text().replace("-01-01", "-02-01"))
-    with pytest.raises(so.SourceError, match="not what its sidecar tells of"):
+    with pytest.raises(so.SourceError, match="does not match its sidecar"):
         so.open_sanitized(out, release, tmp_path / "key.csv")
 
 
@@ -264,7 +266,7 @@ def test_what_is_there_is_replaced_by_force_only(release, tmp_path, name):
     out = tmp_path / name
     first, second = (so.sanitize(release, words) for words in ("round-time month", "round-time year"))
     so.write_sanitized(first, out)
-    with pytest.raises(so.ParameterError, match="is there already"):
+    with pytest.raises(so.ParameterError, match="exists already"):
         so.write_sanitized(second, out)
     assert_same(so.open_sanitized(out, release), first)
     so.write_sanitized(second, out, force=True)
@@ -297,7 +299,7 @@ def test_places_that_cannot_be_are_refused(release, tmp_path):
 def test_a_key_in_the_output_would_go_with_the_old_one(release, tmp_path):
     made = so.sanitize(release, renumber=True)
     so.write_sanitized(made, tmp_path / "safer")
-    with pytest.raises(so.ParameterError, match="lies in the output"):
+    with pytest.raises(so.ParameterError, match="is inside the output"):
         so.write_sanitized(made, tmp_path / "safer", key=tmp_path / "safer" / "key.csv", force=True)
     assert_same(so.open_sanitized(tmp_path / "safer", release, _key(made, tmp_path)), made)
 
@@ -340,9 +342,9 @@ if moment == "writing":
 elif moment == "written":
     write.write_table, write.save = dying(write.write_table), dying(write.save)
 elif moment == "moved":
-    write.put = die
+    write.write_atomically = die
 elif moment == "told":
-    write.put = dying(write.put)
+    write.write_atomically = dying(write.write_atomically)
 so.write_sanitized(made, out, force=True)
 """
 
@@ -396,7 +398,7 @@ def test_an_output_that_cannot_be_told_of_stays_as_it_was(release, tmp_path, mon
     def full(*args, **more):
         raise so.StandoutError("no space")
 
-    monkeypatch.setattr("standout.sanitizing.writer.put", full)
+    monkeypatch.setattr("standout.sanitizing.writer.write_atomically", full)
     with pytest.raises(so.StandoutError, match="no space"):
         so.write_sanitized(so.sanitize(release, "round-time year"), out, force=True)
     assert_same(so.open_sanitized(out, release), first)
@@ -444,7 +446,7 @@ def test_the_command_refuses_before_it_works(run, source, tmp_path):
         ([], "--step is missing"),
         (["--step", "round-tme month"], "there is no step 'round-tme'"),
         (["--step", "sample-records 9999"], "would keep 9,999 of 60 records"),
-        (["--step", "round-time month", "--key", out], "need a file each"),
+        (["--step", "round-time month", "--key", out], "must be different files"),
     ):
         done = run("sanitize", source, "-o", out, *args)
         assert done.code == 1
@@ -454,7 +456,7 @@ def test_the_command_refuses_before_it_works(run, source, tmp_path):
     assert run("sanitize", source, "-o", out, "--step", "round-time month").code == 0
     again = run("sanitize", source, "-o", out, "--step", "round-time month")
     assert again.code == 1
-    assert "is there already" in again.err
+    assert "exists already" in again.err
     assert run("sanitize", source, "-o", out, "--step", "round-time month", "--force").code == 0
 
 

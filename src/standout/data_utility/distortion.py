@@ -1,34 +1,50 @@
-"""How far a changed release is from its original: popularity, similarities of items, single entries."""
+"""Differences between a sanitized release and its original: popularity, similarity of items, entries."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.data_utility.influence import InfluenceEstimate
 from standout.data_utility.recommender import history_matrix
 from standout.evaluate.estimates import Estimate
-from standout.release.model import Release
+from standout.release.model import Codes, Release
 from standout.sanitized import Sanitized
 from standout.similarity.attributes import days_per_unit
 
-__all__ = ["Entries", "entries", "popularity", "similarity"]
+__all__ = [
+    "EntryDistortion",
+    "PopularityDistortion",
+    "entry_distortion",
+    "popularity_distortion",
+    "similarity_change",
+]
 
 PAIRS, SUPPORT = 1000, 5
-"""So many pairs of items are compared, as far as so many records have each."""
+"""Number of pairs of items that are compared, and the smallest number of records that have each item."""
 
 
-def popularity(original: Release, release: Release, items: Ints) -> tuple[Estimate, Estimate]:
-    """Half of Σ |share − share before| over items (0: the same, 1: nothing in common), and Spearman's rank
-    correlation of their supports. A gone item has support 0. All entries count: there is no interval."""
+class PopularityDistortion(NamedTuple):
+    """Change of the items' shares of all entries, and rank correlation of their supports; no intervals."""
+
+    change: Estimate
+    correlation: Estimate
+
+
+def popularity_distortion(original: Release, release: Release, item_codes: Ints) -> PopularityDistortion:
+    """Compare the popularity of items; a removed item has support 0.
+
+    The change is half of Σ |share − share before| over items: 0 if they are equal, 1 if nothing is in common.
+    The correlation is Spearman's. Both are counts over all entries, so they have no interval.
+    """
     old = original.support.astype(np.float64)
-    new = np.where(items < 0, 0, release.support[np.maximum(items, 0)]).astype(np.float64)
-    moved = float(np.abs(old / old.sum() - new / max(new.sum(), 1.0)).sum()) / 2
-    return _exact(moved, len(items)), _exact(_correlation(_ranks(old), _ranks(new)), len(items))
+    new = np.where(item_codes < 0, 0, release.support[np.maximum(item_codes, 0)]).astype(np.float64)
+    change = float(np.abs(old / old.sum() - new / max(new.sum(), 1.0)).sum()) / 2
+    correlation = _correlation(_ranks(old), _ranks(new))
+    return PopularityDistortion(_exact(change, len(old)), _exact(correlation, len(old)))
 
 
 def _exact(value: float, n: int) -> Estimate:
@@ -36,9 +52,9 @@ def _exact(value: float, n: int) -> Estimate:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Ranks from 1 on; equals have the mean of theirs."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[place]
+    """Ranks from 1; ties have the mean of their ranks."""
+    _, inverse, count = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(count) - (count - 1) / 2)[inverse]
 
 
 def _correlation(a: Floats, b: Floats) -> float:
@@ -47,102 +63,109 @@ def _correlation(a: Floats, b: Floats) -> float:
     return float((a * b).sum()) / size if size else math.nan
 
 
-def similarity(original: Release, release: Release, items: Ints, seed: int) -> Estimate | None:
-    """The root mean square of how much the cosine of two items changed: |both| / √(|one| · |other|).
+def similarity_change(original: Release, release: Release, item_codes: Ints, seed: int) -> Estimate | None:
+    """Root mean square change of the cosine of two items, |a ∩ b| / √(|a| · |b|).
 
-    Pairs are drawn as they come together: two random items of a random record. The baseline is what it would
-    be if no two items went together any more. None where no pair has support.
+    A pair is two random items of a random record. The baseline is the change if no two items occurred
+    together any more. None if no pair has enough support.
     """
-    one, other = _pairs(original, seed)
-    if not len(one):
+    a, b = _item_pairs(original, seed)
+    if not len(a):
         return None
-    before = _cosines(original, one, other)
-    there = (items[one] >= 0) & (items[other] >= 0)
+    before = _cosines(original, a, b)
+    is_present = (item_codes[a] >= 0) & (item_codes[b] >= 0)
     after = np.zeros_like(before)
-    after[there] = _cosines(release, items[one[there]], items[other[there]])
-    without = float(np.sqrt((before**2).mean()))
-    return InfluenceEstimate.mean((after - before) ** 2).root().estimate(without)
+    after[is_present] = _cosines(release, item_codes[a[is_present]], item_codes[b[is_present]])
+    baseline = float(np.sqrt((before**2).mean()))
+    return InfluenceEstimate.mean((after - before) ** 2).root().estimate(baseline)
 
 
-def _pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
+def _item_pairs(release: Release, seed: int) -> tuple[Ints, Ints]:
     draw = generator(seed, "utility pairs")
     records = draw.choice(np.flatnonzero(release.lengths > 1), PAIRS)
     start, length = release.by_record.start[records], release.lengths[records]
     first = draw.integers(length)
     second = (first + draw.integers(1, length)) % length
-    pair = np.sort(release.by_record.item[np.stack([start + first, start + second])].astype(np.int64), axis=0)
-    pair = np.unique(pair[:, (release.support[pair] >= SUPPORT).all(axis=0)], axis=1)
-    return pair[0], pair[1]
+    items = release.by_record.item[np.stack([start + first, start + second])]
+    pairs = np.sort(items.astype(np.int64), axis=0)
+    pairs = np.unique(pairs[:, (release.support[pairs] >= SUPPORT).all(axis=0)], axis=1)
+    return pairs[0], pairs[1]
 
 
-def _cosines(release: Release, one: Ints, other: Ints) -> Floats:
-    whole = csc_array(history_matrix(release))
-    both = np.asarray(whole[:, one].multiply(whole[:, other]).sum(axis=0))
-    return both / np.sqrt(release.support[one] * release.support[other].astype(np.float64))
+def _cosines(release: Release, a: Ints, b: Ints) -> Floats:
+    matrix = csc_array(history_matrix(release))
+    both = np.asarray(matrix[:, a].multiply(matrix[:, b]).sum(axis=0))
+    return both / np.sqrt(release.support[a] * release.support[b].astype(np.float64))
 
 
-class Entries(NamedTuple):
-    """Of people's entries the share that is still there, in the record that stands for them; and how far the
-    values (as numbers) and times (in days) of those are off, where both have them."""
+class EntryDistortion(NamedTuple):
+    """Share of people's entries that are in the records that represent them, and how these entries differ.
+
+    Differences of values are on the original's scale, those of times in days; None if no entry has both.
+    """
 
     kept: Estimate
     value_difference: Estimate | None
     time_difference: Estimate | None
 
 
-def entries(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> Entries:
-    """How the entries of these people of the original came through; `old` and `new` are the numbers of the
-    value codes of the original and of the release."""
-    original, side = safer.original, safer.original.by_record
+def entry_distortion(safer: Sanitized, people: Ints, old: Floats, new: Floats) -> EntryDistortion:
+    """Compare the entries of people with those of their representatives.
+
+    `people` are indices in the original; `old` and `new` are the numbers of the value codes of the original
+    and of the release.
+    """
+    original, by_record = safer.original, safer.original.by_record
     length = original.lengths[people]
-    whose = np.repeat(np.arange(len(people)), length)
-    at = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - side.start[people], length)
-    place = _places(
-        safer, safer.mapping.representatives[people], safer.mapping.item_codes[side.item[at]], length
-    )
-    there = place >= 0
-    off = np.abs(_numbers(side.value, at, old) - _numbers(safer.by_record.value, place, new))
-    days = np.abs(_days(original, side.time, at) - _days(safer, safer.by_record.time, place))
-    share = np.bincount(whose, there, len(people)) / length
-    return Entries(
-        InfluenceEstimate.mean(share).estimate(1.0), _mean_of(off, whose, there), _mean_of(days, whose, there)
+    person = np.repeat(np.arange(len(people)), length)
+    entry = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - by_record.start[people], length)
+    records, items = safer.mapping.representatives[people], safer.mapping.item_codes[by_record.item[entry]]
+    released = _released_entries(safer, records, items, length)
+    is_kept = released >= 0
+    value = _numbers(by_record.value, entry, old) - _numbers(safer.by_record.value, released, new)
+    days = _days(original, by_record.time, entry) - _days(safer, safer.by_record.time, released)
+    kept = np.bincount(person, is_kept, len(people)) / length
+    return EntryDistortion(
+        InfluenceEstimate.mean(kept).estimate(1.0),
+        _mean_per_person(np.abs(value), person, is_kept),
+        _mean_per_person(np.abs(days), person, is_kept),
     )
 
 
-def _places(release: Release, stands: Ints, item: Ints, length: Ints) -> Ints:
-    """Where the items of people, `length` for each, stand among the entries of who stands for them; -1 where
-    they do not."""
-    side, ends, found = release.by_record, np.cumsum(length), np.full(len(item), -1)
-    for one, end, many in zip(stands.tolist(), ends.tolist(), length.tolist(), strict=True):
-        if one < 0:
+def _released_entries(release: Release, records: Ints, items: Ints, length: Ints) -> Ints:
+    """Find the items of people, `length` for each, among the entries of these records; -1: not there."""
+    by_record, ends, entry = release.by_record, np.cumsum(length), np.full(len(items), -1)
+    for record, end, count in zip(records.tolist(), ends.tolist(), length.tolist(), strict=True):
+        if record < 0:
             continue
-        own, asked = side.item[side.start[one] : side.start[one + 1]], item[end - many : end]
-        near = np.minimum(np.searchsorted(own, np.maximum(asked, 0)), len(own) - 1)
-        found[end - many : end] = np.where(own[near] == asked, side.start[one] + near, -1)
-    return found
+        start, wanted = by_record.start[record], items[end - count : end]
+        present = by_record.item[start : by_record.start[record + 1]]
+        nearest = np.minimum(np.searchsorted(present, np.maximum(wanted, 0)), len(present) - 1)
+        entry[end - count : end] = np.where(present[nearest] == wanted, start + nearest, -1)
+    return entry
 
 
-def _numbers(column: Any, place: Ints, values: Floats) -> Floats:
-    code = np.full(len(place), len(values) - 1) if column is None else column[np.maximum(place, 0)]
-    return np.asarray(np.where(place < 0, np.nan, values[code]))
+def _numbers(column: Codes | None, entry: Ints, numbers: Floats) -> Floats:
+    """Values of entries as numbers; NaN for entry -1."""
+    code = np.full(len(entry), len(numbers) - 1) if column is None else column[np.maximum(entry, 0)]
+    return np.asarray(np.where(entry < 0, np.nan, numbers[code]))
 
 
-def _days(release: Release, column: Any, place: Ints) -> Floats:
-    """Times in days since 1970; NaN where there is none."""
+def _days(release: Release, column: Codes | None, entry: Ints) -> Floats:
+    """Times of entries in days since 1970; NaN where there is none."""
     if column is None or release.clock is None:
-        return np.full(len(place), np.nan)
-    code = column[np.maximum(place, 0)].astype(np.int64)
+        return np.full(len(entry), np.nan)
+    code = column[np.maximum(entry, 0)].astype(np.int64)
     days = (code + release.clock.origin) * days_per_unit(release)
-    return np.asarray(np.where((place < 0) | (code == release.span), np.nan, days))
+    return np.asarray(np.where((entry < 0) | (code == release.span), np.nan, days))
 
 
-def _mean_of(off: Floats, whose: Ints, there: NDArray[np.bool_]) -> Estimate | None:
-    """The mean over people of their mean; None where nobody has any."""
-    known = there & ~np.isnan(off)
-    count = np.bincount(whose, known)
-    some = count > 0
-    if not some.any():
+def _mean_per_person(difference: Floats, person: Ints, is_kept: Bools) -> Estimate | None:
+    """Mean over people of their mean difference; None if nobody has any."""
+    known = is_kept & ~np.isnan(difference)
+    count = np.bincount(person, known)
+    total = np.bincount(person, np.where(known, difference, 0.0))
+    has_any = count > 0
+    if not has_any.any():
         return None
-    return InfluenceEstimate.mean(np.bincount(whose, np.where(known, off, 0.0))[some] / count[some]).estimate(
-        0.0
-    )
+    return InfluenceEstimate.mean(total[has_any] / count[has_any]).estimate(0.0)

@@ -1,30 +1,31 @@
-"""Entries that are held out: the question that a recommender is asked, and what is left to learn from."""
+"""Held-out entries: what a recommender is tested on, and the release without them that it learns from."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
 from standout.release.model import Codes, RecordEntries, Release
 
-__all__ = ["HeldOutEntries", "hold_out", "numbers"]
+__all__ = ["HeldOutEntries", "hold_out", "level_numbers"]
 
-LEAST, EACH, PART = 5, 5, 5
-"""Of people with at least LEAST entries at most EACH are held out, and no more than one in PART."""
+LEAST_ENTRIES = 5
+"""Smallest number of entries of a test person."""
+MOST_HELD_OUT, PART = 5, 5
+"""At most 5 entries of a person are held out, and at most one in 5."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeldOutEntries:
-    """Some people's entries, and the release without them: the same records and items at the same places.
+    """Entries of some people, and the release without them, with the same indices of records and items.
 
-    people   places of the people
-    person   for each entry that is held out the place among `people` of whose it is
+    people   indices of the people
+    person   for each held-out entry, the index of its person in `people`
     item     its item
-    value    its value as a number; NaN where it has none
+    value    its value as a number; NaN if it has none
     """
 
     rest: Release
@@ -35,56 +36,71 @@ class HeldOutEntries:
 
 
 def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
-    """Entries of so many people, drawn at random; what is held out depends on seed and release only.
+    """Hold out entries of randomly drawn people; the result depends on the seed and the release only.
 
-    An item keeps at least one entry: of what nobody else has nothing can be learned from any release.
+    Every item keeps at least one entry: nothing can be learned about an item that nobody else has.
     """
-    places, _ = draw_targets(release.check(), people, LEAST, seed, "utility")
-    left, entries, person = release.support.copy(), [], []
-    for at, order in enumerate(shuffled_entries(release, places, seed, "utility entries")):
-        taken = 0
+    drawn_people, _ = draw_targets(release.check(), people, LEAST_ENTRIES, seed, "utility")
+    support, entries, person = release.support.copy(), [], []
+    for index, order in enumerate(shuffled_entries(release, drawn_people, seed, "utility entries")):
+        held_out = 0
         for entry in order.tolist():
             item = release.by_record.item[entry]
-            if taken == min(EACH, len(order) // PART):
+            if held_out == min(MOST_HELD_OUT, len(order) // PART):
                 break
-            if left[item] > 1:
-                left[item] -= 1
-                taken += 1
+            if support[item] > 1:
+                support[item] -= 1
+                held_out += 1
                 entries.append(entry)
-                person.append(at)
+                person.append(index)
     if not entries:
-        raise ParameterError(f"no person has at least {LEAST} entries, and items that others have too")
-    asked, whose = np.array(entries), np.array(person)
-    of, person_of = np.unique(whose, return_inverse=True)
-    item = release.by_record.item[asked].astype(np.int64)
-    value = numbers(release)[_code(release, asked)]
-    return HeldOutEntries(_without(release, asked), places[of], person_of, item, value)
+        raise ParameterError(
+            f"utility needs people with at least {LEAST_ENTRIES} entries and items that others have too: "
+            "this release has none"
+        )
+    entry = np.array(entries)
+    tested, person_index = np.unique(np.array(person), return_inverse=True)
+    return HeldOutEntries(
+        rest=_without(release, entry),
+        people=drawn_people[tested],
+        person=person_index,
+        item=release.by_record.item[entry].astype(np.int64),
+        value=level_numbers(release)[_level_codes(release, entry)],
+    )
 
 
-def numbers(release: Release) -> Floats:
-    """The number of each value code, and NaN for the code of what has none; categories are not numbers."""
+def level_numbers(release: Release) -> Floats:
+    """Return the number of each value code, and NaN for the code of a missing value; categories are NaN."""
     levels = release.levels
-    told = levels if isinstance(levels, np.ndarray) else np.full(release.n_levels, np.nan)
-    return np.append(told, np.nan)
+    numbers = levels if isinstance(levels, np.ndarray) else np.full(release.n_levels, np.nan)
+    return np.append(numbers, np.nan)
 
 
-def _code(release: Release, entries: Ints) -> Ints:
+def _level_codes(release: Release, entries: Ints) -> Ints:
     column = release.by_record.value
     return np.full(len(entries), release.n_levels) if column is None else column[entries].astype(np.int64)
 
 
 def _without(release: Release, entries: Ints) -> Release:
-    """The release without these entries; every record and every item keeps at least one."""
-    side, kept = release.by_record, np.ones(release.n_entries, np.bool_)
-    kept[entries] = False
-    start = offsets(kept)[side.start]
-    groups = RecordEntries(start, side.item[kept], _kept(side.value, kept), _kept(side.time, kept))
-    groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
+    """Return the release without these entries; every record and every item keeps at least one."""
+    by_record, keep = release.by_record, np.ones(release.n_entries, np.bool_)
+    keep[entries] = False
+    rest = RecordEntries(
+        offsets(keep)[by_record.start],
+        by_record.item[keep],
+        _column(by_record.value, keep),
+        _column(by_record.time, keep),
+    )
+    rest, levels, clock = drop_unused_codes(rest, release.levels, release.clock)
     return replace(
-        release, levels=read_only_levels(levels), clock=clock, by_record=read_only_entries(groups),
-        by_item=pack_by_item(groups, release.n_items, levels, clock), stored_fingerprint=None,
-    )  # fmt: skip
+        release,
+        levels=read_only_levels(levels),
+        clock=clock,
+        by_record=read_only_entries(rest),
+        by_item=pack_by_item(rest, release.n_items, levels, clock),
+        stored_fingerprint=None,
+    )
 
 
-def _kept(column: Codes | None, kept: NDArray[np.bool_]) -> Codes | None:
-    return None if column is None else column[kept]
+def _column(column: Codes | None, keep: Bools) -> Codes | None:
+    return None if column is None else column[keep]

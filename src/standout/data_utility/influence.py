@@ -1,8 +1,8 @@
-"""Numbers with what each person adds to them, so that differences and ratios keep their intervals.
+"""Estimates with the influence of each person, so that differences and ratios keep their intervals.
 
-Means over the same people are not independent: that one of them was hard to predict moves both. What a person
-adds to a number to first order, its influence, is carried along; the interval of anything made of them is
-Student's, of the influences' mean  [the delta method].
+Two means over the same people are not independent: a person who is hard to predict moves both. The influence
+of a person is what that person adds to a number, to first order. It is carried through differences and
+ratios; their interval is Student's, from the variance of the influences  [the delta method].
 """
 
 import math
@@ -18,7 +18,7 @@ __all__ = ["InfluenceEstimate"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class InfluenceEstimate:
-    """A number, and what each of the people it was measured on adds to it; those sum to 0.
+    """A number and the influence of each person it was measured on; influences sum to 0.
 
     >>> before = InfluenceEstimate.mean(np.array([1.0, 0.4, 0.6]))
     >>> after = InfluenceEstimate.mean(np.array([0.5, 0.2, 0.3]))
@@ -31,14 +31,15 @@ class InfluenceEstimate:
 
     @classmethod
     def mean(cls, values: Floats) -> "InfluenceEstimate":
-        middle = float(values.mean())
-        return cls(middle, values - middle)
+        """Mean over people."""
+        mean = float(values.mean())
+        return cls(mean, values - mean)
 
     def root(self) -> "InfluenceEstimate":
+        """Square root."""
         value = math.sqrt(self.value)
-        return InfluenceEstimate(
-            value, self.influence / (2 * value) if value else np.zeros_like(self.influence)
-        )
+        influence = self.influence / (2 * value) if value else np.zeros_like(self.influence)
+        return InfluenceEstimate(value, influence)
 
     def __sub__(self, other: "InfluenceEstimate") -> "InfluenceEstimate":
         return InfluenceEstimate(self.value - other.value, self.influence - other.influence)
@@ -48,6 +49,7 @@ class InfluenceEstimate:
         return InfluenceEstimate(ratio, (self.influence - ratio * other.influence) / other.value)
 
     def estimate(self, baseline: float | None = None) -> Estimate:
+        """Number with its 95 % interval."""
         n = len(self.influence)
         if n < 2:
             return Estimate(self.value, -math.inf, math.inf, n, baseline)

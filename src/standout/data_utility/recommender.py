@@ -1,11 +1,11 @@
 """A standard recommender: biases and a truncated SVD, with people folded in.
 
-    value     r̂ = μ + b_item + b_person + e_person · V Vᵀ      V: the first factors of what the biases leave
-    ranking   s = x_person · W Wᵀ                              W: the first factors of who has what, 0 or 1
+    value     r̂ = μ + b_item + b_person + e_person · V Vᵀ      V: first factors of the residuals of the biases
+    ranking   s = x_person · W Wᵀ                              W: first factors of the 0/1 record-item matrix
 
-The second is PureSVD  [Cremonesi, Koren & Turrin 2010]. Both learn about ITEMS from the release; a person
-comes in by the own history alone, which whoever recommends to that person has. So a release can be judged
-whose records are sampled, merged or renumbered, and for people who are not in it.
+The second is PureSVD  [Cremonesi, Koren & Turrin 2010]. Both learn about ITEMS from the release. A person
+enters only with the own history, which the service that makes recommendations has anyway. So the recommender
+also works for releases with sampled, merged or renumbered records, and for people who are not in them.
 """
 
 from dataclasses import dataclass
@@ -22,118 +22,124 @@ from standout.release.model import Release
 
 __all__ = ["DAMPING", "FACTORS", "Recommender", "history_matrix", "train_recommender"]
 
-FACTORS, DAMPING = 32, 5.0
-"""How many factors; a bias counts as many entries less than it has: of few little is believed."""
-NOISE = 1e-9
-"""Factors below this share of the first are rounding."""
+FACTORS = 32
+DAMPING = 5.0
+"""A bias is shrunk as if it had this number of further entries at 0."""
+ROUNDING = 1e-9
+"""Factors below this share of the first one are rounding errors."""
 SMALL = 1024
-"""Up to so many records or items their products with each other are one dense matrix."""
+"""Up to this number of records or items, a dense matrix of their products is used."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Recommender:
-    """What was learned of items, in the codes of the original. Of an item that is gone nothing is known.
+    """What was learned about items, in codes of the original; nothing is known about removed items.
 
-    support   how many records have the item; 0: it is gone
-    together  W, a row for each item
-    mean      μ; NaN where the release has no values that are numbers
-    bias      b of each item
-    alike     V, a row for each item
+    support       number of records that have the item; 0: it was removed
+    item_factors  W, one row per item
+    mean          μ; NaN if the release has no numeric values
+    bias          b of each item
+    value_factors V, one row per item
     """
 
     support: Ints
-    together: Floats
+    item_factors: Floats
     mean: float
     bias: Floats
-    alike: Floats
+    value_factors: Floats
 
-    def scores(self, own: csr_array) -> Floats:
-        """How much each item suits people with these histories (1 for what they have): people × items.
+    def scores(self, histories: csr_array) -> Floats:
+        """Scores of all items for people with these histories (1 for an item they have): people × items.
 
-        What they have, and what is gone, is not recommended: −∞.
+        Items that a person has already, and removed items, get −∞.
         """
-        scores = np.asarray((own @ self.together) @ self.together.T)
-        return self._allowed(scores, own)
+        scores = np.asarray((histories @ self.item_factors) @ self.item_factors.T)
+        return self._exclude(scores, histories)
 
-    def popular(self, own: csr_array) -> Floats:
-        """The same by popularity alone."""
-        return self._allowed(np.tile(self.support.astype(np.float64), (own.shape[0], 1)), own)
+    def popularity_scores(self, histories: csr_array) -> Floats:
+        """Scores by popularity alone."""
+        support = self.support.astype(np.float64)
+        return self._exclude(np.tile(support, (histories.shape[0], 1)), histories)
 
-    def _allowed(self, scores: Floats, own: csr_array) -> Floats:
+    def _exclude(self, scores: Floats, histories: csr_array) -> Floats:
         scores[:, self.support == 0] = -np.inf
-        scores[own.nonzero()] = -np.inf
+        scores[histories.nonzero()] = -np.inf
         return scores
 
-    def predicted(self, own: csr_array, person: Ints, item: Ints) -> Floats:
-        """The values that people with these histories (values where they are known) would give items."""
-        left = own.copy()
-        left.data = own.data - self.mean - self.bias[own.indices]
-        counts = np.diff(own.indptr)
-        bias = np.asarray(left.sum(axis=1)) / (counts + DAMPING)
-        left.data = left.data - np.repeat(bias, counts)
-        suits = np.einsum("ij,ij->i", np.asarray(left @ self.alike)[person], self.alike[item])
-        return np.asarray(self.mean + self.bias[item] + bias[person] + suits)
+    def predict(self, histories: csr_array, person: Ints, item: Ints) -> Floats:
+        """Predict values of (person, item) pairs for people with these histories of values."""
+        residual = histories.copy()
+        residual.data = histories.data - self.mean - self.bias[histories.indices]
+        counts = np.diff(histories.indptr)
+        bias = np.asarray(residual.sum(axis=1)) / (counts + DAMPING)
+        residual.data = residual.data - np.repeat(bias, counts)
+        factors = np.asarray(residual @ self.value_factors)
+        fit = np.einsum("ij,ij->i", factors[person], self.value_factors[item])
+        return np.asarray(self.mean + self.bias[item] + bias[person] + fit)
 
 
 def train_recommender(
-    release: Release, values: Floats, items: Ints, records: Ints | None = None
+    release: Release, values: Floats, item_codes: Ints, records: Ints | None = None
 ) -> Recommender:
-    """What a release teaches. `values` are the numbers of its value codes, NaN for none; `items` are the
-    codes of the original's items in it, -1 for those that are gone; `records` are those to learn from."""
-    gone, place = items < 0, np.maximum(items, 0)
-    support = np.where(gone, 0, release.support[place])
-    together = np.where(gone[:, None], 0.0, _factors(history_matrix(release, None, records))[place])
-    rated = history_matrix(release, values, records)
-    if not rated.nnz:
-        empty = np.zeros(len(items))
-        return Recommender(support, together, float("nan"), empty, empty[:, None])
-    mean = float(rated.data.mean())
-    bias = _bias(rated.data - mean, rated.indices, release.n_items)
-    person = np.repeat(np.arange(rated.shape[0]), np.diff(rated.indptr))
-    rated.data -= mean + bias[rated.indices]
-    rated.data -= _bias(rated.data, person, rated.shape[0])[person]
-    alike = np.where(gone[:, None], 0.0, _factors(rated)[place])
-    return Recommender(support, together, mean, np.where(gone, 0.0, bias[place]), alike)
+    """Train a recommender on a release.
+
+    `values` are the numbers of its value codes, NaN for a missing value. `item_codes` are the codes of the
+    original's items in the release, -1 for removed ones. `records` are those to learn from (default: all).
+    """
+    removed, code = item_codes < 0, np.maximum(item_codes, 0)
+    support = np.where(removed, 0, release.support[code])
+    item_factors = np.where(removed[:, None], 0.0, _factors(history_matrix(release, None, records))[code])
+    residual = history_matrix(release, values, records)
+    if not residual.nnz:
+        zeros = np.zeros(len(item_codes))
+        return Recommender(support, item_factors, float("nan"), zeros, zeros[:, None])
+    mean = float(residual.data.mean())
+    bias = _damped_means(residual.data - mean, residual.indices, release.n_items)
+    person = np.repeat(np.arange(residual.shape[0]), np.diff(residual.indptr))
+    residual.data -= mean + bias[residual.indices]
+    residual.data -= _damped_means(residual.data, person, residual.shape[0])[person]
+    value_factors = np.where(removed[:, None], 0.0, _factors(residual)[code])
+    return Recommender(support, item_factors, mean, np.where(removed, 0.0, bias[code]), value_factors)
 
 
 def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
-    """Records × items: 1 for what somebody has; or the value, where it is a number, and nothing elsewhere.
+    """Matrix of records × items: 1 for each entry, or with `values` its number where it has one.
 
-    With `people` the rows are theirs.
+    With `people`, the rows are theirs.
     """
-    start, index, code = release.by_record[:3]
+    start, item, code = release.by_record[:3]
     if people is not None:
         length = release.lengths[people]
         ends = offsets(length)
-        at = np.arange(ends[-1]) + np.repeat(start[people] - ends[:-1], length)
-        start, index, code = ends, index[at], None if code is None else code[at]
+        entry = np.arange(ends[-1]) + np.repeat(start[people] - ends[:-1], length)
+        start, item, code = ends, item[entry], None if code is None else code[entry]
     if values is None:
-        data = np.ones(len(index))
+        data = np.ones(len(item))
     else:
-        data = values[np.full(len(index), len(values) - 1) if code is None else code]
+        data = values[np.full(len(item), len(values) - 1) if code is None else code]
         known = ~np.isnan(data)
         start = offsets(known)[start]
-        data, index = data[known], index[known]
-    return csr_array((data, index.astype(np.int32), start), shape=(len(start) - 1, release.n_items))
+        data, item = data[known], item[known]
+    return csr_array((data, item.astype(np.int32), start), shape=(len(start) - 1, release.n_items))
 
 
-def _bias(left: Floats, of: NDArray[np.integer[Any]], count: int) -> Floats:
-    """The damped mean of what is left, for each of `count`."""
-    return np.bincount(of, left, count) / (np.bincount(of, minlength=count) + DAMPING)
+def _damped_means(residuals: Floats, group: NDArray[np.integer[Any]], count: int) -> Floats:
+    """Damped mean of the residuals of each group 0 … count - 1."""
+    return np.bincount(group, residuals, count) / (np.bincount(group, minlength=count) + DAMPING)
 
 
 def _factors(matrix: csr_array) -> Floats:
-    """The first right singular vectors, as columns; the same matrix gives the same ones, but for signs."""
+    """First right singular vectors as columns; deterministic except for their signs."""
     if not np.any(matrix.data):
         return np.zeros((matrix.shape[1], 1))
     least = min(matrix.shape)
     if least > SMALL:
         _, weight, right = svds(matrix, k=FACTORS, v0=np.ones(least), return_singular_vectors="vh")
-        return np.ascontiguousarray(right[weight > NOISE * weight.max()].T)
-    wide = matrix.shape[0] == least
-    square = (matrix @ matrix.T if wide else matrix.T @ matrix).toarray()
-    weight, first = eigh(square, subset_by_index=[max(least - FACTORS, 0), least - 1])
-    first = first[:, weight > NOISE * weight.max()]
-    if not wide:
-        return np.asarray(first)
-    return np.asarray(matrix.T @ (first / np.sqrt(weight[weight > NOISE * weight.max()])))
+        return np.ascontiguousarray(right[weight > ROUNDING * weight.max()].T)
+    is_wide = matrix.shape[0] == least
+    square = (matrix @ matrix.T if is_wide else matrix.T @ matrix).toarray()
+    weight, vectors = eigh(square, subset_by_index=[max(least - FACTORS, 0), least - 1])
+    is_real = weight > ROUNDING * weight.max()
+    if not is_wide:
+        return np.asarray(vectors[:, is_real])
+    return np.asarray(matrix.T @ (vectors[:, is_real] / np.sqrt(weight[is_real])))

@@ -1,7 +1,7 @@
-"""What a sanitized release is still good for: a recommender trained on it, and one trained on the original.
+"""Utility of a sanitized release: a recommender trained on it, compared with one trained on the original.
 
-The entries that it is tested on are held out of the original BEFORE it is sanitized: a release that has seen
-them would be measure_utility by what it remembers.
+Test entries are held out of the original BEFORE it is sanitized. Otherwise a release that contains them would
+be rewarded for remembering them.
 """
 
 import math
@@ -16,8 +16,8 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
-from standout.data_utility import distortion
-from standout.data_utility.holdout import numbers
+from standout.data_utility.distortion import entry_distortion, popularity_distortion, similarity_change
+from standout.data_utility.holdout import level_numbers
 from standout.data_utility.influence import InfluenceEstimate
 from standout.data_utility.recommender_benchmark import (
     RecommenderBenchmark,
@@ -34,33 +34,67 @@ from standout.sanitizing.step import Step
 __all__ = ["Utility", "measure_utility", "utility"]
 
 PEOPLE = 1000
+SCHEMA = {
+    "steps": pl.String,
+    "measure": pl.String,
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "baseline": pl.Float64,
+    "seed": pl.Int64,
+    "fingerprint": pl.String,
+    "version": pl.String,
+}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Utility(TableResult):
-    """What a release made by `steps` is good for, beside the untouched one. Each test person counts once.
+    """Utility of a sanitized release compared with the untouched one; see `standout.utility`.
 
-    kept              the share of what the untouched release is good for that is left: the least of
-                      kept_hit_rate and kept_rmse, 1 for the untouched release, 0 for none at all. None where
-                      neither is known: the untouched release is good for neither
-    hit_rate          the share of held-out items among the ten that are recommended, of all items that a
-                      person does not have; its baseline is recommending what is popular
-    hit_rate_before   the same of the untouched release
-    hit_rate_loss     how much lower it is, in pairs: the same people, the same entries
-    kept_hit_rate     hit_rate / hit_rate_before; None where the untouched release gives no hits either
-    rmse              the root mean square error of what is predicted for held-out values, on the original's
-                      scale; its baseline is the mean of a person's own values, for which it takes no release.
-                      None where the original has no values that are numbers
-    rmse_before       the same of the untouched release
-    rmse_increase        how much higher it is, in pairs
-    kept_rmse         (baseline − rmse) / (baseline − rmse_before); None where the untouched release does not
-                      beat the baseline for sure
-    popularity_change  half the sum of how much the items' shares of all entries changed, from 0 to 1
-    popularity_correlation  Spearman's rank correlation of the items' supports, before and after
-    similarity_change  the root mean square change of the cosine of two items; its baseline is the loss of all
-    entries_kept      the share of a person's entries that is in the record that stands for the person
-    value_difference         how far the values of those are off, on average, on the original's scale
-    time_difference          how many days their times are off; None where there are no times any more
+    Every number is an `Estimate`. Each test person counts once. Differences are paired: both releases are
+    tested on the same people and entries.
+
+    Attributes
+    ----------
+    steps
+        Steps that the release was made with, as text.
+    kept
+        Share of the utility that is left: the smaller of `kept_hit_rate` and `kept_rmse`. It is 1 for the
+        untouched release and 0 for a useless one. None if neither can be measured.
+    hit_rate
+        Share of held-out items among the ten recommended ones, out of all items that a person does not have.
+        Baseline: recommending popular items.
+    hit_rate_before
+        Hit rate of the untouched release.
+    hit_rate_loss
+        hit_rate_before − hit_rate.
+    kept_hit_rate
+        hit_rate / hit_rate_before. None if the untouched release has no hits either.
+    rmse
+        Root mean square error of the predicted held-out values, on the original's scale. Baseline: the mean
+        of a person's own values, which needs no release. None if the original has no numeric values.
+    rmse_before
+        RMSE of the untouched release.
+    rmse_increase
+        rmse − rmse_before.
+    kept_rmse
+        (baseline − rmse) / (baseline − rmse_before). None if the untouched release is not better than the
+        baseline beyond sampling error.
+    popularity_change
+        Half of the sum of |change of an item's share of all entries|, from 0 to 1.
+    popularity_correlation
+        Spearman's rank correlation of the items' supports before and after.
+    similarity_change
+        Root mean square change of the cosine of two items. Baseline: no two items occur together any more.
+    entries_kept
+        Share of a person's entries that are in the record that represents the person.
+    value_difference
+        Mean absolute difference of their values, on the original's scale. None without values.
+    time_difference
+        Mean absolute difference of their times in days. None without times.
+    seed, fingerprint
+        Seed, and fingerprint of the original.
     """
 
     steps: tuple[str, ...]
@@ -83,28 +117,26 @@ class Utility(TableResult):
     fingerprint: str
 
     def measures(self) -> Iterator[tuple[str, Estimate]]:
-        """Every number there is, by name."""
+        """Yield the name and the estimate of every measure that is not None."""
         for field in fields(self):
-            found = getattr(self, field.name)
-            if isinstance(found, Estimate):
-                yield field.name, found
+            measure = getattr(self, field.name)
+            if isinstance(measure, Estimate):
+                yield field.name, measure
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row for each number."""
-        made = " + ".join(self.steps)
-        rows = [
-            (made, name, one.value, *map(_finite, (one.low, one.high)), one.n, one.baseline, self.seed,
-             self.fingerprint, __version__)
-            for name, one in self.measures()
-        ]  # fmt: skip
-        number = dict.fromkeys(("estimate", "low", "high"), pl.Float64)
-        schema = {"steps": pl.String, "measure": pl.String} | number | {"n": pl.Int64, "baseline": pl.Float64}
-        schema |= {"seed": pl.Int64, "fingerprint": pl.String, "version": pl.String}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        """Table with one row per measure."""
+        rows = [self._row(name, estimate) for name, estimate in self.measures()]
+        return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+    def _row(self, measure: str, estimate: Estimate) -> tuple[object, ...]:
+        interval = _finite(estimate.low), _finite(estimate.high)
+        context = self.seed, self.fingerprint, __version__
+        steps = " + ".join(self.steps)
+        return steps, measure, estimate.value, *interval, estimate.n, estimate.baseline, *context
 
     def __repr__(self) -> str:
-        kept = "good for nothing" if self.kept is None else f"{self.kept.value:.0%} kept"
+        kept = "utility unknown" if self.kept is None else f"{self.kept.value:.0%} of the utility kept"
         return f"<Utility: {' + '.join(self.steps) or 'untouched'}; {kept}>"
 
 
@@ -116,21 +148,48 @@ def utility(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Utility:
-    """What a release is still good for after these steps; without any, what it is good for as it is.
+    """Measure how useful a release still is after these steps, by training a recommender on it.
 
-    Of `people` up to five entries each are held out of the release, the rest is sanitized with `seed`, and a
-    recommender learns from that: which items are liked, and which go together. For each person the history
-    that is not held out is folded in, as it stands in the ORIGINAL: that is what whoever recommends to the
-    person has. So people count whom nobody stands for, and those who are hard to find in the release.
+    Up to five entries of each test person are held out. The rest is sanitized with `seed`, and a recommender
+    learns from it which items people like and which occur together. It then makes recommendations for each
+    test person from the history that is not held out, as it is in the ORIGINAL: a service knows the history
+    of its own users. So people whom no record represents count too.
 
+    Parameters
+    ----------
+    release
+        Original release.
+    *steps
+        Steps to apply; without any, the untouched release is measured.
+    people
+        Number of test people; fewer if the release has not enough with five entries.
+    seed
+        Seed of the test people, their entries, and the steps.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Function that is called with (stage, done, total).
+
+    Returns
+    -------
+    Utility
+        Measures with intervals and baselines.
+
+    Raises
+    ------
+    ParameterError
+        If the release is sanitized already, or nobody has enough entries.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
-    >>> found = so.utility(release, so.DropEntries(0.5), people=30)
-    >>> found.entries_kept.value < 0.6, found.hit_rate.n
+    >>> half = so.utility(release, so.DropEntries(0.5), people=30)
+    >>> half.entries_kept.value < 0.6, half.hit_rate.n
     (True, 30)
     """
     if isinstance(release, Sanitized):
-        raise ParameterError("utility sanitizes by itself: give it the original, and the steps")
+        raise ParameterError("release is sanitized already: give utility the original and the steps")
     bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
     progress("judging", 1, 3)
     safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
@@ -143,25 +202,25 @@ def measure_utility(
 ) -> Utility:
     """Utility of a release that was made from the rest of the benchmark's original."""
     rest, item_codes = bench.holdout.rest, safer.mapping.item_codes
-    old, new = bench.untouched, bench.tested(safer)
-    popularity_change, popularity_correlation = distortion.popularity(rest, safer, item_codes)
-    entries = distortion.entries(safer, bench.holdout.people, numbers(rest), calibrated_values(safer))
-    errors = _errors(bench, old, new)
-    kept_hit_rate = _kept(new.hit_rate, old.hit_rate)
+    before, after = bench.untouched, bench.result(safer)
+    popularity = popularity_distortion(rest, safer, item_codes)
+    entries = entry_distortion(safer, bench.holdout.people, level_numbers(rest), calibrated_values(safer))
+    errors = _errors(bench, before, after)
+    kept_hit_rate = _kept_share(after.hit_rate, before.hit_rate)
     return Utility(
         steps=steps,
         kept=_least([share for share in (kept_hit_rate, errors.kept_rmse) if share is not None]),
-        hit_rate=_rate(new),
-        hit_rate_before=_rate(old),
-        hit_rate_loss=(old.hit_rate - new.hit_rate).estimate(0.0),
+        hit_rate=_hit_rate(after),
+        hit_rate_before=_hit_rate(before),
+        hit_rate_loss=(before.hit_rate - after.hit_rate).estimate(0.0),
         kept_hit_rate=kept_hit_rate,
         rmse=errors.rmse,
         rmse_before=errors.rmse_before,
         rmse_increase=errors.rmse_increase,
         kept_rmse=errors.kept_rmse,
-        popularity_change=popularity_change,
-        popularity_correlation=popularity_correlation,
-        similarity_change=distortion.similarity(rest, safer, item_codes, seed),
+        popularity_change=popularity.change,
+        popularity_correlation=popularity.correlation,
+        similarity_change=similarity_change(rest, safer, item_codes, seed),
         entries_kept=entries.kept,
         value_difference=entries.value_difference,
         time_difference=entries.time_difference,
@@ -170,9 +229,9 @@ def measure_utility(
     )
 
 
-def _rate(tested: RecommenderResult) -> Estimate:
-    n = len(tested.hits)
-    return rate(min(math.fsum(tested.hits), n), n, float(tested.popular.mean()))
+def _hit_rate(result: RecommenderResult) -> Estimate:
+    n = len(result.hits)
+    return rate(min(math.fsum(result.hits), n), n, float(result.popular_hits.mean()))
 
 
 class _Errors(NamedTuple):
@@ -183,24 +242,28 @@ class _Errors(NamedTuple):
 
 
 def _errors(bench: RecommenderBenchmark, old: RecommenderResult, new: RecommenderResult) -> _Errors:
-    alone, before, after = bench.alone, old.rmse, new.rmse
-    if alone is None or before is None or after is None:
+    baseline, before, after = bench.rmse_without_release, old.rmse, new.rmse
+    if baseline is None or before is None or after is None:
         return _Errors()
-    ends = after.estimate(alone.value), before.estimate(alone.value), (after - before).estimate(0.0)
-    return _Errors(*ends, _kept(alone - after, alone - before))
+    return _Errors(
+        rmse=after.estimate(baseline.value),
+        rmse_before=before.estimate(baseline.value),
+        rmse_increase=(after - before).estimate(0.0),
+        kept_rmse=_kept_share(baseline - after, baseline - before),
+    )
 
 
-def _kept(now: InfluenceEstimate, before: InfluenceEstimate) -> Estimate | None:
-    """The share of a gain that is left; None where it is not certain that there was one."""
-    return (now / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
+def _kept_share(after: InfluenceEstimate, before: InfluenceEstimate) -> Estimate | None:
+    """Share of a gain that is left; None if there was no gain beyond sampling error."""
+    return (after / before).estimate(0.0) if before.value > 0 and before.estimate().low > 0 else None
 
 
 def _least(shares: list[Estimate]) -> Estimate | None:
-    """The least of several, with the least of their ends."""
+    """Smallest value, with the smallest bounds."""
     if not shares:
         return None
-    value, low, high = (min(getattr(one, name) for one in shares) for name in ("value", "low", "high"))
-    return Estimate(value, low, high, min(one.n for one in shares), 0.0)
+    value, low, high = (min(getattr(share, name) for share in shares) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, min(share.n for share in shares), 0.0)
 
 
 def _finite(number: float) -> float | None:

@@ -1,48 +1,62 @@
 """One record for each cluster of k: the paper's example of a k-anonymous release.
 
-Records are laid out in a few dimensions (the leading singular vectors of who has what, with popular items
-and long records weighed down) and halved along the widest until blocks are small. Within a block clusters
-are made by how alike supports are  [microaggregation: Domingo-Ferrer and Mateo-Sanz 2002]: the record that is
-least like the others of the block and the k - 1 most like it, and so on.
+Each record gets coordinates in a few dimensions: the leading singular vectors of the record-item matrix, with
+popular items and long records weighted down. Records are halved along the widest dimension until blocks are
+small. Within a block, clusters are formed by the similarity of supports: the record least similar to the rest
+and the k - 1 most similar to it, and so on  [microaggregation: Domingo-Ferrer and Mateo-Sanz 2002].
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.arrays import Floats, offsets
+from standout.core.arrays import Floats, Ints, offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.sanitizing import cluster_kernels as kernels
-from standout.sanitizing.draft import Draft, Ints
+from standout.sanitizing import cluster_kernels
+from standout.sanitizing.cluster_kernels import ItemSets, WeightedMatrix
+from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step, StepResult, number
-from standout.sanitizing.step_noise import Noise
+from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["ClusterRecords"]
 
 DIMENSIONS, ROUNDS = 8, 6
 BLOCK = 1024
-"""Most records of a block, or four times k."""
+"""Largest number of records of a block, unless 4 k is larger."""
 MOST = 2_000
-"""The largest k: a block of 8,000 records has 64 million pairs."""
+"""Largest k: a block of 8,000 records has 64 million pairs."""
 
 
 @dataclass(frozen=True)
 class ClusterRecords(Step):
-    """One record for each cluster of at least k similar ones; all others are left out.
+    """Keep one record for each cluster of at least k similar records; remove the others.
 
-    The representative is a real record as it is, the one most like the others of its cluster, and stands for
-    all of them. Whoever finds it has found the one person in k whose it is, and learns of the others what is
-    alike.
+    The representative is a real record, unchanged: the one most similar to the others of its cluster. It
+    represents all of them. An adversary who finds it learns the record of one person in k, and learns about
+    the others only what they have in common with it.
 
-    >>> str(ClusterRecords(5))
+    Parameters
+    ----------
+    k
+        Smallest number of records in a cluster, from 2 to 2,000.
+
+    Raises
+    ------
+    ParameterError
+        If `k` is out of range. Applied to a release: if it has fewer than `k` records.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.ClusterRecords(5))
     'cluster-records 5'
     """
 
     name = "cluster-records"
     syntax = "K"
-    summary = "one representative for each cluster of at least K similar records"
+    summary = "keep one representative for each cluster of at least K similar records"
     parsers = (number,)
 
     k: int
@@ -52,55 +66,57 @@ class ClusterRecords(Step):
         if self.k > MOST:
             raise ParameterError(f"k must be at most {MOST:,}, got {self.k:,}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
         n = draft.n_records
-        if self.k > n:
-            raise ParameterError(f"{self}: there are {n:,} records, fewer than {self.k:,}")
-        blocks = _blocks(_layout(draft, noise, progress), max(BLOCK, 4 * self.k))
-        stands, alike = np.empty(n, np.int64), np.empty(n)
+        self._require_records(draft, self.k)
+        blocks = _blocks(_coordinates(draft, noise, progress), max(BLOCK, 4 * self.k))
+        representatives, similarity = np.empty(n, np.int64), np.empty(n)
         first = offsets([len(block) for block in blocks])
         members = np.concatenate(blocks)
-        side = draft.side
+        item_sets = ItemSets(draft.by_record.start, draft.by_record.item, draft.n_items)
 
-        def work(block: int) -> None:
-            mine = members[first[block] : first[block + 1]]
-            kernels.clustered(side.start, side.item, mine, draft.n_items, self.k, stands, alike)
+        def cluster_block(block: int) -> None:
+            records = members[first[block] : first[block + 1]]
+            cluster_kernels.form_clusters(item_sets, records, self.k, representatives, similarity)
 
-        draft.on_threads(work, len(blocks), "clustering", progress)
-        chosen = stands == np.arange(n)
-        sizes = np.bincount(stands, minlength=n)[chosen]
+        draft.run_on_threads(cluster_block, len(blocks), "clustering", progress)
+        is_representative = representatives == np.arange(n)
+        sizes = np.bincount(representatives, minlength=n)[is_representative]
         counts = {
-            "clusters": len(sizes), "largest cluster": int(sizes.max()),
-            "similarity": float(alike[~chosen].mean()),
-        }  # fmt: skip
-        return StepResult(draft.with_records(chosen, stands), counts)
+            "clusters": len(sizes),
+            "largest cluster": int(sizes.max()),
+            "similarity": float(similarity[~is_representative].mean()),
+        }
+        return StepResult(draft.keep_records(is_representative, representatives), counts)
 
 
-def _layout(draft: Draft, noise: Noise, progress: Progress) -> Floats:
-    """A place in a few dimensions for each record: orthogonal iteration, without a library whose sums depend
-    on how many threads it has."""
-    side = draft.side
-    by_record, by_item = 1 / np.sqrt(draft.lengths), 1 / np.sqrt(draft.support)
-    places = np.empty((draft.n_records, DIMENSIONS))
+def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
+    """Coordinates of each record by orthogonal iteration.
+
+    A linear algebra library would give sums that depend on its number of threads.
+    """
+    matrix = WeightedMatrix(
+        draft.by_record.start, draft.by_record.item, 1 / np.sqrt(draft.lengths), 1 / np.sqrt(draft.support)
+    )
+    records = np.empty((draft.n_records, DIMENSIONS))
     items = np.empty((draft.n_items, DIMENSIONS))
-    kernels.fill(noise.items, items)
-    items[:, 0] = 1 / by_item  # the first vector: it tells nothing but how popular an item is
-    for done in range(ROUNDS):
-        progress("laying out records", done, ROUNDS)
-        _orthogonal(items)
-        draft.by_pieces(
-            lambda low, high: kernels.to_records(
-                side.start, side.item, by_record, by_item, items, low, high, places
-            )
+    cluster_kernels.fill_with_noise(noise.item_keys, items)
+    items[:, 0] = 1 / matrix.item_weight  # the first singular vector, which is only the items' popularity
+    for completed in range(ROUNDS):
+        progress("laying out records", completed, ROUNDS)
+        _orthonormalise(items)
+        draft.run_by_records(
+            lambda low, high: cluster_kernels.multiply_records(matrix, items, low, high, records)
         )
-        if done < ROUNDS - 1:
+        if completed < ROUNDS - 1:
             items[:] = 0
-            kernels.to_items(side.start, side.item, by_record, by_item, places, items)
-    return np.ascontiguousarray(places[:, 1:])
+            cluster_kernels.multiply_items(matrix, records, items)
+    return np.ascontiguousarray(records[:, 1:])
 
 
-def _orthogonal(columns: Floats) -> None:
-    """Gram and Schmidt, twice for the digits."""
+def _orthonormalise(columns: Floats) -> None:
+    """Gram-Schmidt in place, twice for accuracy."""
     for i in range(columns.shape[1]):
         for _ in range(2):
             for j in range(i):
@@ -109,15 +125,15 @@ def _orthogonal(columns: Floats) -> None:
         columns[:, i] /= size if size > 0 else 1.0
 
 
-def _blocks(places: Floats, most: int) -> list[Ints]:
-    """Records that lie together: halved at the median of the widest dimension while they are too many."""
-    waiting, found = [np.arange(len(places))], []
+def _blocks(coordinates: Floats, most: int) -> list[Ints]:
+    """Blocks of nearby records: halved at the median of the widest dimension while they are too large."""
+    waiting, blocks = [np.arange(len(coordinates))], []
     while waiting:
-        here = waiting.pop()
-        if len(here) <= most:
-            found.append(here)
+        block = waiting.pop()
+        if len(block) <= most:
+            blocks.append(block)
             continue
-        axis = int(np.argmax(places[here].var(axis=0)))
-        order = here[np.argsort(places[here, axis], kind="stable")]
+        axis = int(np.argmax(coordinates[block].var(axis=0)))
+        order = block[np.argsort(coordinates[block, axis], kind="stable")]
         waiting += [np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])]
-    return found
+    return blocks

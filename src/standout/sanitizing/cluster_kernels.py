@@ -1,15 +1,41 @@
-"""Clusters of similar records: compiled."""
+"""Compiled loops that lay out records and form clusters of similar ones."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from standout.core.jit import Array, Int, kernel, subroutine
 from standout.core.rng import uniform
 
-__all__ = ["clustered", "fill", "to_items", "to_records"]
+__all__ = [
+    "ItemSets",
+    "WeightedMatrix",
+    "fill_with_noise",
+    "form_clusters",
+    "multiply_items",
+    "multiply_records",
+]
+
+
+class WeightedMatrix(NamedTuple):
+    """Record-item matrix with entries record_weight[r] · item_weight[i], by record (CSR)."""
+
+    start: Array
+    item: Array
+    record_weight: Array
+    item_weight: Array
+
+
+class ItemSets(NamedTuple):
+    """Items of each record (CSR), and the number of all items."""
+
+    start: Array
+    item: Array
+    n_items: Int
 
 
 @kernel
-def fill(streams: Array, out: Array) -> None:
+def fill_with_noise(streams: Array, out: Array) -> None:
     """out[i] = numbers in [-1/2, 1/2) of stream i."""
     for i in range(len(streams)):
         for d in range(out.shape[1]):
@@ -17,39 +43,40 @@ def fill(streams: Array, out: Array) -> None:
 
 
 @kernel
-def to_records(
-    start: Array, item: Array, by_record: Array, by_item: Array, items: Array, low: Int, high: Int, out: Array
-) -> None:
-    """out[r] = by_record[r] · Σ by_item[i] · items[i] over the items of records low … high - 1."""
+def multiply_records(matrix: WeightedMatrix, items: Array, low: Int, high: Int, out: Array) -> None:
+    """out[r] = Σ matrix[r, i] · items[i] for records low … high - 1."""
+    start, item, record_weight, item_weight = matrix
     for r in range(low, high):
         out[r] = 0.0
         for p in range(start[r], start[r + 1]):
             i = item[p]
             for d in range(out.shape[1]):
-                out[r, d] += by_item[i] * items[i, d]
+                out[r, d] += item_weight[i] * items[i, d]
         for d in range(out.shape[1]):
-            out[r, d] *= by_record[r]
+            out[r, d] *= record_weight[r]
 
 
 @kernel
-def to_items(start: Array, item: Array, by_record: Array, by_item: Array, places: Array, out: Array) -> None:
-    """out[i] += by_item[i] · Σ by_record[r] · places[r] over the records that have it."""
+def multiply_items(matrix: WeightedMatrix, records: Array, out: Array) -> None:
+    """out[i] += Σ matrix[r, i] · records[r] over the records that have item i."""
+    start, item, record_weight, item_weight = matrix
     for r in range(len(start) - 1):
         for p in range(start[r], start[r + 1]):
             i = item[p]
             for d in range(out.shape[1]):
-                out[i, d] += by_item[i] * by_record[r] * places[r, d]
+                out[i, d] += item_weight[i] * record_weight[r] * records[r, d]
 
 
 @kernel
-def clustered(
-    start: Array, item: Array, members: Array, n_items: Int, k: Int, stands: Array, alike: Array
+def form_clusters(
+    item_sets: ItemSets, members: Array, k: Int, representatives: Array, similarity: Array
 ) -> None:
-    """Clusters of at least k of these records; stands[r] = the record that stands for r, alike[r] = how like.
+    """Form clusters of at least k of these records.
 
-    alike: items in common / items of either  [Jaccard].
+    representatives[r] = the record that represents r; similarity[r] = their Jaccard index, which is items in
+    common / items of either.
     """
-    similar = _similarities(start, item, members, n_items)
+    similar = _similarities(item_sets, members)
     n = len(members)
     free, total = np.ones(n, np.bool_), np.zeros(n)
     for i in range(n):
@@ -58,7 +85,7 @@ def clustered(
     left = n
     while left > 0:
         size = k if left >= 2 * k else left
-        cluster = _nearest(similar, free, _least(total, free), size)
+        cluster = _nearest(similar, free, _least_similar(total, free), size)
         for c in range(size):
             free[cluster[c]] = False
         for i in range(n):
@@ -68,12 +95,13 @@ def clustered(
         left -= size
         chosen = _medoid(similar, cluster)
         for c in range(size):
-            stands[members[cluster[c]]] = members[chosen]
-            alike[members[cluster[c]]] = similar[cluster[c], chosen]
+            representatives[members[cluster[c]]] = members[chosen]
+            similarity[members[cluster[c]]] = similar[cluster[c], chosen]
 
 
 @subroutine
-def _similarities(start: Array, item: Array, members: Array, n_items: Int) -> Array:
+def _similarities(item_sets: ItemSets, members: Array) -> Array:
+    start, item, n_items = item_sets
     n = len(members)
     similar, has = np.ones((n, n), np.float32), np.zeros(n_items, np.uint8)
     for i in range(n):
@@ -94,8 +122,8 @@ def _similarities(start: Array, item: Array, members: Array, n_items: Int) -> Ar
 
 
 @subroutine
-def _least(total: Array, free: Array) -> Int:
-    """The free record that is least like the others; the first of equals."""
+def _least_similar(total: Array, free: Array) -> Int:
+    """Index of the free record that is least similar to the others; the first one of a tie."""
     best = -1
     for i in range(len(total)):
         if free[i] and (best < 0 or total[i] < total[best]):
@@ -105,22 +133,22 @@ def _least(total: Array, free: Array) -> Int:
 
 @subroutine
 def _nearest(similar: Array, free: Array, centre: Int, size: Int) -> Array:
-    """The free records most like one of them, itself first; the first of equals."""
+    """Indices of the free records most similar to the centre, itself first; the first ones of a tie."""
     n = 0
-    places = np.empty(len(free), np.int64)
+    candidates = np.empty(len(free), np.int64)
     for i in range(len(free)):
         if free[i]:
-            places[n] = i
+            candidates[n] = i
             n += 1
     far = np.empty(n, np.float32)
     for x in range(n):
-        far[x] = -similar[centre, places[x]] if places[x] != centre else np.float32(-2.0)
-    return places[np.argsort(far, kind="mergesort")[:size]]
+        far[x] = -similar[centre, candidates[x]] if candidates[x] != centre else np.float32(-2.0)
+    return candidates[np.argsort(far, kind="mergesort")[:size]]
 
 
 @subroutine
 def _medoid(similar: Array, cluster: Array) -> Int:
-    """The record most like the others of its cluster; the lowest place of equals."""
+    """Index of the record most similar to the others of its cluster; the lowest index of a tie."""
     best, most = -1, -1.0
     for c in range(len(cluster)):
         total = 0.0

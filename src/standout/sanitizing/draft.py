@@ -1,4 +1,4 @@
-"""A release between two steps: its entries by record, and what has become of the original's terms."""
+"""A release between two steps: its entries by record, and how the original maps to them so far."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Bools, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
@@ -19,171 +19,195 @@ from standout.release.clock import Clock
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
 from standout.sanitized import Period, Sanitized
 
-__all__ = ["Draft", "Flags", "Ints"]
+__all__ = ["Draft"]
 
-Flags = NDArray[np.bool_]
 PIECE = 1 << 18
+"""Entries that a thread works on at a time."""
+ReleasedValues = tuple[float | str | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A release being sanitized: no record, item or level that no entry has.
+    """A release being sanitized; every record, item and level has at least one entry.
 
-    source    what is sanitized
-    side      the entries by record, in codes of `things`, `levels` and `clock`
-    people    for each record its place in the source
-    things    for each item its place in the source
-    stands    for each record of the source the place of the record that stands for it; -1: nobody does
-    told      for each level of the first original how it is told by now; None: not at all
-    periods   what its times are rounded down to, one after the other
+    source            release that is being sanitized
+    by_record         entries by record, in codes of `source_items`, `levels` and `clock`
+    source_records    for each record, its index in the source
+    source_items      for each item, its index in the source
+    representatives   for each record of the source, the index of the record that represents it; -1: none
+    released_values   for each level of the first original, its value now; None: values are removed
+    rounding_periods  periods that times were rounded down to, one after the other
     """
 
     source: Release
-    side: RecordEntries
+    by_record: RecordEntries
     levels: Levels | None
     clock: Clock | None
-    people: Ints
-    things: Ints
-    stands: Ints
-    told: tuple[float | str | None, ...]
-    periods: tuple[Period, ...]
+    source_records: Ints
+    source_items: Ints
+    representatives: Ints
+    released_values: ReleasedValues
+    rounding_periods: tuple[Period, ...]
     threads: int
 
     @classmethod
     def of(cls, source: Release, threads: int | None) -> "Draft":
-        """The release as it is."""
-        told: tuple[float | str | None, ...] = level_values(source)
+        """Draft of a release before any step."""
+        released_values: ReleasedValues = level_values(source)
         periods: tuple[Period, ...] = ()
         if isinstance(source, Sanitized):
-            told, periods = source.mapping.released_values, source.mapping.rounding_periods
+            released_values, periods = source.mapping.released_values, source.mapping.rounding_periods
         records = np.arange(source.n_records)
         return cls(
-            source, source.check().by_record, source.levels, source.clock, records, np.arange(source.n_items),
-            records, told, periods, thread_count(threads),
-        )  # fmt: skip
+            source=source,
+            by_record=source.check().by_record,
+            levels=source.levels,
+            clock=source.clock,
+            source_records=records,
+            source_items=np.arange(source.n_items),
+            representatives=records,
+            released_values=released_values,
+            rounding_periods=periods,
+            threads=thread_count(threads),
+        )
 
     @property
     def n_records(self) -> int:
-        return len(self.people)
+        """Number of records."""
+        return len(self.source_records)
 
     @property
     def n_items(self) -> int:
-        return len(self.things)
+        """Number of items."""
+        return len(self.source_items)
 
     @property
     def n_entries(self) -> int:
-        return len(self.side.item)
+        """Number of entries."""
+        return len(self.by_record.item)
 
     @property
     def n_levels(self) -> int:
+        """Number of distinct values."""
         return 0 if self.levels is None else len(self.levels)
 
     @cached_property
     def lengths(self) -> Ints:
-        """How many items each record has."""
-        return np.diff(self.side.start)
+        """Number of items of each record."""
+        return np.diff(self.by_record.start)
 
     @cached_property
     def support(self) -> Ints:
-        """How many records have each item."""
-        return count_codes(self.side.item, self.n_items)
+        """Number of records that have each item."""
+        return count_codes(self.by_record.item, self.n_items)
 
     @cached_property
-    def rank(self) -> Ints:
-        """Places of the items by popularity, 0 is the most popular; equals go by the order of their ids."""
+    def popularity_rank(self) -> Ints:
+        """Rank of each item by popularity, 0 for the most popular; ties go by the order of ids."""
         rank = np.empty(self.n_items, np.int64)
         rank[np.argsort(-self.support, kind="stable")] = np.arange(self.n_items)
         return rank
 
-    def kept(self, entries: Flags, otherwise: str) -> "Draft":
-        """With these entries only; records and items that have none left are gone.
+    def keep_entries(self, keep: Bools, reason_if_empty: str) -> "Draft":
+        """Keep these entries only; records and items without entries are removed.
 
-        `otherwise` says why, should nothing be left.
+        Raises a ParameterError with the reason if no entry is kept.
         """
-        if not entries.any():
-            raise ParameterError(f"nothing would be left: {otherwise}")
-        if entries.all():
+        if not keep.any():
+            raise ParameterError(f"nothing would be left: {reason_if_empty}")
+        if keep.all():
             return self
-        lengths = np.add.reduceat(entries, self.side.start[:-1], dtype=np.int64)
-        there = lengths > 0
-        value, time = (None if column is None else column[entries] for column in self.side[2:])
-        start = offsets(lengths[there])
-        return self._only(RecordEntries(start, self.side.item[entries], value, time), there)
+        lengths = np.add.reduceat(keep, self.by_record.start[:-1], dtype=np.int64)
+        is_kept = lengths > 0
+        value, time = (None if column is None else column[keep] for column in self.by_record[2:])
+        entries = RecordEntries(offsets(lengths[is_kept]), self.by_record.item[keep], value, time)
+        return self._restrict(entries, is_kept)
 
-    def with_records(self, records: Flags, stand_in: Ints | None = None) -> "Draft":
-        """With these records only; stand_in[r] = who stands for record r, if not itself."""
-        changed = self if stand_in is None else replace(self, stands=_through(self.stands, stand_in))
-        return changed.kept(np.repeat(records, self.lengths), "no record is kept")
+    def keep_items(self, keep: Bools, reason_if_empty: str) -> "Draft":
+        """Keep the entries of these items only."""
+        return self.keep_entries(keep[self.by_record.item], reason_if_empty)
 
-    def valued(
-        self, value: NDArray[Any] | None, levels: Levels | None, told: tuple[float | str | None, ...]
+    def keep_records(self, keep: Bools, represented_by: Ints | None = None) -> "Draft":
+        """Keep these records only; `represented_by` is the record that represents each (default: itself)."""
+        draft = self
+        if represented_by is not None:
+            draft = replace(self, representatives=_compose(self.representatives, represented_by))
+        return draft.keep_entries(np.repeat(keep, self.lengths), "no record is kept")
+
+    def with_values(
+        self, value: NDArray[Any] | None, levels: Levels | None, released_values: ReleasedValues
     ) -> "Draft":
-        """With these values; `told` is how each level of the first original is told now."""
-        side = self.side._replace(value=value)
-        return replace(self, told=told)._tight(side, levels, self.clock)
+        """Replace the values; `released_values` are the new values of the levels of the first original."""
+        entries = self.by_record._replace(value=value)
+        return replace(self, released_values=released_values)._tighten(entries, levels, self.clock)
 
-    def timed(self, time: NDArray[Any] | None, clock: Clock | None, period: Period | None = None) -> "Draft":
-        """With these times, rounded down to `period` if it is given."""
-        side = self.side._replace(time=time)
-        periods = self.periods if period is None else (*self.periods, period)
-        return replace(self, periods=periods)._tight(side, self.levels, clock)
+    def with_times(
+        self, time: NDArray[Any] | None, clock: Clock | None, period: Period | None = None
+    ) -> "Draft":
+        """Replace the times; `period` is what they were rounded down to, if they were."""
+        entries = self.by_record._replace(time=time)
+        periods = self.rounding_periods if period is None else (*self.rounding_periods, period)
+        return replace(self, rounding_periods=periods)._tighten(entries, self.levels, clock)
 
-    def holding(self, start: Ints, item: Codes) -> "Draft":
-        """With other entries altogether, without values and times; records may have none."""
-        there = np.diff(start) > 0
-        side = RecordEntries(start[np.append(there, True)], item, None, None)
-        bare = replace(self, levels=None, clock=None, told=(None,) * len(self.told))
-        return bare._only(side, there)
+    def with_items(self, start: Ints, item: Codes) -> "Draft":
+        """Replace all entries, without values and times; records without an item are removed."""
+        is_kept = np.diff(start) > 0
+        entries = RecordEntries(start[np.append(is_kept, True)], item, None, None)
+        no_values = (None,) * len(self.released_values)
+        return replace(self, levels=None, clock=None, released_values=no_values)._restrict(entries, is_kept)
 
-    def ordered(self, order: Ints) -> "Draft":
-        """With the records in this order."""
-        lengths, place = self.lengths[order], np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
+    def reorder_records(self, order: Ints) -> "Draft":
+        """Put the records into this order."""
+        lengths, new_index = self.lengths[order], np.empty(len(order), np.int64)
+        new_index[order] = np.arange(len(order))
         start = offsets(lengths)
-        entry = np.repeat(self.side.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
-        value, time = (None if column is None else column[entry] for column in self.side[2:])
-        side = RecordEntries(start, self.side.item[entry], value, time)
-        return replace(self, side=side, people=self.people[order], stands=_through(self.stands, place))
+        entry = np.repeat(self.by_record.start[:-1][order] - start[:-1], lengths) + np.arange(self.n_entries)
+        value, time = (None if column is None else column[entry] for column in self.by_record[2:])
+        return replace(
+            self,
+            by_record=RecordEntries(start, self.by_record.item[entry], value, time),
+            source_records=self.source_records[order],
+            representatives=_compose(self.representatives, new_index),
+        )
 
-    def by_pieces(self, work: Callable[[int, int], None]) -> None:
-        """Does work(low, high) for ranges of records with about PIECE entries each, on threads."""
-        cuts = np.searchsorted(self.side.start, np.arange(PIECE, self.n_entries, PIECE))
+    def run_by_records(self, work: Callable[[int, int], None]) -> None:
+        """Call work(low, high) for ranges of records with about PIECE entries each, on threads."""
+        cuts = np.searchsorted(self.by_record.start, np.arange(PIECE, self.n_entries, PIECE))
         ends = np.unique(np.concatenate([[0], cuts, [self.n_records]])).tolist()
-        self.on_threads(lambda piece: work(ends[piece], ends[piece + 1]), len(ends) - 1)
+        self.run_on_threads(lambda piece: work(ends[piece], ends[piece + 1]), len(ends) - 1)
 
-    def on_threads(
+    def run_on_threads(
         self, work: Callable[[int], None], count: int, stage: str = "", progress: Progress = no_progress
     ) -> None:
-        """Does work(0) … work(count - 1) on threads."""
+        """Call work(0) … work(count - 1) on threads."""
         with ThreadPoolExecutor(self.threads) as pool:
             for number, _ in enumerate(pool.map(work, range(count))):
                 progress(stage, number, count)
 
-    def _only(self, side: RecordEntries, there: Flags) -> "Draft":
-        """With the records that are there; side has their entries, in the old codes of items."""
-        used = count_codes(side.item, self.n_items) > 0
-        place = np.where(used, np.cumsum(used) - 1, 0)
-        other = place.astype(code_type(int(used.sum())))[side.item]
-        moved = np.where(there, np.cumsum(there) - 1, -1)
+    def _restrict(self, entries: RecordEntries, is_kept: Bools) -> "Draft":
+        """Restrict the draft to the kept records; `entries` are theirs, in the old codes of items."""
+        is_used = count_codes(entries.item, self.n_items) > 0
+        new_code = np.where(is_used, np.cumsum(is_used) - 1, 0).astype(code_type(int(is_used.sum())))
+        new_index = np.where(is_kept, np.cumsum(is_kept) - 1, -1)
         smaller = replace(
             self,
-            people=self.people[there],
-            things=self.things[used],
-            stands=_through(self.stands, moved),
+            source_records=self.source_records[is_kept],
+            source_items=self.source_items[is_used],
+            representatives=_compose(self.representatives, new_index),
         )
-        return smaller._tight(side._replace(item=other), self.levels, self.clock)
+        return smaller._tighten(entries._replace(item=new_code[entries.item]), self.levels, self.clock)
 
-    def _tight(self, side: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
-        value = (
-            None if side.value is None or levels is None else side.value.astype(code_type(len(levels) + 1))
-        )
-        time = None if side.time is None or clock is None else side.time.astype(code_type(clock.span + 1))
-        side, levels, clock = drop_unused_codes(side._replace(value=value, time=time), levels, clock)
-        if isinstance(levels, tuple) and not levels:  # without a single value nothing says what kind they are
+    def _tighten(self, entries: RecordEntries, levels: Levels | None, clock: Clock | None) -> "Draft":
+        """Drop unused levels and times outside the data, and use the smallest integer types."""
+        value, time = entries.value, entries.time
+        value = None if value is None or levels is None else value.astype(code_type(len(levels) + 1))
+        time = None if time is None or clock is None else time.astype(code_type(clock.span + 1))
+        entries, levels, clock = drop_unused_codes(entries._replace(value=value, time=time), levels, clock)
+        if isinstance(levels, tuple) and not levels:  # without any value their type is unknown
             levels = np.empty(0)
-        return replace(self, side=side, levels=levels, clock=clock)
+        return replace(self, by_record=entries, levels=levels, clock=clock)
 
 
-def _through(stands: Ints, place: Ints) -> Ints:
-    """Where those stand who stood there; -1 stays."""
-    return np.where(stands >= 0, place[stands], -1)
+def _compose(representatives: Ints, new_index: Ints) -> Ints:
+    """Representatives after their records have moved to a new index; -1 stays."""
+    return np.where(representatives >= 0, new_index[representatives], -1)

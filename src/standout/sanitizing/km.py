@@ -1,50 +1,66 @@
-"""kᵐ-anonymity: whatever m items of a person are known, at least k records have them all.
+"""kᵐ-anonymity: at least k records have any m items that an adversary may know of a person.
 
-Terrovitis, Mamoulis and Kalnis, "Privacy-preserving anonymization of set-valued data" (2008), by leaving
-entries out: without a hierarchy of items there is nothing to generalise them to.
+Terrovitis, Mamoulis and Kalnis, "Privacy-preserving anonymization of set-valued data" (2008). Entries are
+removed instead of generalised, because there is no hierarchy of items.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.arrays import offsets
+from standout.core.arrays import Bools, offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.sanitizing.draft import Draft, Flags
-from standout.sanitizing.km_kernels import by_popularity, walk
+from standout.sanitizing.draft import Draft
+from standout.sanitizing.km_kernels import Counters, EntriesByItem, KeptItems, Rule, group_by_item, walk
 from standout.sanitizing.step import Step, StepResult, number
-from standout.sanitizing.step_noise import Noise
+from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["KmSuppress"]
 
 MOST_PAIRS, MOST_TRIPLES = 2e11, 2e10
-"""Pairs and triples of items within records that are counted: some minutes."""
+"""Largest numbers of pairs and triples of items within records that are counted: some minutes."""
 MOST_COUNTERS = 1 << 28
 ITEMS = 64
-"""Items that are walked before it is told how far things are."""
+"""Items between two reports of progress."""
 
 
 @dataclass(frozen=True)
 class KmSuppress(Step):
-    """Entries are left out until every combination of up to m items that some record has is had by k records.
+    """Remove entries until at least k records have each combination of up to m items that any record has.
 
-    Items are taken from the most popular down. An entry stays if every combination of its item with up to
-    m - 1 more popular ones that its record has kept is had by k records; those that lose theirs may take
-    others of the same item with them, until all that are left agree. What is decided of an item depends on
-    more popular ones alone, so one walk over the items is enough, and the guarantee is exact. For m = 3 a
-    walk for pairs comes first.
+    Items are visited from the most popular down. An entry stays if at least k records have each combination
+    of its item with up to m - 1 more popular items that the record has kept. Removing entries may lower the
+    counts of others of the same item, so this repeats until nothing changes. The decision on an item depends
+    on more popular items only, so one pass over the items is enough and the guarantee is exact. For m = 3, a
+    pass for pairs comes first.
 
-    It is about items: who knows values or dates too is not bound by it.
+    The guarantee is about items. It does not hold against an adversary who also knows values or dates.
 
-    >>> str(KmSuppress(k=5, m=2))
+    Parameters
+    ----------
+    k
+        Smallest number of records that share a combination, at least 2.
+    m
+        Largest number of items in a combination: 1, 2 or 3.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range. Applied to a release: if it has fewer than `k` records, if nothing
+        would be left, or if there are too many combinations to count.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.KmSuppress(k=5, m=2))
     'km-suppress 5 2'
     """
 
     name = "km-suppress"
     syntax = "K [M]"
-    summary = "leave out entries until any M (2) items of a record are had by K records; M = 1, 2 or 3"
+    summary = "remove entries until K records have any M items of a record; M = 1, 2 or 3 (default: 2)"
     parsers = (number, number)
 
     k: int
@@ -55,42 +71,26 @@ class KmSuppress(Step):
         if self.m > 3:
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        if self.k > draft.n_records:
-            raise ParameterError(f"{self}: there are {draft.n_records:,} records, fewer than {self.k:,}")
-        why = f"no item is had by {self.k:,} records together with others that are"
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
+        self._require_records(draft, self.k)
+        reason = f"no combination of items is shared by {self.k:,} records"
         for m in range(min(self.m, 2), self.m + 1):
-            draft = draft.kept(self._walk(draft, m, progress), why)
+            draft = draft.keep_entries(self._entries_to_keep(draft, m, progress), reason)
         return StepResult(draft)
 
-    def _walk(self, draft: Draft, m: int, progress: Progress) -> Flags:
-        """Which entries stay."""
+    def _entries_to_keep(self, draft: Draft, m: int, progress: Progress) -> Bools:
         if m == 1:
-            return np.asarray((draft.support >= self.k)[draft.side.item])
+            return np.asarray((draft.support >= self.k)[draft.by_record.item])
         self._check_work(draft, m)
-        start, n = draft.side.start, draft.n_entries
-        first = offsets(-np.sort(-draft.support))
-        record, entry = np.empty(n, np.uint32), np.empty(n, np.int64)
-        by_popularity(start, draft.side.item, draft.rank, first[:-1].copy(), record, entry)
-        keep, kept, n_kept = (
-            np.zeros(n, np.bool_),
-            np.empty(n, np.uint32),
-            np.zeros(draft.n_records, np.int64),
-        )
-        alive, pairs = np.empty(draft.n_records, np.uint32), np.zeros(draft.n_items, np.int32)
-        local = np.empty(draft.n_items, np.int64)
-        cells = draft.n_items * (draft.n_items - 1) // 2 if m == 3 else 0
-        triples = np.zeros(min(cells, MOST_COUNTERS), np.int32)
+        entries, kept, counters = _entries_by_item(draft), _nothing_kept(draft), _counters(draft, m)
         for low in range(0, draft.n_items, ITEMS):
-            progress(f"counting {'pairs' if m == 2 else 'triples'}", int(first[low]), n)
+            stage = f"counting {'pairs' if m == 2 else 'triples'}"
+            progress(stage, int(entries.first[low]), draft.n_entries)
             high = min(low + ITEMS, draft.n_items)
-            fits = walk(
-                start, first, record, entry, low, high, self.k, m, keep, kept, n_kept, alive, pairs,
-                local, triples,
-            )  # fmt: skip
-            if not fits:
-                raise ParameterError(f"{self}: too many items occur together: leave out rare items first")
-        return keep
+            if not walk(entries, kept, counters, Rule(self.k, m), low, high):
+                raise ParameterError(f"{self}: too many items occur together: remove rare items first")
+        return kept.keep
 
     def _check_work(self, draft: Draft, m: int) -> None:
         lengths = draft.lengths.astype(np.float64)
@@ -98,6 +98,35 @@ class KmSuppress(Step):
         most = MOST_TRIPLES if m == 3 else MOST_PAIRS
         if work > most:
             raise ParameterError(
-                f"{self}: {work:.1g} {'triples' if m == 3 else 'pairs'} of items would be counted, at most "
-                f"{most:.0g} are: cap records or leave out items first"
+                f"{self}: {work:.1g} {'triples' if m == 3 else 'pairs'} of items would be counted, more than "
+                f"{most:.0g}: cap records or remove items first"
             )
+
+
+def _entries_by_item(draft: Draft) -> EntriesByItem:
+    n = draft.n_entries
+    first = offsets(-np.sort(-draft.support))
+    record, entry = np.empty(n, np.uint32), np.empty(n, np.int64)
+    start, item, _, _ = draft.by_record
+    group_by_item(start, item, draft.popularity_rank, first[:-1].copy(), record, entry)
+    return EntriesByItem(first, record, entry)
+
+
+def _nothing_kept(draft: Draft) -> KeptItems:
+    n = draft.n_entries
+    return KeptItems(
+        start=draft.by_record.start,
+        items=np.empty(n, np.uint32),
+        n_items=np.zeros(draft.n_records, np.int64),
+        keep=np.zeros(n, np.bool_),
+    )
+
+
+def _counters(draft: Draft, m: int) -> Counters:
+    cells = draft.n_items * (draft.n_items - 1) // 2 if m == 3 else 0
+    return Counters(
+        alive=np.empty(draft.n_records, np.uint32),
+        pairs=np.zeros(draft.n_items, np.int32),
+        local=np.empty(draft.n_items, np.int64),
+        triples=np.zeros(min(cells, MOST_COUNTERS), np.int32),
+    )

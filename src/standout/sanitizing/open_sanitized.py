@@ -1,25 +1,28 @@
-"""A sanitized output, opened again together with its original: who stands for whom, and in which terms."""
+"""Open a sanitized output together with its original."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.facts import level_values
 from standout.ingest.read import read
 from standout.release.clock import SECONDS
 from standout.release.index_writer import is_index
+from standout.release.labels import Labels
 from standout.release.model import Release, read_only
 from standout.release.store import open_index
 from standout.release.subset import select_labels
-from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
+from standout.sanitized import OriginalMapping, Period, Sanitized
 from standout.sanitizing.cluster import ClusterRecords
-from standout.sanitizing.draft import Ints
-from standout.sanitizing.key_file import by_id, read_key
+from standout.sanitizing.draft import ReleasedValues
+from standout.sanitizing.key_file import match_ids, read_key
 from standout.sanitizing.randomized_response import RandomizedResponse
-from standout.sanitizing.sidecar import Sidecar, sidecar_path
+from standout.sanitizing.sidecar import OriginalSize, Sidecar, sidecar_path
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.time_steps import RoundTime
@@ -27,17 +30,41 @@ from standout.sanitizing.time_steps import RoundTime
 __all__ = ["open_sanitized"]
 
 PIECE = 1 << 20
-READ = "read it as it was read for sanitizing, with its values, times and zone"
+"""Entries that are compared at a time."""
+READ_ALIKE = "read the original with the same values, times and zone as when it was sanitized"
 
 
 def open_sanitized(
     path: str | Path, original: Release, key: str | Path | None = None, progress: Progress = no_progress
 ) -> Sanitized:
-    """What `standout.write_sanitized` has written, and the original that it was made from.
+    """Open an output of `standout.write_sanitized` together with its original.
 
-    The key is needed where ids are new or one record stands for several. Values and times are told as the
-    sidecar says. An output that was changed since, or was made from another original, is an error.
+    Parameters
+    ----------
+    path
+        Output: a CSV or Parquet file, or an index. Its sidecar must be next to it.
+    original
+        Release that it was made from, read with the same options as when it was sanitized.
+    key
+        Key file. It is required if the records have new ids, or if one record represents several people.
+    progress
+        Function that is called with (stage, done, total).
 
+    Returns
+    -------
+    Sanitized
+        Release equal to the one that was written.
+
+    Raises
+    ------
+    SourceError
+        If the output was changed, was made from another original, or has values or times that this original
+        lacks; or if a file cannot be read.
+    ParameterError
+        If the key is required and missing.
+
+    Examples
+    --------
     >>> import standout as so, tempfile
     >>> release = so.synthesize(records=10, items=10, entries=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,34 +73,13 @@ def open_sanitized(
     >>> [report.step for report in safer.step_reports]
     ['round-time month']
     """
-    path = Path(path)
-    told = Sidecar.read(sidecar_path(path))
-    steps = [parse_step(done.step) for done in told.step_reports]
-    release = open_index(path) if is_index(path) else read(path, progress=progress, **_options(told))
-    if release.fingerprint != told.fingerprint:
-        raise SourceError(f"{path} is not what its sidecar tells of: it was changed, or is another's")
-    sizes = original.n_records, original.n_items, original.n_entries
-    if sizes != tuple(told.original.values()):
-        raise _another(path)
-    items = by_id(original.items, release.items)
-    if int((items >= 0).sum()) != release.n_items:
-        raise _another(path)
-    stands = _stands(path, release, original, key, told.renumbered, steps)
-    if not any(isinstance(one, RandomizedResponse) and one.items for one in steps) and not _holds(
-        release, original, stands, items
-    ):
-        raise _another(path)
-    values, periods = _values(original, release, told.step_reports), _periods(steps)
-    _check_kinds(path, release, original, values)
-    titles = release.titles
-    if titles is None and original.titles is not None:
-        titles = select_labels(
-            original.titles, np.argsort(items, kind="stable")[original.n_items - release.n_items :]
-        )
+    output = _Output.read(Path(path), original, progress)
+    mapping = output.mapping(None if key is None else Path(key))
+    release, sidecar = output.release, output.sidecar
     return Sanitized(
         records=release.records,
         items=release.items,
-        titles=titles,
+        titles=output.titles(mapping.item_codes),
         levels=release.levels,
         clock=release.clock,
         by_record=release.by_record,
@@ -81,97 +87,137 @@ def open_sanitized(
         provenance=release.provenance,
         stored_fingerprint=release.stored_fingerprint,
         original=original,
-        mapping=OriginalMapping(read_only(stands), read_only(items), values, periods),
-        step_reports=told.step_reports,
-        renumbered=told.renumbered,
+        mapping=mapping,
+        step_reports=sidecar.step_reports,
+        renumbered=sidecar.renumbered,
     )
 
 
-def _options(told: Sidecar) -> dict[str, Any]:
-    """How the output is read."""
-    valued = {"value": False} if told.value is None else {"value": "value", "value_type": told.value}
-    timed = (
-        {"time": False}
-        if told.zone is None
-        else {"time": "time", "time_unit": told.time_unit, "zone": told.zone}
-    )
-    return {"record": "record", "item": "item", **valued, **timed}
+@dataclass(frozen=True)
+class _Output:
+    """An output, its sidecar and steps, and the original that it should have been made from."""
 
+    path: Path
+    sidecar: Sidecar
+    steps: list[Step]
+    release: Release
+    original: Release
 
-def _stands(
-    path: Path,
-    release: Release,
-    original: Release,
-    key: str | Path | None,
-    renumbered: bool,
-    steps: list[Step],
-) -> Ints:
-    if key is not None:
-        return read_key(Path(key), original, release)
-    if renumbered:
-        raise ParameterError(f"{path.name} has new ids: who stands for whom is in its key file only")
-    if any(isinstance(one, ClusterRecords) for one in steps):
-        raise ParameterError(
-            f"{path.name} has one record for several: who stands for whom is in its key file"
+    @classmethod
+    def read(cls, path: Path, original: Release, progress: Progress) -> "_Output":
+        sidecar = Sidecar.read(sidecar_path(path))
+        steps = [parse_step(report.step) for report in sidecar.step_reports]
+        if is_index(path):
+            release = open_index(path)
+        else:
+            release = read(path, progress=progress, **_read_options(sidecar))
+        if release.fingerprint != sidecar.fingerprint:
+            raise SourceError(f"{path} does not match its sidecar: one of the two was changed or replaced")
+        output = cls(path, sidecar, steps, release, original)
+        if OriginalSize.of(original) != sidecar.original:
+            raise output._wrong_original()
+        return output
+
+    def mapping(self, key: Path | None) -> OriginalMapping:
+        """Mapping from the original, checked against the entries of both."""
+        item_codes = match_ids(self.original.items, self.release.items)
+        if int((item_codes >= 0).sum()) != self.release.n_items:
+            raise self._wrong_original()
+        representatives = self._representatives(key)
+        has_false_entries = any(isinstance(step, RandomizedResponse) and step.items for step in self.steps)
+        if not has_false_entries and not _items_agree(
+            self.release, self.original, representatives, item_codes
+        ):
+            raise self._wrong_original()
+        released_values = self._released_values()
+        self._check_values_and_times(released_values)
+        return OriginalMapping(
+            read_only(representatives), read_only(item_codes), released_values, self._rounding_periods()
         )
-    return by_id(original.records, release.records)
+
+    def titles(self, item_codes: Ints) -> Labels | None:
+        """Titles of the release, or of the original if the output has none."""
+        titles = self.original.titles
+        if self.release.titles is not None or titles is None:
+            return self.release.titles
+        removed = self.original.n_items - self.release.n_items
+        return select_labels(titles, np.argsort(item_codes, kind="stable")[removed:])
+
+    def _representatives(self, key: Path | None) -> Ints:
+        if key is not None:
+            return read_key(key, self.original, self.release)
+        if self.sidecar.renumbered:
+            raise ParameterError(f"{self.path.name} has new ids: give the key file written with it")
+        if any(isinstance(step, ClusterRecords) for step in self.steps):
+            raise ParameterError(
+                f"{self.path.name} has one record for several people: give the key file written with it"
+            )
+        return match_ids(self.original.records, self.release.records)
+
+    def _released_values(self) -> ReleasedValues:
+        values = level_values(self.original)
+        if self.release.levels is None:
+            return (None,) * len(values)
+        if isinstance(self.original.levels, tuple):
+            return values  # categories have no bins
+        for report in self.sidecar.step_reports:
+            if report.bins is not None:
+                values = report.bins.bin_values([float(value) for value in values])
+        return values
+
+    def _rounding_periods(self) -> tuple[Period, ...]:
+        periods = (step.period for step in self.steps if isinstance(step, RoundTime))
+        return tuple(period for period in periods if period is not None)
+
+    def _check_values_and_times(self, released_values: ReleasedValues) -> None:
+        """Refuse an original that lacks values or times of the release.
+
+        Known facts would be lost, and people would seem safer than they are.
+        """
+        levels = () if self.release.levels is None else level_values(self.release)
+        if not set(levels) <= set(released_values):
+            raise SourceError(f"{self.path.name} has values that the original lacks: {READ_ALIKE}")
+        if self.release.span and not self._original_has_times():
+            raise SourceError(f"{self.path.name} has times that the original lacks: {READ_ALIKE}")
+
+    def _original_has_times(self) -> bool:
+        old, new = self.original.clock, self.release.clock
+        if old is None or new is None or not old.span:
+            return False
+        return old.zone == new.zone and SECONDS[old.unit] <= SECONDS[new.unit]
+
+    def _wrong_original(self) -> SourceError:
+        return SourceError(
+            f"{self.path.name} was not made from this original, or the key belongs to another output"
+        )
 
 
-def _values(
-    original: Release, release: Release, done: tuple[StepReport, ...]
-) -> tuple[float | str | None, ...]:
-    told = level_values(original)
-    if release.levels is None:
-        return (None,) * len(told)
-    if isinstance(original.levels, tuple):
-        return told  # categories have no bins
-    for one in done:
-        if one.bins is not None:
-            told = one.bins.bin_values([float(value) for value in told])
-    return told
+def _read_options(sidecar: Sidecar) -> dict[str, Any]:
+    """Options to read the output with."""
+    values = {"value": False} if sidecar.value is None else {"value": "value", "value_type": sidecar.value}
+    times: dict[str, Any] = {"time": False}
+    if sidecar.zone is not None:
+        times = {"time": "time", "time_unit": sidecar.time_unit, "zone": sidecar.zone}
+    return {"record": "record", "item": "item", **values, **times}
 
 
-def _check_kinds(
-    path: Path, release: Release, original: Release, values: tuple[float | str | None, ...]
-) -> None:
-    """Refuses an original without the values or times that the release has, or with others: what is known of
-    people would be lost, and they would seem safer than they are."""
-    levels = () if release.levels is None else level_values(release)
-    if not set(levels) <= set(values):
-        raise SourceError(f"{path.name} has values that the original lacks: {READ}")
-    new, old = release.clock, original.clock
-    if release.span and (
-        old is None or new is None or not old.span or old.zone != new.zone
-        or SECONDS[old.unit] > SECONDS[new.unit]
-    ):  # fmt: skip
-        raise SourceError(f"{path.name} has times that the original lacks: {READ}")
-
-
-def _periods(steps: list[Step]) -> tuple[Period, ...]:
-    periods = (one.period for one in steps if isinstance(one, RoundTime))
-    return tuple(period for period in periods if period is not None)
-
-
-def _holds(release: Release, original: Release, stands: Ints, items: Ints) -> bool:
-    """Whether each record has only items of somebody for whom it stands: else it was made from others."""
-    there = np.flatnonzero(items >= 0)
-    origin = np.empty(release.n_items, np.int64)
-    origin[items[there]] = there
+def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:
+    """Whether each record has only items of some person whom it represents."""
+    present = np.flatnonzero(item_codes >= 0)
+    original_item = np.empty(release.n_items, np.int64)
+    original_item[item_codes[present]] = present
     cells = np.repeat(np.arange(original.n_records), original.lengths) * original.n_items
     cells += original.by_record.item
-    held = np.zeros(release.n_records, np.bool_)
-    whose = np.flatnonzero(stands >= 0)
-    ends = np.cumsum(release.lengths[stands[whose]])
+    agrees = np.zeros(release.n_records, np.bool_)
+    people = np.flatnonzero(representatives >= 0)
+    ends = np.cumsum(release.lengths[representatives[people]])
     cuts = np.searchsorted(ends, np.arange(PIECE, ends[-1] if len(ends) else 0, PIECE))
-    for mine in np.split(whose, cuts):
-        lengths = release.lengths[stands[mine]]
+    for some in np.split(people, cuts):
+        records = representatives[some]
+        lengths = release.lengths[records]
         first = np.cumsum(lengths) - lengths
-        entry = np.repeat(release.by_record.start[stands[mine]] - first, lengths) + np.arange(lengths.sum())
-        wanted = np.repeat(mine, lengths) * original.n_items + origin[release.by_record.item[entry]]
-        found = cells[np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)] == wanted
-        held[stands[mine][np.add.reduceat(found, first, dtype=np.int64) == lengths]] = True
-    return bool(held.all())
-
-
-def _another(path: Path) -> SourceError:
-    return SourceError(f"{path.name} was not made from this original, or the key is another's")
+        entry = np.repeat(release.by_record.start[records] - first, lengths) + np.arange(lengths.sum())
+        wanted = np.repeat(some, lengths) * original.n_items + original_item[release.by_record.item[entry]]
+        is_present = cells[np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)] == wanted
+        agrees[records[np.add.reduceat(is_present, first, dtype=np.int64) == lengths]] = True
+    return bool(agrees.all())

@@ -1,10 +1,11 @@
-"""`standout.sanitize`: a release, changed step by step, that remembers what it was made from."""
+"""`standout.sanitize`: apply steps to a release and keep the link to the original."""
 
 import secrets
 from pathlib import Path
 
 import numpy as np
 
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.build import pack_by_item, read_only_entries, read_only_levels
@@ -15,7 +16,7 @@ from standout.release.subset import select_labels
 from standout.sanitized import OriginalMapping, Sanitized, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step import Step
-from standout.sanitizing.step_noise import Keys
+from standout.sanitizing.step_noise import NoiseKeys
 from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.suppression_steps import DropItems
 
@@ -30,82 +31,127 @@ def sanitize(
     progress: Progress = no_progress,
     threads: int | None = None,
 ) -> Sanitized:
-    """The release after these steps, one after the other; the release itself stays as it is.
+    """Apply steps to a release, one after the other; the release itself does not change.
 
-    A step is one of the classes, or its words. What is random depends on (seed, number of the step, record,
-    item) only: the same seed gives the same release, and sanitizing in two calls with one seed is the same as
-    in one. Whoever has the seed can undo noise and new ids, and two releases of one seed give it away
-    together: unless you say one it is drawn from the system's entropy and told to nobody. Records that lose
-    all their entries disappear. `renumber` gives the records new ids, 1 … N in an order drawn from the seed.
+    Random draws depend only on (seed, number of the step, record, item). The same seed gives the same result,
+    and two calls with one seed give the same result as one call with all steps. Records that lose all their
+    entries are removed.
 
+    Keep the seed secret: it allows others to undo noise and new ids. Do not use one seed for two releases: an
+    adversary who compares them can undo part of the noise.
+
+    Parameters
+    ----------
+    release
+        Release to change. It may be sanitized already; its steps are then continued.
+    *steps
+        Steps as objects (``so.RoundTime("month")``) or as text (``"round-time month"``).
+    seed
+        Seed of all random draws. Default: drawn from the system's entropy and stored nowhere.
+    renumber
+        Whether to give the records new ids 1 … N in a random order.
+    progress
+        Function that is called with (stage, done, total).
+    threads
+        Number of threads; default: all cores. It does not change the result.
+
+    Returns
+    -------
+    Sanitized
+        The changed release, with its original, which record represents which person, and a report of each
+        step.
+
+    Raises
+    ------
+    ParameterError
+        If a step is unknown, does not fit the release, or would remove everything.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> safer = sanitize(release, so.RoundTime("month"), so.DropRareItems(below=10), seed=7)
+    >>> safer = so.sanitize(release, so.RoundTime("month"), so.DropRareItems(below=10), seed=7)
     >>> safer.n_entries, [report.step for report in safer.step_reports]
     (886, ['round-time month', 'drop-rare-items 10'])
     """
-    chosen = [parse_step(one) if isinstance(one, str) else one for one in steps]
-    if not all(isinstance(one, Step) for one in chosen):
-        raise ParameterError("a step is one of Standout's, like RoundTime('month'), or its words")
-    before = release.step_reports if isinstance(release, Sanitized) else ()
-    secret = secrets.randbits(63) if seed is None else seed
-    draft, keys, done = Draft.of(release, threads), Keys.of(release, secret), list(before)
-    for one in chosen:
-        old, noise = draft, keys.noise(draft, len(done))
-        draft, counts, bins = one.apply(old, noise, progress)
-        done.append(StepReport(_public(one), _sizes(old, draft) | counts, bins))
+    parsed = [parse_step(step) if isinstance(step, str) else step for step in steps]
+    if not all(isinstance(step, Step) for step in parsed):
+        raise ParameterError(
+            "a step must be a Step such as RoundTime('month'), or text such as 'round-time month'"
+        )
+    reports = list(release.step_reports) if isinstance(release, Sanitized) else []
+    draft = Draft.of(release, threads)
+    keys = NoiseKeys.of(release, secrets.randbits(63) if seed is None else seed)
+    for step in parsed:
+        before = draft
+        draft, counts, bins = step.apply(before, keys.noise(before, len(reports)), progress)
+        reports.append(StepReport(_public_text(step), _sizes(before, draft) | counts, bins))
     if renumber:
-        draft = draft.ordered(np.argsort(keys.noise(draft, "renumber", len(done)).records, kind="stable"))
-    return _finished(draft, tuple(done), renumber, progress)
+        order = np.argsort(keys.noise(draft, "renumber", len(reports)).record_keys, kind="stable")
+        draft = draft.reorder_records(order)
+    return _finish(draft, tuple(reports), renumber, progress)
 
 
-def _sizes(old: Draft, new: Draft) -> dict[str, float]:
-    """What a step left of records, items and entries."""
+def _sizes(before: Draft, after: Draft) -> dict[str, float]:
+    """Numbers of records, items and entries before and after a step."""
     return {
-        "records before": old.n_records, "records": new.n_records, "items before": old.n_items,
-        "items": new.n_items, "entries before": old.n_entries, "entries": new.n_entries,
-    }  # fmt: skip
+        "records before": before.n_records,
+        "records": after.n_records,
+        "items before": before.n_items,
+        "items": after.n_items,
+        "entries before": before.n_entries,
+        "entries": after.n_entries,
+    }
 
 
-def _finished(draft: Draft, done: tuple[StepReport, ...], renumber: bool, progress: Progress) -> Sanitized:
-    """The release that a draft has become, in canonical form."""
-    source, side = draft.source, read_only_entries(draft.side)
-    chained = source if isinstance(source, Sanitized) else None
+def _finish(draft: Draft, reports: tuple[StepReport, ...], renumber: bool, progress: Progress) -> Sanitized:
+    """Make the release that a draft describes, in canonical form."""
+    source, by_record = draft.source, read_only_entries(draft.by_record)
+    earlier = source if isinstance(source, Sanitized) else None
     return Sanitized(
-        Labels.of(map(str, range(1, draft.n_records + 1)))
-        if renumber
-        else select_labels(source.records, draft.people),
-        select_labels(source.items, draft.things),
-        None if source.titles is None else select_labels(source.titles, draft.things),
-        read_only_levels(draft.levels),
-        draft.clock,
-        side,
-        pack_by_item(side, draft.n_items, draft.levels, draft.clock, progress),
-        _provenance(draft),
-        original=source if chained is None else chained.original,
-        mapping=_terms(draft),
-        step_reports=done,
-        renumbered=renumber or (chained is not None and chained.renumbered),
+        records=_record_ids(draft, renumber),
+        items=select_labels(source.items, draft.source_items),
+        titles=None if source.titles is None else select_labels(source.titles, draft.source_items),
+        levels=read_only_levels(draft.levels),
+        clock=draft.clock,
+        by_record=by_record,
+        by_item=pack_by_item(by_record, draft.n_items, draft.levels, draft.clock, progress),
+        provenance=_provenance(draft),
+        original=source if earlier is None else earlier.original,
+        mapping=_mapping(draft),
+        step_reports=reports,
+        renumbered=renumber or (earlier is not None and earlier.renumbered),
     )
 
 
-def _terms(draft: Draft) -> OriginalMapping:
-    """How the first original is told."""
-    source = draft.source
-    items = np.full(source.n_items, -1, np.int64)
-    items[draft.things] = np.arange(draft.n_items)
-    stands = draft.stands
+def _record_ids(draft: Draft, renumber: bool) -> Labels:
+    if renumber:
+        return Labels.of(map(str, range(1, draft.n_records + 1)))
+    return select_labels(draft.source.records, draft.source_records)
+
+
+def _mapping(draft: Draft) -> OriginalMapping:
+    """Mapping from the first original, through all steps."""
+    source, representatives = draft.source, draft.representatives
+    item_codes = np.full(source.n_items, -1, np.int64)
+    item_codes[draft.source_items] = np.arange(draft.n_items)
     if isinstance(source, Sanitized):
-        stands, items = (
-            np.where(before >= 0, now[before], -1)
-            for before, now in ((source.mapping.representatives, stands), (source.mapping.item_codes, items))
-        )
-    return OriginalMapping(read_only(stands), read_only(items), draft.told, draft.periods)
+        earlier = source.mapping
+        representatives = _follow(earlier.representatives, representatives)
+        item_codes = _follow(earlier.item_codes, item_codes)
+    return OriginalMapping(
+        read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
+    )
+
+
+def _follow(earlier: Ints, later: Ints) -> Ints:
+    """Index after two changes; -1 stays."""
+    return np.where(earlier >= 0, later[earlier], -1)
 
 
 def _provenance(draft: Draft) -> Provenance:
-    """Nothing of where the original lies."""
-    value, time, clock = draft.side.value, draft.side.time, draft.clock
+    """Provenance that says nothing about where the original is stored."""
+    value, time, clock = draft.by_record.value, draft.by_record.time, draft.clock
     return Provenance(
         "sanitized",
         without_value=0 if value is None else int(np.count_nonzero(value == draft.n_levels)),
@@ -113,8 +159,8 @@ def _provenance(draft: Draft) -> Provenance:
     )
 
 
-def _public(step: Step) -> str:
-    """A step's words without the folder of a file that it names."""
+def _public_text(step: Step) -> str:
+    """Text of a step without the folder of a file that it names."""
     if isinstance(step, DropItems) and step.file is not None:
         return str(DropItems(file=Path(step.file).name))
     return str(step)

@@ -1,20 +1,23 @@
-"""The sidecar of a sanitized output: what was done to it, in a file beside it that can be published with it.
+"""The sidecar of a sanitized output: a file next to it that lists the steps and can be published with it.
 
-It names neither a person nor the original, and not the seed: with that, noise and new ids could be undone.
+It names neither people nor the original, and does not contain the seed, which would allow others to undo
+noise and new ids.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
 from standout.core.errors import SourceError, StandoutError
+from standout.release.model import Release
 from standout.sanitized import Bins, Sanitized, StepReport
 
-__all__ = ["Sidecar", "is_sidecar", "sidecar_path"]
+__all__ = ["OriginalSize", "Sidecar", "is_sidecar", "sidecar_path"]
 
 FORMAT, VERSION = "standout sanitized", 1
+"""Version 1 has its own keys: "done" for the step reports, and "tells" for the values of bins."""
 NOTE = {
     True: "records have new ids: the original's ids are not in it",
     False: "records have the original's ids",
@@ -22,12 +25,12 @@ NOTE = {
 
 
 def sidecar_path(output: Path) -> Path:
-    """Where the sidecar of an output lies."""
+    """Path of the sidecar of an output."""
     return output.with_name(f"{output.name}.sanitized.json")
 
 
 def is_sidecar(path: Path) -> bool:
-    """Whether a file is a sidecar of ours, as a killed run may have left it without its output."""
+    """Whether a file is a sidecar; an interrupted run may have left it without its output."""
     try:
         with path.open("rb") as file:
             return f'"{FORMAT}"'.encode() in file.read(1 << 10)
@@ -36,15 +39,30 @@ def is_sidecar(path: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sidecar:
-    """What was done, how large the original was, and how to read the output.
+class OriginalSize:
+    """Size of an original."""
 
-    `value` is what its values are: number, text or None where it has none; `time_unit` and `zone` likewise.
+    records: int
+    items: int
+    entries: int
+
+    @classmethod
+    def of(cls, release: Release) -> "OriginalSize":
+        """Size of a release."""
+        return cls(release.n_records, release.n_items, release.n_entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """Steps of an output, the size of its original, and how to read the output.
+
+    `value` is the type of its values: number, text, or None without values. `time_unit` and `zone` are None
+    without times.
     """
 
     fingerprint: str
     renumbered: bool
-    original: dict[str, int]
+    original: OriginalSize
     value: str | None
     time_unit: str | None
     zone: str | None
@@ -52,56 +70,68 @@ class Sidecar:
 
     @classmethod
     def of(cls, safer: Sanitized) -> "Sidecar":
-        sizes = safer.original.n_records, safer.original.n_items, safer.original.n_entries
+        """Sidecar of a sanitized release."""
         return cls(
-            safer.fingerprint,
-            safer.renumbered,
-            dict(zip(("records", "items", "entries"), sizes, strict=True)),
-            None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
-            None if safer.clock is None else safer.clock.unit,
-            None if safer.clock is None else safer.clock.zone,
-            safer.step_reports,
+            fingerprint=safer.fingerprint,
+            renumbered=safer.renumbered,
+            original=OriginalSize.of(safer.original),
+            value=None if safer.levels is None else "text" if isinstance(safer.levels, tuple) else "number",
+            time_unit=None if safer.clock is None else safer.clock.unit,
+            zone=None if safer.clock is None else safer.clock.zone,
+            step_reports=safer.step_reports,
         )
 
     def to_json(self) -> bytes:
-        head = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
-        content = head | {"ids": NOTE[self.renumbered], **asdict(self)}
-        del content["step_reports"]
-        content["done"] = [_report_to_json(report) for report in self.step_reports]
+        """Content of the file."""
+        size = self.original
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "written by": f"standout {__version__}",
+            "ids": NOTE[self.renumbered],
+            "fingerprint": self.fingerprint,
+            "renumbered": self.renumbered,
+            "original": {"records": size.records, "items": size.items, "entries": size.entries},
+            "value": self.value,
+            "time_unit": self.time_unit,
+            "zone": self.zone,
+            "done": [_report_to_json(report) for report in self.step_reports],
+        }
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
-        """The sidecar in a file, or an error that says why it cannot be used."""
+        """Read a sidecar; raises a SourceError that says why it cannot be used."""
         try:
-            told = json.loads(path.read_bytes())
-            if told["format"] != FORMAT or told["version"] != VERSION:
-                raise SourceError(f"{path} is not a sidecar that this Standout reads")
-            return cls._checked(told)
+            content = json.loads(path.read_bytes())
+            if content["format"] != FORMAT or content["version"] != VERSION:
+                raise SourceError(f"{path} is not a sidecar that this version of Standout can read")
+            return cls._from_json(content)
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, StandoutError):
                 raise
-            raise SourceError(f"{path} is damaged: it makes no sense") from error
+            raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error
 
     @classmethod
-    def _checked(cls, told: dict[str, Any]) -> "Sidecar":
-        sizes = {name: int(told["original"][name]) for name in ("records", "items", "entries")}
-        texts = [told[name] for name in ("fingerprint", "value", "time_unit", "zone")]
-        if type(told["renumbered"]) is not bool or not all(
-            isinstance(one, (str, type(None))) for one in texts
-        ):
-            raise ValueError("kinds")
+    def _from_json(cls, content: dict[str, Any]) -> "Sidecar":
+        texts = [content[name] for name in ("fingerprint", "value", "time_unit", "zone")]
+        if type(content["renumbered"]) is not bool:
+            raise ValueError("renumbered")
+        if not all(isinstance(text, (str, type(None))) for text in texts):
+            raise ValueError("a text")
         fingerprint, value, unit, zone = texts
         return cls(
-            str(fingerprint),
-            told["renumbered"],
-            sizes,
-            value,
-            unit,
-            zone,
-            tuple(map(_report_from_json, told["done"])),
+            fingerprint=str(fingerprint),
+            renumbered=content["renumbered"],
+            original=OriginalSize(
+                *(int(content["original"][name]) for name in ("records", "items", "entries"))
+            ),
+            value=value,
+            time_unit=unit,
+            zone=zone,
+            step_reports=tuple(map(_report_from_json, content["done"])),
         )
 
 

@@ -1,4 +1,4 @@
-"""A step: what it is called, its parameters as words, and what applying it gives."""
+"""What a step is: its name, its parameters as text, and the draft that it makes of another."""
 
 import math
 import shlex
@@ -13,13 +13,22 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.sanitized import Bins
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step_noise import Noise
+from standout.sanitizing.step_noise import StepNoise
 
-__all__ = ["Step", "StepResult", "number", "number_or_none", "portion", "positive", "text"]
+__all__ = [
+    "Step",
+    "StepResult",
+    "check_positive",
+    "check_share",
+    "is_number",
+    "number",
+    "number_or_none",
+    "parameter_text",
+]
 
 
 class StepResult(NamedTuple):
-    """What a step made: the next draft, what else is to be told of it, and its bins where it has some."""
+    """Result of a step: the next draft, further counts for its report, and its bins if it made any."""
 
     draft: Draft
     counts: dict[str, float] = {}  # noqa: RUF012  (never written to)
@@ -28,78 +37,89 @@ class StepResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Step(ABC):
-    """One change of a release. `str(step)` are words that `standout.step` understands."""
+    """One change of a release. `str(step)` gives text that `standout.step` reads."""
 
     name: ClassVar[str]
     syntax: ClassVar[str]
     """How its parameters are written."""
     summary: ClassVar[str]
-    """What it does, in a line."""
+    """Its effect in one line."""
     parsers: ClassVar[tuple[Callable[[str], Any], ...]] = ()
-    """What makes a parameter of each word."""
+    """One function for each parameter that turns its word into a value."""
 
     @abstractmethod
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        """The draft after this step."""
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
 
     def parameter_words(self) -> tuple[str, ...]:
-        """The parameters as words."""
-        return tuple(text(getattr(self, each.name)) for each in fields(self))
+        """Parameters as words."""
+        return tuple(parameter_text(getattr(self, field.name)) for field in fields(self))
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """The step with these parameters."""
-        needed = sum(each.default is MISSING for each in fields(cls))
-        if not needed <= len(words) <= len(cls.parsers):
-            raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
+        """Make the step with these parameters."""
+        required = sum(field.default is MISSING for field in fields(cls))
+        if not required <= len(words) <= len(cls.parsers):
+            raise cls._syntax_error()
         return cls(*(parse(word) for parse, word in zip(cls.parsers, words, strict=False)))
 
     def __str__(self) -> str:
         return shlex.join([self.name, *self.parameter_words()])
 
-    def _needs(self, there: bool, what: str) -> None:
-        if not there:
+    @classmethod
+    def _syntax_error(cls) -> ParameterError:
+        return ParameterError(f"write it as: {cls.name} {cls.syntax}")
+
+    def _require(self, is_present: bool, what: str) -> None:
+        if not is_present:
             raise ParameterError(f"{self}: the release has no {what}")
 
+    def _require_records(self, draft: Draft, least: int) -> None:
+        if draft.n_records < least:
+            raise ParameterError(f"{self}: the release has {draft.n_records:,} records, fewer than {least:,}")
+
     def _set(self, **checked: Any) -> None:
+        """Set parameters of a frozen dataclass to their checked values."""
         for name, parameter in checked.items():
             object.__setattr__(self, name, parameter)
 
 
-def text(parameter: Any) -> str:
-    """A parameter as a word: whole numbers without a point, None as none."""
+def parameter_text(parameter: Any) -> str:
+    """Text of a parameter: whole numbers without a point, None as "none"."""
     if isinstance(parameter, float) and parameter.is_integer() and abs(parameter) < 1e15:
         return str(int(parameter))
     return "none" if parameter is None else str(parameter)
 
 
 def number(word: str) -> float:
-    """A word as a number, whole if it is written so."""
+    """Number that a word spells; an int if it is written without a point."""
     try:
         return int(word) if word.lstrip("+-").isdecimal() else float(word)
     except ValueError:
-        raise ParameterError(f"a number is needed, got {word!r}") from None
+        raise ParameterError(f"expected a number, got {word!r}") from None
 
 
 def number_or_none(word: str) -> float | None:
-    """The same; the word none is None."""
+    """Number that a word spells, or None for "none"."""
     return None if word == "none" else number(word)
 
 
-def positive(name: str, given: Any, most: float = math.inf) -> float:
-    """A finite number above 0, or an error."""
-    if not _is_number(given) or not 0 < given <= min(most, sys.float_info.max):
+def check_positive(name: str, given: Any, most: float = math.inf) -> float:
+    """Check for a finite number > 0 and at most `most`."""
+    if not is_number(given) or not 0 < given <= min(most, sys.float_info.max):
         limit = "" if most == math.inf else f" and ≤ {most:,g}"
         raise ParameterError(f"{name} must be a number > 0{limit}, got {given!r}")
     return float(given)
 
 
-def portion(name: str, given: Any, whole: bool = False) -> float:
-    """A share above 0 and below 1 (or up to 1 if the whole is a share too), or an error."""
-    if not _is_number(given) or not 0 < given <= 1 or (given == 1 and not whole):
-        raise ParameterError(f"{name} must be above 0 and {'at most' if whole else 'below'} 1, got {given!r}")
+def check_share(name: str, given: Any, allow_one: bool = False) -> float:
+    """Check for a number above 0 and below 1, or at most 1 if `allow_one`."""
+    if not is_number(given) or not 0 < given <= 1 or (given == 1 and not allow_one):
+        limit = "at most" if allow_one else "below"
+        raise ParameterError(f"{name} must be above 0 and {limit} 1, got {given!r}")
     return float(given)
 
 
-def _is_number(given: Any) -> bool:
+def is_number(given: Any) -> bool:
+    """Whether this is a real number and not a bool."""
     return isinstance(given, Real) and not isinstance(given, bool)

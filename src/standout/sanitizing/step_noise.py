@@ -1,7 +1,7 @@
 """Random numbers of a step, keyed by (seed, step number, record id, item id): order and threads never matter.
 
-A record's key is a hash of its id under the seed: whoever works out the noise of one record has learned
-nothing of the noise of another.
+A record's key is a hash of its id under the seed. So the noise of one record reveals nothing about the noise
+of another.
 """
 
 import hashlib
@@ -11,56 +11,65 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.arrays import Floats
 from standout.core.rng import check_seed, key
 from standout.release.labels import Labels
 from standout.release.model import Release
-from standout.sanitizing import entry_kernels as kernels
+from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
+from standout.sanitizing.entry_kernels import EntryStreams
 
-__all__ = ["Keys", "Noise"]
+__all__ = ["NoiseKeys", "StepNoise"]
 
-Words = NDArray[np.uint64]
+Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
-    """The draws of one step on one draft: `records` and `items` are the keys of its records and items."""
+class StepNoise:
+    """Random numbers of one step on one draft, from the keys of its records and items."""
 
     draft: Draft
-    records: Words
-    items: Words
+    record_keys: Keys
+    item_keys: Keys
 
-    def uniforms(self) -> NDArray[np.float64]:
-        """A number in [0, 1) for each entry."""
-        side, out = self.draft.side, np.empty(self.draft.n_entries)
-        self.draft.by_pieces(
-            lambda low, high: kernels.uniforms(
-                side.start, side.item, self.records, self.items, low, high, out
-            )
-        )
+    @property
+    def streams(self) -> EntryStreams:
+        """What kernels need to draw for each entry."""
+        entries = self.draft.by_record
+        return EntryStreams(entries.start, entries.item, self.record_keys, self.item_keys)
+
+    def uniforms(self) -> Floats:
+        """One number in [0, 1) for each entry."""
+        streams, out = self.streams, np.empty(self.draft.n_entries)
+        self.draft.run_by_records(lambda low, high: entry_kernels.uniforms(streams, low, high, out))
         return out
 
 
 @dataclass(frozen=True, eq=False)
-class Keys:
-    """The keys of all records and items of a release under one seed."""
+class NoiseKeys:
+    """Keys of all records and items of a release under one seed."""
 
     seed: int
-    records: Words
-    items: Words
+    records: Keys
+    items: Keys
 
     @classmethod
-    def of(cls, release: Release, seed: int) -> "Keys":
+    def of(cls, release: Release, seed: int) -> "NoiseKeys":
+        """Keys of a release; raises a ParameterError for a bad seed."""
         check_seed(seed)
-        return cls(seed, _keys(release.records, seed, "record"), _keys(release.items, seed, "item"))
+        return cls(
+            seed, _hash_labels(release.records, seed, "record"), _hash_labels(release.items, seed, "item")
+        )
 
-    def noise(self, draft: Draft, *step: object) -> Noise:
-        """The draws of a step: its number among all, or what else it is for."""
-        own = key(self.seed, "sanitize", *step)
-        return Noise(draft, self.records[draft.people] ^ own, self.items[draft.things])
+    def noise(self, draft: Draft, *purpose: object) -> StepNoise:
+        """Noise for one purpose: the number of a step, or another name for what is drawn."""
+        purpose_key = key(self.seed, "sanitize", *purpose)
+        return StepNoise(
+            draft, self.records[draft.source_records] ^ purpose_key, self.items[draft.source_items]
+        )
 
 
-def _keys(labels: Labels, seed: int, kind: str) -> Words:
+def _hash_labels(labels: Labels, seed: int, kind: str) -> Keys:
     data, secret = labels.data.tobytes(), f"{seed} {kind}".encode()
     hashes = b"".join(
         hashlib.blake2b(data[low:high], digest_size=8, key=secret).digest()

@@ -1,4 +1,4 @@
-"""Steps as words: "round-time month", and all that there are."""
+"""All steps, and how a step is read from text such as "round-time month"."""
 
 import shlex
 
@@ -21,24 +21,56 @@ from standout.sanitizing.value_steps import PerturbValue, RoundValue
 __all__ = ["STEPS", "parse_step", "step"]
 
 STEPS: tuple[type[Step], ...] = (
-    RoundTime, PerturbTime, RoundValue, PerturbValue, RandomizedResponse, DropRareItems, DropTopItems,
-    DropItems, DropEntries, CapRecords, SampleRecords, ClusterRecords, KmSuppress,
-)  # fmt: skip
+    RoundTime,
+    PerturbTime,
+    RoundValue,
+    PerturbValue,
+    RandomizedResponse,
+    DropRareItems,
+    DropTopItems,
+    DropItems,
+    DropEntries,
+    CapRecords,
+    SampleRecords,
+    ClusterRecords,
+    KmSuppress,
+)
 
 
 def parse_step(words: str) -> Step:
-    """The step that these words name, as `str(step)` gives them.
+    """Read a step from text; it is the inverse of `str(step)`.
 
-    >>> step("round-time 30 days")
+    Parameters
+    ----------
+    words
+        Name of the step and its parameters, quoted as in a shell. ``standout sanitize --list-steps`` shows
+        all steps.
+
+    Returns
+    -------
+    Step
+        Step that can be passed to `standout.sanitize`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such step, or a parameter is missing or not allowed.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.step("round-time 30 days")
     RoundTime(to=None, days=30)
+    >>> str(so.step("round-time 30 days"))
+    'round-time 30 days'
     """
     try:
         name, *parameters = shlex.split(words)
     except (ValueError, TypeError, AttributeError):
-        raise ParameterError("a step is a name and its parameters: round-time month") from None
+        raise ParameterError("a step must be a name and its parameters, such as 'round-time month'") from None
     kinds = {kind.name: kind for kind in STEPS}
     if name not in kinds:
-        raise ParameterError(f"there is no step {name!r}: the steps are {', '.join(kinds)}")
+        raise ParameterError(f"there is no step {name!r}: choose one of {', '.join(kinds)}")
     try:
         return kinds[name].from_words(*parameters)
     except ParameterError as error:

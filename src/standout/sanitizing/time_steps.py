@@ -1,4 +1,4 @@
-"""Steps about times: moved a little, rounded down, or none."""
+"""Steps that change times: add noise, round down, or remove."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -10,10 +10,11 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
 from standout.sanitized import PERIODS, Period
-from standout.sanitizing import entry_kernels as kernels
+from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Step, StepResult, number, portion, positive
-from standout.sanitizing.step_noise import Noise
+from standout.sanitizing.entry_kernels import TimeNoise
+from standout.sanitizing.step import Step, StepResult, check_positive, check_share, number
+from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["PerturbTime", "RoundTime"]
 
@@ -22,17 +23,34 @@ MOST_DAYS = 36_525
 
 @dataclass(frozen=True)
 class PerturbTime(Step):
-    """With this probability a time moves by whole units of its clock, up to ± days, each as likely, 0 too.
+    """Move each time by a random number of days.
 
-    The clock grows: a time may come to lie before the first or after the last that there was.
+    A time moves with the given probability by a whole number of clock units, uniform over ± `days` including
+    0. The clock grows: a time may become earlier than the first or later than the last time of the data.
 
-    >>> str(PerturbTime(days=14))
+    Parameters
+    ----------
+    days
+        Largest shift in days, above 0 and at most 36,525.
+    probability
+        Probability that a time is moved, above 0 and at most 1.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range. Applied to a release: if it has no times, or if its clock unit is
+        longer than `days`.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.PerturbTime(days=14))
     'perturb-time 14 1'
     """
 
     name = "perturb-time"
     syntax = "DAYS [PROBABILITY]"
-    summary = "moved by up to ± DAYS, with PROBABILITY (1)"
+    summary = "move each time by up to ± DAYS, with PROBABILITY (default: 1)"
     parsers = (number, number)
 
     days: float = 14
@@ -40,51 +58,68 @@ class PerturbTime(Step):
 
     def __post_init__(self) -> None:
         self._set(
-            days=positive("days", self.days, MOST_DAYS),
-            probability=portion("probability", self.probability, whole=True),
+            days=check_positive("days", self.days, MOST_DAYS),
+            probability=check_share("probability", self.probability, allow_one=True),
         )
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        clock, time = draft.clock, draft.side.time
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
+        clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None or clock.span == 0:
             raise ParameterError(f"{self}: the release has no times")
         most = int(self.days * SECONDS["day"] // SECONDS[clock.unit])
         if not most:
-            raise ParameterError(f"{self}: times are by {clock.unit}, which is more than {self.days:g} days")
-        side, out = draft.side, np.empty(draft.n_entries, np.int64)
-        draft.by_pieces(
-            lambda low, high: kernels.shift(
-                side.start, side.item, noise.records, noise.items, low, high,
-                time, clock.span, most, self.probability, out,
+            raise ParameterError(
+                f"{self}: the release has times by {clock.unit}, so days must be larger than {self.days:g}"
             )
-        )  # fmt: skip
-        known = time != clock.span
-        changed = int(np.count_nonzero(known & (out != time.astype(np.int64) + most)))
-        counts = {"times changed": changed, "share changed": changed / max(int(known.sum()), 1)}
+        streams, out = noise.streams, np.empty(draft.n_entries, np.int64)
+        time_noise = TimeNoise(clock.span, most, self.probability)
+        draft.run_by_records(lambda low, high: entry_kernels.shift(streams, low, high, time, time_noise, out))
+        is_known = time != clock.span
+        changed = int(np.count_nonzero(is_known & (out != time.astype(np.int64) + most)))
         wider = replace(clock, origin=clock.origin - most, span=clock.span + 2 * most)
-        return StepResult(draft.timed(out, _dated(self, wider)), counts)
+        return StepResult(
+            draft.with_times(out, _check_calendar(self, wider)),
+            {"times changed": changed, "share changed": changed / max(int(is_known.sum()), 1)},
+        )
 
 
 @dataclass(frozen=True)
 class RoundTime(Step):
-    """Times are rounded down to the first day of their week (a Monday), month, quarter or year; or dropped.
+    """Round each time down to the first day of its period, or remove all times.
 
-    days=30 makes periods of 30 days, counted from 1970-01-01. What is rounded is told by day.
+    Rounded times have the unit day. Known facts are rounded in the same way before an attack.
 
-    >>> str(RoundTime("month")), str(RoundTime(days=30)), str(RoundTime("none"))
+    Parameters
+    ----------
+    to
+        "day", "week" (from Monday), "month", "quarter" or "year"; "none" removes the times.
+    days
+        Length of the periods in days instead, counted from 1970-01-01; at most 36,525.
+
+    Raises
+    ------
+    ParameterError
+        If both or none of the parameters are given, or one is out of range. Applied to a release: if it has
+        no times.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.RoundTime("month")), str(so.RoundTime(days=30)), str(so.RoundTime("none"))
     ('round-time month', 'round-time 30 days', 'round-time none')
     """
 
     name = "round-time"
     syntax = "day | week | month | quarter | year | DAYS days | none"
-    summary = "rounded down to the first day of its period; or no times"
+    summary = "round each time down to the first day of its period; none: remove all times"
 
     to: str | None = None
     days: int | None = None
 
     def __post_init__(self) -> None:
         if (self.to is None) == (self.days is None):
-            raise ParameterError("round-time takes a period or a number of days")
+            raise ParameterError("round-time takes either a period or a number of days")
         if self.days is not None:
             self._set(days=whole_number("days", self.days, 1))
             if self.days > MOST_DAYS:
@@ -94,47 +129,51 @@ class RoundTime(Step):
 
     @property
     def period(self) -> Period | None:
-        """What times are rounded down to; None if they are dropped."""
+        """Period that times are rounded down to; None if they are removed."""
         if self.days is not None:
             return Period("day", self.days)
         return None if self.to == "none" else Period(self.to)  # type: ignore[arg-type]  # checked
 
     def parameter_words(self) -> tuple[str, ...]:
+        """Parameters as words."""
         return (str(self.to),) if self.days is None else (str(self.days), "days")
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
+        """Make the step with these parameters."""
         match words:
             case [count, "days" | "day"]:
                 return cls(days=number(count))  # type: ignore[arg-type]  # checked there
             case [to]:
                 return cls(to)
-        raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
+        raise cls._syntax_error()
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        clock, time = draft.clock, draft.side.time
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
+        clock, time = draft.clock, draft.by_record.time
         if clock is None or time is None:
             raise ParameterError(f"{self}: the release has no times")
         known = int(np.count_nonzero(time != clock.span))
         if self.period is None:
-            return StepResult(draft.timed(None, None), {"times changed": known})
-        if clock.span == 0:
-            raise ParameterError(f"{self}: the release has no times")
+            return StepResult(draft.with_times(None, None), {"times changed": known})
+        self._require(clock.span > 0, "times")
         units = np.arange(clock.span) + clock.origin
         first = self.period.start(units, clock.unit)
         days = first // (SECONDS["day"] // SECONDS[clock.unit])
         origin, span = int(days[0]), int(days[-1] - days[0]) + 1
         changed = int(np.count_nonzero(np.append(first != units, False)[time]))
-        counts = {"times changed": changed, "share changed": changed / max(known, 1)}
-        recode = np.append(days - origin, span)
-        daily = _dated(self, Clock("day", origin, span, clock.zone))
-        return StepResult(draft.timed(recode[time], daily, self.period), counts)
+        new_code = np.append(days - origin, span)
+        daily = _check_calendar(self, Clock("day", origin, span, clock.zone))
+        return StepResult(
+            draft.with_times(new_code[time], daily, self.period),
+            {"times changed": changed, "share changed": changed / max(known, 1)},
+        )
 
 
-def _dated(step: Step, clock: Clock) -> Clock:
-    """The clock, if the calendar has all its times."""
+def _check_calendar(step: Step, clock: Clock) -> Clock:
+    """Check that the calendar has all times of the clock."""
     try:
         clock.moment(0), clock.moment(clock.span)
     except OverflowError:
-        raise ParameterError(f"{step}: times would leave the calendar, years 1 to 9999") from None
+        raise ParameterError(f"{step}: times would leave the calendar (years 1 to 9999)") from None
     return clock

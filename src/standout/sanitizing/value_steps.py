@@ -1,45 +1,70 @@
-"""Steps about values: other levels, fewer levels, or none."""
+"""Steps that change values: add noise, group into bins, or remove."""
 
 import math
 import sys
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from standout.core.arrays import Floats
+from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.build import count_codes
 from standout.release.model import Codes
 from standout.sanitized import Bins
-from standout.sanitizing import entry_kernels as kernels
-from standout.sanitizing.draft import Draft, Ints
-from standout.sanitizing.step import Step, StepResult, number, number_or_none, portion, text
-from standout.sanitizing.step_noise import Noise
+from standout.sanitizing import entry_kernels
+from standout.sanitizing.draft import Draft, ReleasedValues
+from standout.sanitizing.entry_kernels import LevelNoise
+from standout.sanitizing.step import (
+    Step,
+    StepResult,
+    check_share,
+    is_number,
+    number,
+    number_or_none,
+    parameter_text,
+)
+from standout.sanitizing.step_noise import StepNoise
 from standout.similarity.attributes import ROUNDING
 
-__all__ = ["PerturbValue", "RoundValue", "perturbed"]
+__all__ = ["PerturbValue", "RoundValue", "perturb_values"]
 
 MOST_BINS = 10_000
 
 
 @dataclass(frozen=True)
 class PerturbValue(Step):
-    """With this probability a value becomes another level within ± error, each of them as likely.
+    """Replace values by other values at random.
 
-    The levels are those that the release has. error=None means any other level, which is the only way for
-    categories. A value that has no other level near it stays, and so does what is missing.
+    With the given probability a value becomes another level of the release within ± `error`; all such levels
+    are equally likely. A value without another level in reach stays, and so does a missing value.
 
-    >>> str(PerturbValue(error=1, probability=0.5))
+    Parameters
+    ----------
+    error
+        Largest difference between the old and the new value, above 0. None allows any other level; for
+        categories it must be None.
+    probability
+        Probability that a value is replaced, above 0 and at most 1.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range. Applied to a release: if it has no values, or if they are categories
+        and `error` is not None.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.PerturbValue(error=1, probability=0.5))
     'perturb-value 1 0.5'
     """
 
     name = "perturb-value"
     syntax = "ERROR|none [PROBABILITY]"
-    summary = "another value within ± ERROR, with PROBABILITY (1); none: any other value"
+    summary = "replace a value by another one within ± ERROR (none: any), with PROBABILITY (default: 1)"
     parsers = (number_or_none, number)
 
     error: float | None = 1
@@ -47,47 +72,61 @@ class PerturbValue(Step):
 
     def __post_init__(self) -> None:
         error = self.error
-        if error is not None and (
-            isinstance(error, bool) or not isinstance(error, Real) or not 0 < error <= sys.float_info.max
-        ):
-            raise ParameterError(f"error must be a number > 0, or None for any value, got {error!r}")
-        self._set(probability=portion("probability", self.probability, whole=True))
+        if error is not None and (not is_number(error) or not 0 < error <= sys.float_info.max):
+            raise ParameterError(f"error must be a number > 0, or None for any other value, got {error!r}")
+        self._set(probability=check_share("probability", self.probability, allow_one=True))
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        self._needs(draft.n_levels > 0, "values")
-        first, last = self._near(draft)
-        return perturbed(draft, noise, first, last, self.probability)
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
+        self._require(draft.n_levels > 0, "values")
+        return perturb_values(draft, noise, LevelNoise(*self._levels_in_reach(draft), self.probability))
 
-    def _near(self, draft: Draft) -> tuple[Ints, Ints]:
-        """The first and the last level within the error of each."""
+    def _levels_in_reach(self, draft: Draft) -> tuple[Ints, Ints]:
+        """First and last level within the error of each level."""
         levels = draft.levels
         if self.error is None:
             return np.zeros(draft.n_levels, np.int64), np.full(draft.n_levels, draft.n_levels - 1)
         if not isinstance(levels, np.ndarray):
-            raise ParameterError(f"{self}: values are categories, which have no distance: error must be none")
+            raise ParameterError(f"{self}: values are categories, which have no distance: use error none")
         reach = self.error + ROUNDING
         return np.searchsorted(levels, levels - reach), np.searchsorted(levels, levels + reach, "right") - 1
 
 
 @dataclass(frozen=True)
 class RoundValue(Step):
-    """Values are told by the bin that they lie in, or not at all.
+    """Group values into bins, or remove all values. Give exactly one parameter.
 
-    bins        so many bins with about as many entries each: each cut is where the share of entries below it
-                is nearest to 1/bins, 2/bins, …; heavy levels may leave fewer bins
-    edges       bins that begin at these numbers
-    liked_from  1 for this value and above, 0 below
-    to          "none": no values
+    Each bin is replaced by one number: the mean of its entries, or the mean of its levels if it has no
+    entries. Known facts are grouped in the same way before an attack.
 
-    A bin is told by one number, the mean of its entries; where none is left by that of its levels.
+    Parameters
+    ----------
+    bins
+        Number of bins with about equally many entries: cut i is where the share of entries below it is
+        nearest to i / bins. Frequent levels may lead to fewer bins. At most 10,000.
+    edges
+        Numbers where bins begin, in ascending order.
+    liked_from
+        Replace values from this number on by 1, and lower ones by 0.
+    to
+        "none" removes the values.
 
-    >>> str(RoundValue(bins=3)), str(RoundValue(edges=(2, 4.5))), str(RoundValue(liked_from=4))
+    Raises
+    ------
+    ParameterError
+        If not exactly one parameter is given, or it is out of range. Applied to a release: if it has no
+        values, or if they are categories and are not to be removed.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> str(so.RoundValue(bins=3)), str(so.RoundValue(edges=(2, 4.5))), str(so.RoundValue(liked_from=4))
     ('round-value bins 3', 'round-value edges 2 4.5', 'round-value liked 4')
     """
 
     name = "round-value"
     syntax = "bins N | edges E … | liked FROM | none"
-    summary = "N bins of about as many entries; bins that begin at E …; 1 from FROM on, else 0; or no values"
+    summary = "N bins of equal size; bins that begin at E …; 1 from FROM on and 0 below; none: remove values"
 
     bins: int | None = None
     edges: tuple[float, ...] | None = None
@@ -95,9 +134,9 @@ class RoundValue(Step):
     to: str | None = None
 
     def __post_init__(self) -> None:
-        ways = [self.bins, self.edges, self.liked_from, self.to]
-        if sum(way is not None for way in ways) != 1:
-            raise ParameterError("round-value takes one of bins, edges, liked_from and to='none'")
+        given = [self.bins, self.edges, self.liked_from, self.to]
+        if sum(parameter is not None for parameter in given) != 1:
+            raise ParameterError("round-value takes exactly one of bins, edges, liked_from and to='none'")
         if self.to not in (None, "none"):
             raise ParameterError(f"to must be 'none', got {self.to!r}")
         if self.bins is not None:
@@ -105,19 +144,23 @@ class RoundValue(Step):
             if self.bins > MOST_BINS:
                 raise ParameterError(f"bins must be at most {MOST_BINS:,}, got {self.bins:,}")
         if self.edges is not None:
-            self._set(edges=_edges(self.edges))
+            self._set(edges=_check_edges(self.edges))
         if self.liked_from is not None:
-            self._set(liked_from=_edges((self.liked_from,))[0])
+            if not _is_finite(self.liked_from):
+                raise ParameterError("liked_from must be a finite number")
+            self._set(liked_from=float(self.liked_from))
 
     def parameter_words(self) -> tuple[str, ...]:
+        """Parameters as words."""
         if self.bins is not None:
             return "bins", str(self.bins)
         if self.edges is not None:
-            return "edges", *map(text, self.edges)
-        return ("none",) if self.liked_from is None else ("liked", text(self.liked_from))
+            return "edges", *map(parameter_text, self.edges)
+        return ("none",) if self.liked_from is None else ("liked", parameter_text(self.liked_from))
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
+        """Make the step with these parameters."""
         match words:
             case ["none"]:
                 return cls(to="none")
@@ -127,81 +170,83 @@ class RoundValue(Step):
                 return cls(edges=tuple(map(number, words[1:])))
             case ["liked", least]:
                 return cls(liked_from=number(least))
-        raise ParameterError(f"written like this: {cls.name} {cls.syntax}")
+        raise cls._syntax_error()
 
-    def apply(self, draft: Draft, noise: Noise, progress: Progress = no_progress) -> StepResult:
-        self._needs(draft.levels is not None, "values")
-        side = draft.side
+    def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
+        """Apply the step to a draft."""
+        self._require(draft.levels is not None, "values")
         if self.to is not None:
-            return StepResult(
-                draft.valued(None, None, (None,) * len(draft.told)), {"values changed": _valued(draft)}
-            )
-        levels = draft.levels
-        self._needs(draft.n_levels > 0, "values")
-        if not isinstance(levels, np.ndarray) or side.value is None:
-            raise ParameterError(f"{self}: values are categories: only 'round-value none' is for them")
-        counts = count_codes(side.value, len(levels) + 1)[:-1]
-        bins = self._bins(levels, counts, draft.told)
-        told = np.array(bins.bin_values(levels.tolist()))
-        tells = np.unique(told)
-        recode = np.append(np.searchsorted(tells, told), len(tells))
-        known = [None if one is None else bins.bin_values([float(one)])[0] for one in draft.told]
-        changed = int(counts[told != levels].sum())
+            no_values = (None,) * len(draft.released_values)
+            changed = _entries_with_value(draft)
+            return StepResult(draft.with_values(None, None, no_values), {"values changed": changed})
+        levels, value = draft.levels, draft.by_record.value
+        self._require(draft.n_levels > 0, "values")
+        if not isinstance(levels, np.ndarray) or value is None:
+            raise ParameterError(f"{self}: values are categories: only 'round-value none' applies to them")
+        return self._group(draft, levels, value)
+
+    def _group(self, draft: Draft, levels: Floats, value: Codes) -> StepResult:
+        counts = count_codes(value, len(levels) + 1)[:-1]
+        bins = self._bins(levels, counts, draft.released_values)
+        grouped = np.array(bins.bin_values(levels.tolist()))
+        new_levels = np.unique(grouped)
+        new_code = np.append(np.searchsorted(new_levels, grouped), len(new_levels))
+        released_values = tuple(
+            None if level is None else bins.bin_values([float(level)])[0] for level in draft.released_values
+        )
         return StepResult(
-            draft.valued(recode[side.value], tells, tuple(known)),
-            {"values changed": changed, "levels": len(tells)},
+            draft.with_values(new_code[value], new_levels, released_values),
+            {"values changed": int(counts[grouped != levels].sum()), "levels": len(new_levels)},
             bins,
         )
 
-    def _bins(self, levels: Floats, counts: Ints, told: tuple[float | str | None, ...]) -> Bins:
+    def _bins(self, levels: Floats, counts: Ints, released_values: ReleasedValues) -> Bins:
         if self.liked_from is not None:
             return Bins((self.liked_from,), (0.0, 1.0))
-        edges = _cuts(levels, counts, self.bins) if self.bins is not None else self.edges
+        edges = _equal_edges(levels, counts, self.bins) if self.bins is not None else self.edges
         assert edges is not None
-        gone = np.setdiff1d([float(one) for one in told if one is not None], levels)
-        return _weighed(edges, np.append(levels, gone), np.append(counts, np.zeros(len(gone), np.int64)))
-
-
-def perturbed(draft: Draft, noise: Noise, first: Ints, last: Ints, probability: float) -> StepResult:
-    """Values that become another level of first[v] … last[v] with this probability."""
-    side, out = draft.side, np.empty(draft.n_entries, np.uint32)
-    value = side.value
-    assert value is not None
-    draft.by_pieces(
-        lambda low, high: kernels.perturb(
-            side.start, side.item, noise.records, noise.items, low, high,
-            value, first, last, probability, out,
+        unused = np.setdiff1d([float(level) for level in released_values if level is not None], levels)
+        return _mean_bins(
+            edges, np.append(levels, unused), np.append(counts, np.zeros(len(unused), np.int64))
         )
-    )  # fmt: skip
+
+
+def perturb_values(draft: Draft, noise: StepNoise, level_noise: LevelNoise) -> StepResult:
+    """Replace values by other levels at random."""
+    streams, out = noise.streams, np.empty(draft.n_entries, np.uint32)
+    value = draft.by_record.value
+    assert value is not None
+    draft.run_by_records(lambda low, high: entry_kernels.perturb(streams, low, high, value, level_noise, out))
     changed = int(np.count_nonzero(out != value))
-    counts = {"values changed": changed, "share changed": changed / max(_valued(draft), 1)}
-    return StepResult(draft.valued(out, draft.levels, draft.told), counts)
+    return StepResult(
+        draft.with_values(out, draft.levels, draft.released_values),
+        {"values changed": changed, "share changed": changed / max(_entries_with_value(draft), 1)},
+    )
 
 
-def _valued(draft: Draft) -> int:
-    """How many entries have a value."""
-    value: Codes | None = draft.side.value
+def _entries_with_value(draft: Draft) -> int:
+    """Number of entries that have a value."""
+    value: Codes | None = draft.by_record.value
     return 0 if value is None else int(np.count_nonzero(value != draft.n_levels))
 
 
-def _edges(given: Any) -> tuple[float, ...]:
+def _check_edges(given: Any) -> tuple[float, ...]:
     try:
         edges = tuple(given)
     except TypeError:
         edges = ()
-    numbers = all(isinstance(edge, Real) and not isinstance(edge, bool) for edge in edges)
-    if not edges or not numbers or not all(map(_finite, edges)) or list(edges) != sorted(set(edges)):
-        raise ParameterError("edges are finite numbers, ascending, one at least")
+    if not edges or not all(map(_is_finite, edges)) or list(edges) != sorted(set(edges)):
+        raise ParameterError("edges must be finite numbers in ascending order")
     return tuple(map(float, edges))
 
 
-def _finite(edge: Any) -> bool:
-    """Whether a number is one that a float can hold."""
-    return bool(abs(edge) <= sys.float_info.max)
+def _is_finite(edge: Any) -> bool:
+    """Whether this is a number that a float can hold."""
+    return is_number(edge) and bool(abs(edge) <= sys.float_info.max)
 
 
-def _cuts(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:
-    """The levels that begin a bin."""
+def _equal_edges(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:
+    """Levels where bins of about equally many entries begin."""
     below = np.cumsum(counts)[:-1]
     if not len(below):
         return ()
@@ -210,12 +255,12 @@ def _cuts(levels: Floats, counts: Ints, bins: int) -> tuple[float, ...]:
     return tuple(levels[cuts + 1].tolist())
 
 
-def _weighed(edges: tuple[float, ...], levels: Floats, counts: Ints) -> Bins:
-    """Bins told by the mean of their entries; a bin without a level is part of the one below it."""
-    place = np.searchsorted(edges, levels, side="right")
-    used = np.unique(place)
-    tells = [_mean(levels[place == one], counts[place == one]) for one in used]
-    return Bins(tuple(edges[one - 1] for one in used[1:]), tuple(tells))
+def _mean_bins(edges: tuple[float, ...], levels: Floats, counts: Ints) -> Bins:
+    """Bins with the means of their entries; a bin without a level is merged into the one below it."""
+    bin_of_level = np.searchsorted(edges, levels, side="right")
+    used = np.unique(bin_of_level)
+    means = [_mean(levels[bin_of_level == index], counts[bin_of_level == index]) for index in used]
+    return Bins(tuple(edges[index - 1] for index in used[1:]), tuple(means))
 
 
 def _mean(levels: Floats, counts: Ints) -> float:

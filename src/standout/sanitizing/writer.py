@@ -1,7 +1,8 @@
-"""A sanitized release as files: the output, its sidecar, and its key where that is asked for.
+"""Write a sanitized release: the output, its sidecar, and its key file if it is asked for.
 
-The output is written out of sight. Then an old one is moved away, key and sidecar are put in place, and the
-output last: whenever this is killed, an output that is there is whole and has its own sidecar and key.
+The output is written under a hidden name first. Then an old output is moved away, key and sidecar are
+written, and the new output is renamed last. So an output that exists is complete and has its own sidecar and
+key, even if the process is killed at any moment.
 """
 
 import shutil
@@ -21,6 +22,7 @@ from standout.sanitizing.sidecar import Sidecar, is_sidecar, sidecar_path
 __all__ = ["check_output_paths", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
+OVERWRITE = "choose another path, or overwrite it with force"
 
 
 def write_sanitized(
@@ -31,12 +33,39 @@ def write_sanitized(
     force: bool = False,
     progress: Progress = no_progress,
 ) -> Path:
-    """Writes NAME.csv, NAME.parquet or else an index, and what was done beside it; returns where that is.
+    """Write a sanitized release, and its steps to a sidecar file next to it.
 
-    NAME.sanitized.json has the steps and what each did, neither the seed nor anything of the original but its
-    sizes. `key` is a file for who stands for whom, which only its owner can read. What is already there is
-    replaced only by `force`.
+    The sidecar, NAME.sanitized.json, has the steps and their counts. It has neither the seed nor anything
+    about the original except its size. If the process is killed, an output that exists is complete.
 
+    Parameters
+    ----------
+    safer
+        Release made by `standout.sanitize`.
+    path
+        Output: NAME.csv, NAME.parquet, or any other name for an index.
+    key
+        File that lists which record represents which person. Only its owner can read it; it is as private as
+        the original. Default: not written.
+    force
+        Whether to overwrite existing files.
+    progress
+        Function that is called with (stage, done, total).
+
+    Returns
+    -------
+    Path
+        Path of the sidecar.
+
+    Raises
+    ------
+    ParameterError
+        If a file exists and `force` is False, or a path cannot be written.
+    StandoutError
+        If writing fails, for example because the disk is full.
+
+    Examples
+    --------
     >>> import standout as so, tempfile
     >>> safer = so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), so.RoundTime("month"))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -44,97 +73,101 @@ def write_sanitized(
     'safer.csv.sanitized.json'
     """
     if not isinstance(safer, Sanitized):
-        raise ParameterError("only what standout.sanitize has made can be written with what was done to it")
-    target, secret = Path(path), None if key is None else Path(key)
-    check_output_paths(target, secret, force)
-    told = sidecar_path(target)
-    fresh, old = (target.with_name(f".{target.stem}.{state}{target.suffix}") for state in ("new", "old"))
+        raise ParameterError("write_sanitized takes a release made by standout.sanitize")
+    output, key_path = Path(path), None if key is None else Path(key)
+    check_output_paths(output, key_path, force)
+    sidecar = sidecar_path(output)
+    new, old = (output.with_name(f".{output.stem}.{state}{output.suffix}") for state in ("new", "old"))
     try:
-        _remove(fresh)
+        _remove(new)
         _remove(old)
-        (write_table if target.suffix in TABLES else save)(safer, fresh, progress)
+        (write_table if output.suffix in TABLES else save)(safer, new, progress)
         content = Sidecar.of(safer).to_json()
 
-        def tell() -> None:
-            if secret is not None:
-                write_key(safer, secret)
-            write_atomically(told, lambda file: file.write(content))
+        def write_key_and_sidecar() -> None:
+            if key_path is not None:
+                write_key(safer, key_path)
+            write_atomically(sidecar, lambda file: file.write(content))
 
-        _exchanged(target, old, tell)
-        fresh.rename(target)
+        _move_away_while(write_key_and_sidecar, output, old)
+        new.rename(output)
     except OSError as error:
-        raise StandoutError(f"{target} cannot be written: {error.strerror or error}") from error
+        raise StandoutError(f"{output} cannot be written: {error.strerror or error}") from error
     finally:
-        _remove(fresh)
+        _remove(new)
         _remove(old)
-    return told
+    return sidecar
 
 
-def _exchanged(target: Path, old: Path, tell: Callable[[], None]) -> None:
-    """Moves an old output away and puts key and sidecar in place; if that fails the old one is back."""
-    there = target.exists()
-    if there:
-        target.rename(old)
+def _move_away_while(write: Callable[[], None], output: Path, old: Path) -> None:
+    """Move an existing output away and call `write`; if that fails, move the output back."""
+    exists = output.exists()
+    if exists:
+        output.rename(old)
     try:
-        tell()
+        write()
     except BaseException:
-        if there:
-            old.rename(target)
+        if exists:
+            old.rename(output)
         raise
 
 
-def check_output_paths(target: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
-    """Refuses places that cannot be written to, hold something, or are read from, before any work is done."""
-    places = [target, *([] if key is None else [key])]
+def check_output_paths(output: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
+    """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
+    paths = [output, *([] if key is None else [key])]
     try:
-        _check_source(places, source)
-        _check_names(places)
-        _check_what_is_there(target, key, places, force)
+        _check_source(paths, source)
+        _check_folders(paths)
+        _check_distinct(output, key, paths)
+        _check_existing(output, paths, force)
     except (OSError, ValueError) as error:
         if isinstance(error, StandoutError):
             raise
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ParameterError(f"{str(target)!r:.100} cannot be written: {reason}") from None
+        raise ParameterError(f"{str(output)!r:.100} cannot be written: {reason}") from None
 
 
-def _check_source(places: list[Path], source: Path | None) -> None:
-    """Nothing is written over the original, nor into it or around it."""
+def _check_source(paths: list[Path], source: Path | None) -> None:
+    """Refuse to overwrite the original, or to write into it or around it."""
     if source is None or not source.exists():
         return
-    given = source.resolve()
-    for place in [*places, sidecar_path(places[0])]:
-        own = place.resolve()
-        if own == given or given in own.parents or own in given.parents:
-            raise ParameterError(f"{place} is where the original is: name another place")
+    original = source.resolve()
+    for path in [*paths, sidecar_path(paths[0])]:
+        resolved = path.resolve()
+        if resolved == original or original in resolved.parents or resolved in original.parents:
+            raise ParameterError(f"{path} is where the original is: choose another path")
 
 
-def _check_names(places: list[Path]) -> None:
-    for place in places:
-        if not place.name or not place.absolute().parent.is_dir():
-            raise ParameterError(f"{place} cannot be written: name a place in a folder that is there")
+def _check_folders(paths: list[Path]) -> None:
+    for path in paths:
+        if not path.name or not path.absolute().parent.is_dir():
+            raise ParameterError(f"{path} cannot be written: choose a path in an existing folder")
 
 
-def _check_what_is_there(target: Path, key: Path | None, places: list[Path], force: bool) -> None:
-    told = sidecar_path(target)
-    if len({place.resolve() for place in [*places, told]}) <= len(places):
-        raise ParameterError(f"{target.name}: the output, its sidecar and the key need a file each")
-    if key is not None and target.resolve() in key.resolve().parents:
-        raise ParameterError(f"{key} lies in the output, which is replaced: the key needs another place")
-    for place in places:
-        if place.is_symlink() or (place.is_dir() and not (place is target and is_index(place))):
-            raise ParameterError(f"{place} is there and not an output: it will not be overwritten")
-        if place.exists() and not force:
-            raise ParameterError(f"{place} is there already: name another place, or force it")
-    if target.exists() and target.is_file() != (target.suffix in TABLES):
-        raise ParameterError(f"{target} is there as something else: name another place")
-    if told.is_symlink() or told.is_dir():
-        raise ParameterError(f"{told} is there and not a sidecar: it will not be overwritten")
-    if told.exists() and not force and not is_sidecar(told):
-        raise ParameterError(f"{told} is there already and not a sidecar: name another place, or force it")
+def _check_distinct(output: Path, key: Path | None, paths: list[Path]) -> None:
+    if len({path.resolve() for path in [*paths, sidecar_path(output)]}) <= len(paths):
+        raise ParameterError(f"{output.name}: the output, its sidecar and the key must be different files")
+    if key is not None and output.resolve() in key.resolve().parents:
+        raise ParameterError(f"{key} is inside the output, which will be replaced: choose another path")
+
+
+def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
+    for path in paths:
+        if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
+            raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
+        if path.exists() and not force:
+            raise ParameterError(f"{path} exists already: {OVERWRITE}")
+    if output.exists() and output.is_file() != (output.suffix in TABLES):
+        raise ParameterError(f"{output} exists and is something else: choose another path")
+    sidecar = sidecar_path(output)
+    if sidecar.is_symlink() or sidecar.is_dir():
+        raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
+    if sidecar.exists() and not force and not is_sidecar(sidecar):
+        raise ParameterError(f"{sidecar} exists already and is not a sidecar: {OVERWRITE}")
 
 
 def _remove(path: Path) -> None:
-    """What a run that was killed has left."""
+    """Remove what an interrupted run has left."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
