@@ -1,9 +1,11 @@
 """Helpers for tests of the command line: `standout` in its own process, and the form of an error."""
 
+import re
 import subprocess
 import sys
 
 from conftest import Outcome
+from standout.cli.main import cli
 
 SECRET = "JaneDoe"
 TIMEOUT = 120
@@ -26,6 +28,14 @@ def check_error(outcome):
     )
     assert "Traceback" not in outcome.err and SECRET not in outcome.err
     assert 20 < len(outcome.err) < 600
+
+
+def undocumented(name, content):
+    """Return the keys of a command's JSON output that its help does not mention."""
+    words = set(re.findall(r"\w+", cli.commands[name].help))
+    rows = [value[0] for value in content.values() if isinstance(value, list) and value]
+    keys = {*content, *(key for row in rows if isinstance(row, dict) for key in row)}
+    return sorted(keys - words)
 
 
 def file_names(folder):

@@ -164,7 +164,7 @@ def test_output_to_a_pipe_is_plain_and_quiet(tmp_path):
 REFUSED = [
     ("simulate --value-error much", "--value-error must be a number or none, got 'much'"),
     ("simulate --facts a", "--facts must be like 4, 2,4,8 or 2-10, got 'a'"),
-    ("simulate --knows 3 --facts 4", "--facts must be from 1 to the 3"),
+    ("simulate --knows 3 --facts 4", "--facts must be from 1 to 3"),
     ("simulate --items best", "--items must be any, rarest"),
     ("simulate --wrong 9", "--wrong must be at most"),
     ("simulate --targets few", "--targets must be a whole number or all, got 'few'"),

@@ -275,7 +275,7 @@ def _date(time: date | None) -> str:
 def _fact_dict(release: Release, named: NamedFact) -> dict[str, Any]:
     name, code, fact = named
     return {
-        "named": name,
+        "name": name,
         "item": None if code is None else release.items[code],
         "title": None if code is None or release.titles is None else release.titles[code] or None,
         "value": fact.value,
@@ -286,7 +286,7 @@ def _fact_dict(release: Release, named: NamedFact) -> dict[str, Any]:
 
 def _part_dict(named: NamedFact, part: Part) -> dict[str, Any]:
     return {
-        "named": named.name,
+        "name": named.name,
         "item": part.item,
         "has": part.has,
         "similarity": part.similarity,

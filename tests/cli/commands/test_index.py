@@ -2,7 +2,7 @@
 
 import json
 
-from command_line import file_names
+from command_line import file_names, undocumented
 
 import standout as so
 
@@ -30,6 +30,7 @@ def test_index_prints_sizes_as_json(run, tmp_path):
     assert content["fingerprint"] == so.open(folder).fingerprint
     assert content["bytes"] == sum(file.stat().st_size for file in folder.iterdir())
     assert content["read"]["repeats"] == 1 and content["read"]["without_value"] == 1
+    assert undocumented("index", content) == []
 
 
 def test_several_sources_a_glob_and_an_index_can_be_indexed(run, tmp_path):

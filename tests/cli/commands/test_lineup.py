@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from command_line import SECRET, check_error, run_process
+from command_line import SECRET, check_error, run_process, undocumented
 
 import standout as so
 from standout.cli.main import cli
@@ -277,8 +277,9 @@ def test_json_is_what_the_library_says(ask, titled_release):
     verdict = so.ScoreboardRH().attack(titled_release, so.Aux(facts), top=4)
     lineup, best = verdict.lineup(4), verdict.best
     assert list(given) == KEYS
+    assert undocumented("lineup", given) == []
     assert given["facts"][0] == {
-        "named": "brazil", "item": "1", "title": "Brazil (1985)", "value": 1.0, "time": "2005-03-02",
+        "name": "brazil", "item": "1", "title": "Brazil (1985)", "value": 1.0, "time": "2005-03-02",
         "records": len(titled_release.item("1")),
     }  # fmt: skip
     assert [fact["item"] for fact in given["facts"]] == ["1", "3", "17", None]
@@ -318,7 +319,7 @@ def test_facts_of_a_file_and_of_the_command_line_add_up(ask, tmp_path):
     path = tmp_path / "aux.csv"
     path.write_text("item,value,time\nbent,3,\n17,,2005-03-14\nBrasil,,\n")
     given = json.loads(ask("brazil=1@2005-03-02", aux=path, json=True).out)
-    assert [(fact["named"], fact["item"]) for fact in given["facts"]] == [
+    assert [(fact["name"], fact["item"]) for fact in given["facts"]] == [
         ("brazil", "1"), ("bent", "3"), ("17", "17"), ("Brasil", None),
     ]  # fmt: skip
     assert given["unknown"] == ["Brasil"] and given["match"] == "jane"

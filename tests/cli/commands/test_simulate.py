@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from command_line import undocumented
 
 import standout as so
 from standout.evaluate import simulate as simulate_module
@@ -58,6 +59,7 @@ def test_a_simulation_as_json(run, people_index, simulation):
     content = json.loads(run("simulate", people_index, *OPTIONS, "--targets", 40, "--json").out)
     assert list(content) == ["complete", "original", "present", "table", "curves"] and content["complete"]
     assert content["table"] == json.loads(simulation.table.write_json())
+    assert undocumented("simulate", content) == []
     cells = simulation.cells
     assert [(curve["adversary"], curve["facts"]) for curve in content["curves"]] == [
         (cell.adversary, cell.facts) for cell in cells
@@ -70,11 +72,11 @@ def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_pa
     monkeypatch.setattr(simulate_module, "BATCH", 10)
     attack, calls = simulate_module.attack_outcomes, []
 
-    def attack_two_batches(*args):
+    def attack_two_batches(*args, **options):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return attack(*args)
+        return attack(*args, **options)
 
     monkeypatch.setattr(simulate_module, "attack_outcomes", attack_two_batches)
     command = ("simulate", people_index, *OPTIONS, "--targets", 40, "--save", tmp_path / "run")

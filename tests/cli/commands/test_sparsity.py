@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from command_line import undocumented
 
 import standout as so
 
@@ -26,3 +27,4 @@ def test_sparsity_of_a_sample_as_json(run, people_index):
     assert (content["records"], content["of"]) == (50, 300)
     assert content["table"] == sample.table().to_dicts()
     assert content["fingerprint"] == release.fingerprint
+    assert undocumented("sparsity", content) == []

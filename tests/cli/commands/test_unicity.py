@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from command_line import undocumented
 
 import standout as so
 
@@ -18,3 +19,4 @@ def test_unicity_prints_the_librarys_numbers(run, people_index):
         assert f"{100 * share.value:.1f} % ({100 * share.low:.1f}–{100 * share.high:.1f})" in outcome.out
     content = json.loads(run("unicity", people_index, "-k", "1-3", "--bin-days", 30, "--json").out)
     assert [row["share"] for row in content["unicity"]] == [result.share.value for result in results]
+    assert undocumented("unicity", content) == []

@@ -2,7 +2,7 @@
 
 import json
 
-from command_line import file_names
+from command_line import file_names, undocumented
 
 import standout as so
 
@@ -12,6 +12,7 @@ def test_verify_names_a_damaged_file_and_exits_with_1(run, tmp_path):
     so.save(so.synthesize(records=9, items=5, entries=20, seed=1), index)
     content = json.loads(run("verify", index, "--json").out)
     assert content["damaged"] == [] and content["files"] == len(file_names(index))
+    assert undocumented("verify", content) == []
     file = index / "by-record-value.bin"
     file.write_bytes(file.read_bytes()[:-1] + b"\x09")
     outcome = run("verify", index)

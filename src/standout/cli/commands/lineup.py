@@ -74,7 +74,7 @@ def lineup(
 
     \b
     JSON output:
-      facts         named, item (null if unknown), title, value, time, records
+      facts         name, item (null if unknown), title, value, time, records
                     that have it
       candidates    number of records that fit --length and --joined
       lineup        record, score, probability of the most likely records
@@ -85,8 +85,8 @@ def lineup(
       ties          number of records with the best score
       bits          prior: log2 of candidates; left: still missing to identify the
                     best record
-      explain       by fact, for the best record: has, similarity, weight, part;
-                    the parts add up to its score
+      explain       by fact, for the best record: name, has, similarity, weight,
+                    part; the parts add up to its score
       unknown       names that match no item
       length, joined, phi, fingerprint, version
     """

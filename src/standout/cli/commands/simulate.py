@@ -170,8 +170,8 @@ def simulate(
       table     one row per measure: adversary, facts, measure, setting, estimate,
                 low, high, n, baseline, too_few_items, seed, fingerprint,
                 version
-      curves    by adversary and facts: the trade-off over phi, and the
-                calibration of probabilities
+      curves    by adversary and facts: curve (claim rates by phi) and
+                calibration (of probabilities)
     """
     from standout.evaluate.result_table import write_table
     from standout.evaluate.simulate import simulate as run_simulation

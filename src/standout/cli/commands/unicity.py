@@ -85,7 +85,7 @@ def unicity(
     \b
     JSON output:
       by       what is known about an entry
-      unicity  k, share, low, high, n, baseline, left_out (too few entries)
+      unicity  k, share, low, high, n, baseline, too_few_entries
       fingerprint, version
     """
     from standout.theory.unicity import unicity as measure_unicity
@@ -135,5 +135,5 @@ def _to_dict(result: "Unicity") -> dict[str, float | int | None]:
         "high": share.high,
         "n": share.n,
         "baseline": share.baseline,
-        "left_out": result.left_out,
+        "too_few_entries": result.left_out,
     }
