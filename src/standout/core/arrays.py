@@ -11,7 +11,7 @@ Bools = NDArray[np.bool_]
 
 
 def offsets(counts: ArrayLike) -> Ints:
-    """Where each row of a ragged array begins, and where the last one ends (CSR offsets).
+    """CSR offsets of a ragged array: where each row begins, and where the last one ends.
 
     Row i holds the elements from offsets[i] up to offsets[i + 1].
 

@@ -1,4 +1,4 @@
-"""Files that appear when they are whole, and folders, or an error in one line."""
+"""Folders, and files that appear only when they are complete."""
 
 import os
 from collections.abc import Callable
@@ -12,36 +12,37 @@ __all__ = ["make_folder", "write_atomically", "write_content"]
 
 
 def make_folder(path: Path, private: bool = False) -> Path:
-    """The folder, made if it is not there."""
+    """Create a folder unless it exists, and return its path."""
     try:
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
-        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        raise StandoutError(f"{path} cannot be made a folder: {reason}") from error
+        reason = "a file has this name" if isinstance(error, FileExistsError) else error.strerror
+        raise StandoutError(f"cannot create the folder {path}: {reason}; choose another path") from error
     if not os.access(path, os.W_OK | os.X_OK):
-        raise StandoutError(f"{path} cannot be written to")
+        raise StandoutError(f"cannot write to the folder {path}: check its permissions")
     return path
 
 
 def write_content(path: Path, content: str | bytes) -> None:
-    """Writes a text or bytes."""
-    write_atomically(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
+    """Write text or bytes to a file."""
+    data = content.encode() if isinstance(content, str) else content
+    write_atomically(path, lambda file: file.write(data))
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object], private: bool = False) -> None:
-    """Writes a file beside its place first, then puts it there; a private one is its owner's alone."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a temporary file next to `path` and rename it; only its owner can read a private file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        new.unlink(missing_ok=True)
-        with open_private(new) as made, os.fdopen(os.dup(made), "wb") as file:
+        temporary.unlink(missing_ok=True)
+        with open_private(temporary) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
             write(file)
         if not private:
-            new.chmod((0o666 & ~_umask()) | OWNER_ONLY)
-        new.replace(path)
+            temporary.chmod((0o666 & ~_umask()) | OWNER_ONLY)
+        temporary.replace(path)
     except OSError as error:
-        raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise StandoutError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        new.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -1,4 +1,4 @@
-"""exp, log and powers that depend on the number alone: not on its place in an array, nor on the processor.
+"""exp, log and powers that depend only on the number, not on its array position or the processor.
 
 NumPy computes these in vectors, by a method that differs between processors (AVX2, AVX-512) and between the
 body and the end of an array. The same number then gives two results, one unit in the last place apart, and
@@ -24,7 +24,7 @@ from standout.core.arrays import Floats
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "power", "weighted_sum"]
 
 SHORT = 512
-"""Up to so many numbers, Python is quick enough."""
+"""Largest array for which a Python loop is fast enough."""
 
 
 def exp(x: ArrayLike) -> Floats:
@@ -47,7 +47,7 @@ def expm1(x: ArrayLike) -> Floats:
 
 
 def log(x: ArrayLike) -> Floats:
-    """ln x of each element; −∞ for 0.
+    """Natural logarithm of each element; −∞ for 0.
 
     >>> log([1.0, 0.0]).tolist()
     [0.0, -inf]
@@ -72,18 +72,18 @@ def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     [0.0, 8.0]
     """
     bases, exponents = np.asarray(base, np.float64), np.asarray(exponent, np.float64)
-    one, other = (array.copy() for array in np.broadcast_arrays(bases, exponents))
-    out = np.empty(one.shape)
-    kernels = _kernels(one.size)
+    bases, exponents = (array.copy() for array in np.broadcast_arrays(bases, exponents))
+    out = np.empty(bases.shape)
+    kernels = _kernels(bases.size)
     if kernels is None:
-        out.flat[:] = [_power(a, b) for a, b in zip(one.flat, other.flat, strict=True)]
+        out.flat[:] = [_power(a, b) for a, b in zip(bases.flat, exponents.flat, strict=True)]
     else:
-        kernels.power(one.reshape(-1), other.reshape(-1), out.reshape(-1))
+        kernels.power(bases.reshape(-1), exponents.reshape(-1), out.reshape(-1))
     return out
 
 
 def weighted_sum(rows: NDArray[Any], weights: NDArray[Any]) -> Floats:
-    """Σ rows[…, i] · weights[i], added from the first i to the last, whatever the other rows are.
+    """Σ rows[…, i] · weights[i], added in the order of i, independently of the other rows.
 
     BLAS adds in an order that depends on the processor, the shape and the number of threads.
 
@@ -101,14 +101,14 @@ def _mapped(name: str, function: Callable[[float], float], x: ArrayLike) -> Floa
     out = np.empty(numbers.shape)
     kernels = _kernels(numbers.size)
     if kernels is None:
-        out.flat[:] = [_of(function, name, one) for one in numbers.ravel().tolist()]
+        out.flat[:] = [_apply(function, name, number) for number in numbers.ravel().tolist()]
     else:
         getattr(kernels, name)(np.ascontiguousarray(numbers).reshape(-1), out.reshape(-1))
     return out
 
 
 def _kernels(size: int) -> Any:
-    """The compiled loops; None for short arrays, and where the compiler is off: there `math` would raise."""
+    """Return the compiled loops; None for short arrays and when the compiler is off."""
     if size <= SHORT:
         return None
     from standout.core import elementary_kernels
@@ -116,8 +116,8 @@ def _kernels(size: int) -> Any:
     return elementary_kernels if elementary_kernels.COMPILED else None
 
 
-def _of(function: Callable[[float], float], name: str, x: float) -> float:
-    """The function where `math` has a result, ∞ or NaN where it raises: NumPy's are the same everywhere."""
+def _apply(function: Callable[[float], float], name: str, x: float) -> float:
+    """Apply the function; where `math` raises, return NumPy's ∞ or NaN, which are the same everywhere."""
     try:
         return function(x)
     except (OverflowError, ValueError):

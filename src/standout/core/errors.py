@@ -1,16 +1,16 @@
-"""Every error a user can cause.
+"""Every error that a user can cause.
 
     StandoutError
-    ├── ParameterError    an argument is outside what is allowed
-    ├── SourceError       a file cannot be read: missing, damaged, wrong encoding, not a format we know
-    │   ├── ColumnError   a column is missing, or cannot be told from the others
-    │   └── RejectedRows  more rows cannot be used than the user allows
-    ├── NotFoundError     no such record or item
-    └── StoreError        an index on disk: damaged, foreign, older, newer, or the disk is full
-        └── BuildRunning  somebody else is building the same index
+    ├── ParameterError    an argument is not allowed
+    ├── SourceError       a file cannot be read: missing, damaged, wrong encoding, unknown format
+    │   ├── ColumnError   a column is missing or cannot be identified
+    │   └── RejectedRows  more rows are unusable than the user allows
+    ├── NotFoundError     the release has no such record or item
+    └── StoreError        an index on disk: damaged, not an index, other version, or the disk is full
+        └── BuildRunning  another process is building the same index
 
-A message says what is allowed, what came and the next step, in one line. It never shows the content
-of a cell: that is somebody's data.
+A message is one line: which parameter, what is allowed, what was given, and the next step. It never shows
+the content of a cell, because that is somebody's data.
 """
 
 __all__ = [
@@ -26,32 +26,95 @@ __all__ = [
 
 
 class StandoutError(Exception):
-    """The base of every error that Standout raises on purpose."""
+    """Base class of every error that Standout raises on purpose.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> try:
+    ...     so.read("missing.csv")
+    ... except so.StandoutError as error:
+    ...     print(error)
+    missing.csv: no such file
+    """
 
 
 class ParameterError(StandoutError, ValueError):
-    """An argument is outside what is allowed."""
+    """An argument is not allowed.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.read("ratings.csv", time_unit="week")
+    Traceback (most recent call last):
+    standout.core.errors.ParameterError: time_unit must be day, hour or minute, got 'week'
+    """
 
 
 class SourceError(StandoutError):
-    """A source file cannot be read."""
+    """A source file cannot be read.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.read("missing.csv")
+    Traceback (most recent call last):
+    standout.core.errors.SourceError: missing.csv: no such file
+    """
 
 
 class ColumnError(SourceError):
-    """A column is missing or cannot be told from the others."""
+    """A column is missing or cannot be identified.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> so.read(pl.DataFrame({"user": ["7"], "film": ["Brazil"]}), time="when")
+    Traceback (most recent call last):
+    standout.core.errors.ColumnError: column 'when' not found; the columns are user, film: name one with --time
+    """
 
 
-class RejectedRows(SourceError):  # noqa: N818  (it names what came, not that it is an error)
-    """More rows cannot be used than the user allows."""
+class RejectedRows(SourceError):  # noqa: N818  (the name says which rows, not that it is an error)
+    """More rows are unusable than `max_rejects` allows.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> frame = pl.DataFrame({"user": ["7", None], "item": ["1", "2"]})
+    >>> try:
+    ...     so.read(frame)
+    ... except so.RejectedRows as error:
+    ...     print(str(error)[:60])
+    1 of 2 rows are unusable: 1 × no record id (row 2). List the
+    >>> so.read(frame, max_rejects=1).n_entries
+    1
+    """
 
 
 class NotFoundError(StandoutError, LookupError):
-    """There is no such record or item in the release."""
+    """The release has no such record or item.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> so.read(pl.DataFrame({"user": ["007"], "item": ["1"]})).record("7")
+    Traceback (most recent call last):
+    standout.core.errors.NotFoundError: the release has no record with this id; ids are text, so 007 is not 7
+    """
 
 
 class StoreError(StandoutError):
-    """An index on disk cannot be used or written."""
+    """An index on disk cannot be read or written.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.open("missing.index")
+    Traceback (most recent call last):
+    standout.core.errors.StoreError: missing.index is not an index: no such file or directory
+    """
 
 
 class BuildRunning(StoreError):  # noqa: N818
-    """Another process is building the same index."""
+    """Another process is building the same index. Wait until it has finished, or choose another path."""

@@ -1,4 +1,4 @@
-"""Two folders change places in one step, where the system can do that."""
+"""Exchange two folders, in one step where the operating system can do that."""
 
 import ctypes
 import os
@@ -10,27 +10,27 @@ AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 
 
-def exchange(one: Path, other: Path) -> None:
-    """After this each path names what the other did.
+def exchange(first: Path, second: Path) -> None:
+    """Exchange the contents of two paths.
 
-    Linux does it in one step (renameat2). Elsewhere it takes three renames; a process killed between them
-    leaves the content of `other` where `aside(other)` says.
+    Linux does it in one step (renameat2). Other systems need three renames; a process killed between them
+    leaves the content of `second` at `backup_path(second)`.
     """
-    if not _at_once(one, other):
-        old = backup_path(other)
-        other.rename(old)
-        one.rename(other)
-        old.rename(one)
+    if not _exchange_at_once(first, second):
+        backup = backup_path(second)
+        second.rename(backup)
+        first.rename(second)
+        backup.rename(first)
 
 
 def backup_path(path: Path) -> Path:
-    """Where the content of a path stands in the middle of an exchange that takes three renames."""
+    """Path that holds the content of `path` in the middle of an exchange by three renames."""
     return path.with_name(f".{path.name}.old")
 
 
-def _at_once(one: Path, other: Path) -> bool:
+def _exchange_at_once(first: Path, second: Path) -> bool:
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if renameat2 is None:
         return False
-    done: int = renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE)
-    return done == 0
+    status: int = renameat2(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
+    return status == 0

@@ -1,19 +1,20 @@
-"""Every Numba default, in one place.
+"""Decorators that compile kernels, with every Numba option in one place.
 
-cache          compiled once per machine, then loaded in milliseconds
-nogil          kernels run beside each other on a thread pool
-error_model    "numpy": Python's division checks for zero in every step and stops vectorisation
-forceinline    on the small helpers: a call per byte would cost more than the byte
-fastmath       on sums in double precision only: their order may change, so that they vectorise; NaN stays NaN
+cache          a kernel is compiled once per machine and then loaded in milliseconds
+nogil          kernels run in parallel on a thread pool
+error_model    "numpy": Python's division checks for zero at every step, which prevents vectorisation
+forceinline    for small helpers: a call per byte would cost more than the work on the byte
+fastmath       for sums in double precision only: reordering them allows vectorisation; NaN stays NaN
 
-No function lets the compiler fuse a product and a sum: it does so only on processors that can, and results in
+No function lets the compiler fuse a product and a sum: it does so only on some processors, and results in
 single precision would differ between processors in the seventh digit. `multiply_add` fuses them on every
 processor (see `simd`). Note that Numba applies the fastmath of a function to all functions that it calls.
 
-An index is np.uint64 wherever speed matters: a signed one is tested for being negative, at every access.
+Use np.uint64 for array indices where speed matters: Numba tests a signed index for being negative at every
+access.
 
-With NUMBA_DISABLE_JIT=1 the kernels run as plain Python, so that coverage sees into them. NumPy's
-scalars then warn where 64-bit hashes wrap around on purpose; the decorator silences just that.
+With NUMBA_DISABLE_JIT=1 the kernels run as plain Python, so that coverage can trace them. NumPy scalars then
+warn where 64-bit hashes overflow on purpose; the decorator silences only that warning.
 """
 
 import os
@@ -45,35 +46,35 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Array = NDArray[Any]
 Int = Any
-"""A whole number inside a kernel: Python's when the compiler is off, 64 bits when it is on."""
+"""A whole number inside a kernel: 64 bits if compiled, a Python int otherwise."""
 Real = Any
-"""A number inside a kernel."""
+"""A floating-point number inside a kernel."""
 Flag = Any
 """A truth value inside a kernel."""
 
 
-SUMS = {"reassoc", "contract", "nsz", "arcp"}
-INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+REORDERED_SUMS = {"reassoc", "contract", "nsz", "arcp"}
+NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: F) -> F:
-    """The function, compiled: arrays in, arrays out."""
+    """Compile a function that Python calls with arrays."""
     return _compiled(function)
 
 
 def inline(function: F) -> F:
-    """The function, compiled into each kernel that calls it."""
+    """Compile a small function into each kernel that calls it."""
     return _compiled(function, forceinline=True)
 
 
 def subroutine(function: F) -> F:
-    """The function, compiled for kernels to call: without a way in from Python it compiles faster."""
-    return _compiled(function, **INSIDE)
+    """Compile a function that only kernels call; without a Python wrapper it compiles faster."""
+    return _compiled(function, **NO_WRAPPERS)
 
 
 def summing_subroutine(function: F) -> F:
-    """The same, so that its sums vectorise: sums in double precision, where the order hardly shows."""
-    return _compiled(function, fastmath=SUMS, **INSIDE)
+    """Compile a subroutine whose sums may be reordered, so that they vectorise; in double precision only."""
+    return _compiled(function, fastmath=REORDERED_SUMS, **NO_WRAPPERS)
 
 
 def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:

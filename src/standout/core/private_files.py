@@ -1,4 +1,4 @@
-"""Files that hold people's data: only their owner can read them."""
+"""Files with people's data: only their owner can read them."""
 
 import os
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ OWNER_ONLY = 0o600
 
 @contextmanager
 def open_private(path: Path) -> Iterator[int]:
-    """A file opened for writing, made if it is not there; what is in it is not cut off."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+    """Open a file for writing and yield its descriptor; create it if needed, but do not truncate it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
     try:
-        os.fchmod(file, OWNER_ONLY)
-        yield file
+        os.fchmod(descriptor, OWNER_ONLY)
+        yield descriptor
     finally:
-        os.close(file)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Random numbers keyed by (seed, purpose, record): neither order nor workers change a draw."""
+"""Random numbers keyed by (seed, purpose, record): neither order nor the number of workers changes a draw."""
 
 import hashlib
 
@@ -18,14 +18,14 @@ TO_UNIT = 2.0**-53
 
 
 def check_seed(seed: int) -> int:
-    """The seed, or a clear error: a whole number from 0 to 2**63 - 1."""
+    """Check that a seed is a whole number from 0 to 2**63 - 1."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise ParameterError(f"seed must be a whole number from 0 to 2**63 - 1, got {seed!r}")
     return int(seed)
 
 
 def key(seed: int, *purpose: object) -> np.uint64:
-    """A 64-bit key that names one stream of draws.
+    """64-bit key of one stream of draws.
 
     >>> len({int(key(7, purpose)) for purpose in ("dates", "values", "dates")})
     2
@@ -36,7 +36,7 @@ def key(seed: int, *purpose: object) -> np.uint64:
 
 
 def generator(seed: int, *purpose: object) -> np.random.Generator:
-    """A NumPy generator for one stream of draws.
+    """NumPy generator for one stream of draws.
 
     >>> int(generator(7, "targets").integers(100)) == int(generator(7, "targets").integers(100))
     True
@@ -46,7 +46,7 @@ def generator(seed: int, *purpose: object) -> np.random.Generator:
 
 @inline
 def mix(stream: np.uint64, counter: np.uint64) -> np.uint64:
-    """The counter-th 64 random bits of a stream (SplitMix64): no state, any order."""
+    """Return 64 random bits of a stream, number `counter` (SplitMix64); draws have no state and no order."""
     z = stream + (counter + np.uint64(1)) * GOLDEN
     z = (z ^ (z >> S30)) * FIRST
     z = (z ^ (z >> S27)) * SECOND
@@ -55,12 +55,12 @@ def mix(stream: np.uint64, counter: np.uint64) -> np.uint64:
 
 @inline
 def uniform(stream: np.uint64, counter: np.uint64) -> float:
-    """The counter-th number of a stream, uniform in [0, 1)."""
+    """Return number `counter` of a stream, uniform in [0, 1)."""
     return float(mix(stream, counter) >> S11) * TO_UNIT
 
 
 def uniforms(streams: NDArray[np.uint64], count: int) -> NDArray[np.float64]:
-    """The first numbers of many streams, uniform in [0, 1): a row for each.
+    """Return the first `count` numbers of many streams, uniform in [0, 1): one row per stream.
 
     >>> uniforms(np.array([key(7, "dates"), key(7, "values")]), 3).shape
     (2, 3)

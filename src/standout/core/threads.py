@@ -1,4 +1,4 @@
-"""Work on a pool of threads: kernels release the interpreter lock, so threads are enough."""
+"""Run work on a pool of threads; kernels release the interpreter lock, so threads are enough."""
 
 import os
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def run_in_slices(
     work_on: Callable[[int, int, W], None],
     progress: Progress,
 ) -> None:
-    """Call work_on(low, high, workspace) for slices of range(count), on threads with a workspace each."""
+    """Call work_on(low, high, workspace) for slices of range(count); every thread has its own workspace."""
     threads = thread_count(threads)
     size = max(1, min(SLICE, count // (8 * threads)))
     slices = [(low, min(low + size, count)) for low in range(0, count, size)]
