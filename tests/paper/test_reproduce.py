@@ -553,7 +553,7 @@ def test_wrong_settings_are_refused(release, tmp_path, wrong):
 def test_a_place_that_is_no_folder_is_refused(release, put):
     path = put("x")
     for place in (path, path / "inside"):
-        with pytest.raises(so.StandoutError, match="cannot be made a folder"):
+        with pytest.raises(so.StandoutError, match="cannot create the folder"):
             so.reproduce(release, place, only="table")
 
 
@@ -607,7 +607,7 @@ def test_errors_are_one_line(run, tmp_path, args, words):
 
 def test_a_file_in_the_way_is_an_error_in_one_line(run, put):
     told = run("paper", "--only", "table", "-o", put("x"))
-    assert told.code == 1 and told.err.count("\n") == 1 and "cannot be made a folder" in told.err
+    assert told.code == 1 and told.err.count("\n") == 1 and "cannot create the folder" in told.err
 
 
 @pytest.mark.large

@@ -95,20 +95,20 @@ def test_a_title_of_several_items_is_an_error_that_lists_them(films):
     with pytest.raises(so.NotFoundError) as caught:
         films.find("sabrina")
     message = str(caught.value)
-    assert message.startswith("'sabrina' is the title of 2 items: ")
+    assert message.startswith("2 items have the title 'sabrina': ")
     assert "Sabrina (1954) [5]" in message and "Sabrina (1995) [6]" in message and "id" in message
     assert "\n" not in message
-    with pytest.raises(so.NotFoundError, match=r"2 items: .*\[9\].*\[10\].*id"):
+    with pytest.raises(so.NotFoundError, match=r"2 items have the title .*\[9\].*\[10\].*id"):
         films.find("Hamlet (1996)")
-    with pytest.raises(so.NotFoundError, match="title of 2 items"):
+    with pytest.raises(so.NotFoundError, match="2 items have the title"):
         encode_auxes(films.release, [so.Aux([so.Fact("Sabrina")])])
-    with pytest.raises(so.NotFoundError, match="title of 2 items"):
+    with pytest.raises(so.NotFoundError, match="2 items have the title"):
         so.Aux([so.Fact("Sabrina")]).unknown(films.release)
 
 
 def test_of_many_items_of_one_title_a_few_are_listed():
     many = Catalogue(titled({str(i): f"Cinderella ({1900 + i})" for i in range(10, 40)}))
-    with pytest.raises(so.NotFoundError, match=r"title of 30 items: .* and 25 more") as caught:
+    with pytest.raises(so.NotFoundError, match=r"30 items have the title .*: .* and 25 more") as caught:
         many.find("Cinderella")
     assert str(caught.value).count("Cinderella (19") == 5
 
@@ -116,7 +116,7 @@ def test_of_many_items_of_one_title_a_few_are_listed():
 def test_titles_that_differ_in_case_alone_are_told_apart_by_it():
     pair = Catalogue(titled({"1": "It", "2": "IT"}))
     assert (found(pair, "It"), found(pair, "IT")) == ("1", "2")
-    with pytest.raises(so.NotFoundError, match="title of 2 items"):
+    with pytest.raises(so.NotFoundError, match="2 items have the title"):
         pair.find("it")
 
 

@@ -358,7 +358,7 @@ def test_ids_are_text_and_positions_are_bounded():
     with pytest.raises(so.StandoutError):
         release.record(7)
     for index in (-1, 2):
-        with pytest.raises(so.NotFoundError, match="positions run from 0 to 1"):
+        with pytest.raises(so.NotFoundError, match="index must be from 0 to 1"):
             release.record_at(index)
 
 

@@ -161,9 +161,9 @@ def test_a_column_of_another_size_is_named_and_refused(index, name, change):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "damaged: its manifest.json cannot be read"),
-        (b"\xff\xfe", "damaged: its manifest.json cannot be read"),
-        (b"[" * 100_000, "damaged: its manifest.json cannot be read"),
+        (b"", "damaged: its manifest.json is not JSON"),
+        (b"\xff\xfe", "damaged: its manifest.json is not JSON"),
+        (b"[" * 100_000, "damaged: its manifest.json is not JSON"),
         (b'{"format": "standout index", "version": 2}', "damaged: its manifest.json"),
         (b'{"format": "standout index", "version": "2"}', "damaged: its manifest.json"),
         (b'{"format": "standout index", "version": true}', "damaged: its manifest.json"),
@@ -171,9 +171,9 @@ def test_a_column_of_another_size_is_named_and_refused(index, name, change):
         (b'{"format": "standout index"}', "damaged: its manifest.json"),
         (b'{"format": "standout index", "version": 3}', "newer Standout"),
         (b'{"format": "standout index", "version": 1}', "older Standout"),
-        (b'{"manifest_version": 3, "name": "an extension"}', "not an index of Standout"),
-        (b"[1, 2]", "not an index of Standout"),
-        (b"null", "not an index of Standout"),
+        (b'{"manifest_version": 3, "name": "an extension"}', "not a Standout index"),
+        (b"[1, 2]", "not a Standout index"),
+        (b"null", "not a Standout index"),
     ],
 )
 def test_a_foreign_or_newer_manifest_is_named_and_refused(index, text, message):
@@ -210,7 +210,7 @@ def test_an_older_index_is_told_as_such_and_can_be_written_anew(index, release):
         with pytest.raises(so.StoreError) as caught:
             use(index)
         assert str(caught.value) == (
-            f"{index} was written by an older Standout (format 1, this one reads 2): index the source again"
+            f"{index} was written by an older Standout (format 1, this version reads 2): index the source again"
         )
     so.save(release, index)
     check_holds(index, release)
@@ -340,7 +340,7 @@ def test_runs_that_do_not_fit_are_named_and_refused(wide, tmp_path, name, place,
     put(tmp_path / "index", name, array)
     with pytest.raises(
         so.StoreError,
-        match=r"damaged: by-item-(run|block|end)\.bin does not fit its other files; run standout verify",
+        match=r"damaged: by-item-(run|block|end)\.bin contradicts the other files; run standout verify",
     ) as caught:
         so.open(tmp_path / "index")
     assert name in str(caught.value) or name in ("by-item-start", "by-item-run")
@@ -350,11 +350,11 @@ def test_runs_that_do_not_fit_are_named_and_refused(wide, tmp_path, name, place,
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("by-record-value", "columns are of different lengths"),
-        ("by-item-word", "columns are of different lengths"),
-        ("by-item-run", r"by-item-run\.bin does not fit"),
-        ("by-item-block", r"by-item-run\.bin does not fit"),
-        ("by-item-end", r"by-item-end\.bin does not fit"),
+        ("by-record-value", "columns have different lengths"),
+        ("by-item-word", "columns have different lengths"),
+        ("by-item-run", r"by-item-run\.bin contradicts"),
+        ("by-item-block", r"by-item-run\.bin contradicts"),
+        ("by-item-end", r"by-item-end\.bin contradicts"),
     ],
 )
 def test_a_shorter_column_is_refused_though_the_manifest_knows_its_length(index, release, name, message):
@@ -543,14 +543,14 @@ def test_an_index_can_be_written_onto_itself(index, release):
 
 
 def test_where_folders_cannot_change_places_at_once_the_old_index_is_replaced_too(index, other, monkeypatch):
-    monkeypatch.setattr(exchange, "_at_once", lambda one, two: False)
+    monkeypatch.setattr(exchange, "_exchange_at_once", lambda one, two: False)
     so.save(other, index)
     check_holds(index, other)
 
 
 def test_a_second_build_at_the_same_place_is_told_so(index, release, other):
     with open_index_writer(index) as place:
-        with pytest.raises(so.BuildRunning, match=f"another build of {index} is running"):
+        with pytest.raises(so.BuildRunning, match=f"another process is building {index}: wait"):
             so.save(other, index)
         place.write(release)
     check_holds(index, release)
@@ -572,7 +572,7 @@ def test_a_second_process_is_told_that_a_build_is_running(index, release):
     [
         ("write", 1),
         ("fsync", 17),
-        ("_at_once", 1),
+        ("_exchange_at_once", 1),
         ("rmtree", 1),
         ("rename", 1),
         ("rename", 2),
@@ -583,9 +583,9 @@ def test_a_second_build_at_any_moment_is_refused_or_whole(
     index, release, other, monkeypatch, moment, nth, begins
 ):
     """A build of `other` begins before or after a step of a build of `release`, and ends after it."""
-    owner = {"_at_once": exchange, "rmtree": shutil}.get(moment, os)
+    owner = {"_exchange_at_once": exchange, "rmtree": shutil}.get(moment, os)
     if moment == "rename":  # three of them, where folders cannot change places at once
-        monkeypatch.setattr(exchange, "_at_once", lambda one, two: False)
+        monkeypatch.setattr(exchange, "_exchange_at_once", lambda one, two: False)
     real, second = getattr(owner, moment), ExitStack()
     calls, begun = [], []
 
@@ -651,7 +651,7 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(
 
     monkeypatch.setattr(os, name, full)
     with pytest.raises(
-        so.StoreError, match="cannot be written" if code == errno.EIO else "not enough space"
+        so.StoreError, match="cannot be written" if code == errno.EIO else "not enough disk space"
     ) as caught:
         so.save(release, path)
     monkeypatch.undo()
@@ -680,7 +680,7 @@ def test_a_disk_that_is_really_full_is_a_clear_error_and_leaves_the_old_index(tm
     with mounted(folder, 256 * 1024):
         so.save(release, folder / "index")
         large = so.synthesize(records=2_000, items=2_000, entries=20_000, seed=3)
-        with pytest.raises(so.StoreError, match="not enough space"):
+        with pytest.raises(so.StoreError, match="not enough disk space"):
             so.save(large, folder / "index")
         check_holds(folder / "index", release)
 
@@ -699,7 +699,7 @@ def deadly(real):
     def call(*args, **kwargs):
         global calls
         calls += 1
-        if calls == nth and name != "_at_once":
+        if calls == nth and name != "_exchange_at_once":
             os.kill(os.getpid(), signal.SIGKILL)
         result = real(*args, **kwargs)
         if calls == nth:  # the two have changed places
@@ -708,13 +708,13 @@ def deadly(real):
     return call
 
 release = so.synthesize(records=50, items=20, entries=200, seed=2)
-owner = exchange if name == "_at_once" else os
+owner = exchange if name == "_exchange_at_once" else os
 setattr(owner, name, deadly(getattr(owner, name)))
 so.save(release, path)
 """
 KILLS = [
     ("posix_fallocate", 9), ("write", 1), ("write", 8), ("write", 15), ("fsync", 1), ("fsync", 15),
-    ("fsync", 16), ("fsync", 17), ("_at_once", 1), ("unlink", 1), ("unlink", 5), ("rmdir", 1),
+    ("fsync", 16), ("fsync", 17), ("_exchange_at_once", 1), ("unlink", 1), ("unlink", 5), ("rmdir", 1),
 ]  # fmt: skip
 
 
@@ -752,7 +752,7 @@ def test_the_next_build_recovers_where_folders_cannot_change_places_at_once(
     path = tmp_path / "index"
     so.save(release, path)
     path.rename(tmp_path / ".index.old")
-    monkeypatch.setattr(exchange, "_at_once", lambda one, two: False)
+    monkeypatch.setattr(exchange, "_exchange_at_once", lambda one, two: False)
     so.save(other, path)
     so.save(release, path)
     assert so.open(path).fingerprint == release.fingerprint

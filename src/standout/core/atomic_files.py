@@ -40,7 +40,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object], private: 
             temporary.chmod((0o666 & ~_umask()) | OWNER_ONLY)
         temporary.replace(path)
     except OSError as error:
-        raise StandoutError(f"cannot write {path}: {error.strerror or error}") from error
+        raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

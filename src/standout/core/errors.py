@@ -71,7 +71,7 @@ class ColumnError(SourceError):
     >>> import polars as pl, standout as so
     >>> so.read(pl.DataFrame({"user": ["7"], "film": ["Brazil"]}), time="when")
     Traceback (most recent call last):
-    standout.core.errors.ColumnError: column 'when' not found; the columns are user, film: name one with --time
+    standout.core.errors.ColumnError: column 'when' not found; the columns are user, film: ...
     """
 
 
@@ -100,7 +100,7 @@ class NotFoundError(StandoutError, LookupError):
     >>> import polars as pl, standout as so
     >>> so.read(pl.DataFrame({"user": ["007"], "item": ["1"]})).record("7")
     Traceback (most recent call last):
-    standout.core.errors.NotFoundError: the release has no record with this id; ids are text, so 007 is not 7
+    standout.core.errors.NotFoundError: the release has no record of that id; ids are text, so 007 is not 7
     """
 
 

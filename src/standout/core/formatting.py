@@ -36,7 +36,7 @@ Estimate = Mapping[str, Any]
 def printable_texts(content: Any) -> Any:
     r"""Make every text in a nested structure safe to display: unprintable characters become �.
 
-    >>> cleaned({"name": ["a\u202eb", 3, None]})
+    >>> printable_texts({"name": ["a\u202eb", 3, None]})
     {'name': ['a�b', 3, None]}
     """
     if isinstance(content, str):
@@ -50,7 +50,7 @@ def printable_texts(content: Any) -> Any:
 def shorten(text: str, limit: int = SHORT) -> str:
     """Cut a long text and add an ellipsis.
 
-    >>> cut("acquaintance", 8)
+    >>> shorten("acquaintance", 8)
     'acquain…'
     """
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
@@ -78,9 +78,9 @@ def is_near_limit(value: float) -> bool:
 def interval_text(estimate: Estimate | None, unit: str = "share") -> str:
     r"""Format the bounds of an interval; empty if there is none.
 
-    >>> between({"low": 0.81, "high": 0.868}), between({"low": 0.004, "high": 0.868})
+    >>> interval_text({"low": 0.81, "high": 0.868}), interval_text({"low": 0.004, "high": 0.868})
     ('81\xa0to\xa087\xa0%', '0.4\xa0to\xa086.8\xa0%')
-    >>> between({"low": 7.26, "high": 7.649}, "bits")
+    >>> interval_text({"low": 7.26, "high": 7.649}, "bits")
     '7.3\xa0to\xa07.6'
     """
     low, high = (None, None) if estimate is None else (estimate["low"], estimate["high"])

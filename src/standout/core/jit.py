@@ -108,8 +108,8 @@ class _KernelCache(FunctionCache):
 
 def _interpreted(function: F) -> F:
     @wraps(function)
-    def run(*args: Any) -> Any:
+    def run(*args: Any, **options: Any) -> Any:
         with np.errstate(over="ignore"):
-            return function(*args)
+            return function(*args, **options)
 
     return cast(F, run)

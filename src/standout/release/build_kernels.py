@@ -1,7 +1,7 @@
-"""Entries in row order → entries grouped by record and by item: counting and scattering, compiled.
+"""Compiled loops that group entries by record and by item, by counting and scattering.
 
 A block is an n × 4 array of uint32, one row per entry: record code, item code, value code and
-time + 2**31. NONE as value and 0 as time mean that it is missing.
+time + 2**31. The value NONE and the time 0 mean missing.
 """
 
 import numpy as np
@@ -28,33 +28,35 @@ FIRST, MAX = 1, 2
 
 
 @kernel
-def count(block: Array, per_record: Array, per_item: Array, seen: Array) -> None:
-    """Counts a block's entries by record and by item.
-
-    seen = [lowest time, highest time], updated.
-    """
+def count(block: Array, per_record: Array, per_item: Array, time_bounds: Array) -> None:
+    """Count a block's entries by record and by item; update time_bounds = [lowest time, highest time]."""
     for i in range(len(block)):
         per_record[block[i, 0]] += 1
         per_item[block[i, 1]] += 1
         time = np.int64(block[i, 3])
         if time == 0:
             continue
-        if time < seen[0]:
-            seen[0] = time
-        if time > seen[1]:
-            seen[1] = time
+        if time < time_bounds[0]:
+            time_bounds[0] = time
+        if time > time_bounds[1]:
+            time_bounds[1] = time
 
 
 @kernel
 def partition(
-    block: Array, record_rank: Array, item_rank: Array, level: Array, clock: Array, shift: Int,
-    cursor: Array, out: Array,
-) -> None:  # fmt: skip
-    """Puts a block's entries into bundles of records, with final codes: out[p] = (record, item, value, time).
+    block: Array,
+    record_rank: Array,
+    item_rank: Array,
+    level: Array,
+    clock: Array,
+    shift: Int,
+    cursor: Array,
+    out: Array,
+) -> None:
+    """Put a block's entries into bundles of records, with final codes: out[p] = (record, item, value, time).
 
-    Bundle r >> shift holds record r. A few hundred places to write to stay in the cache; as many as there are
-    records would not: a scatter of 100 million entries straight into their records took 13 s.
-    clock = [lowest time, span].
+    Bundle r >> shift holds record r; clock = [lowest time, span]. A few hundred write positions stay in the
+    cache, one per record would not: scattering 100 million entries directly into records took 13 s.
     """
     origin, span = clock[0], clock[1]
     for i in range(len(block)):
@@ -70,7 +72,7 @@ def partition(
 
 @kernel
 def scatter(bundle: Array, base: Int, cursor: Array, rows: Array) -> None:
-    """Puts a bundle's entries into their records, row order kept: rows[p - base] = (item, value, time)."""
+    """Put a bundle's entries into their records, in row order: rows[p - base] = (item, value, time)."""
     for i in range(len(bundle)):
         record = bundle[i, 0]
         p = cursor[record]
@@ -82,27 +84,34 @@ def scatter(bundle: Array, base: Int, cursor: Array, rows: Array) -> None:
 
 @kernel
 def settle(
-    start: Array, rows: Array, low: Int, high: Int, policy: Int, missing: Array,
-    other: Array, value: Array, time: Array, settled: Array,
-) -> Int:  # fmt: skip
-    """Sorts records low … high - 1 by item and keeps one entry of each repeat; returns how many went.
+    start: Array,
+    rows: Array,
+    low: Int,
+    high: Int,
+    policy: Int,
+    missing: Array,
+    item: Array,
+    value: Array,
+    time: Array,
+    new_start: Array,
+) -> Int:
+    """Sort records low … high - 1 by item and keep one entry of each repeat; return how many were dropped.
 
-    rows = the entries of these records. Writes behind its own reading: settled[r] says where record r now
-    starts, settled[high] where the last one ends.
-    missing = [value code, time code] of an entry without one.
+    rows = the entries of these records; missing = [value code, time code] of an entry without one.
+    Record r now begins at new_start[r], and the last one ends at new_start[high].
     """
     repeats = 0
-    w = settled[low]
+    w = new_start[low]
     order = np.empty(0, np.int64)
     for record in range(low, high):
-        settled[record] = w
+        new_start[record] = w
         begin, n = start[record] - start[low], start[record + 1] - start[record]
         ascending = True
         for i in range(begin + 1, begin + n):
             if rows[i, 0] <= rows[i - 1, 0]:
                 ascending = False
                 break
-        if not ascending:  # a merge sort keeps equal items in row order, and has no bad cases
+        if not ascending:  # merge sort is stable and has no bad cases
             order = np.argsort(rows[begin : begin + n, 0], kind="mergesort")
         i = 0
         while i < n:
@@ -114,23 +123,23 @@ def settle(
                 i += 1
                 if _supersedes(rows, rival, best, policy, missing):
                     best = rival
-            other[w] = rows[best, 0]
+            item[w] = rows[best, 0]
             if len(value):
                 value[w] = rows[best, 1]
             if len(time):
                 time[w] = rows[best, 2]
             w += 1
-    settled[high] = w
+    new_start[high] = w
     return repeats
 
 
 @kernel
 def _supersedes(rows: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
-    """Whether a later row of the same (record, item) takes the place of the one kept so far."""
+    """Whether a later row of the same (record, item) replaces the current one."""
     no_value, no_time = missing[0], missing[1]
     old_time, new_time = np.int64(rows[best, 2]), np.int64(rows[rival, 2])
     if policy == FIRST:
-        return new_time < old_time  # `missing` is the highest code: any known time comes before it
+        return new_time < old_time  # missing is the highest code: any known time is earlier
     if old_time == no_time:
         old_time = np.int64(-1)
     if new_time == no_time:
@@ -148,14 +157,24 @@ def _supersedes(rows: Array, rival: Int, best: Int, policy: Int, missing: Array)
 
 @kernel
 def pack(
-    start: Array, items: Array, value: Array, time: Array, low: Int, high: Int, layout: Array,
-    first: Array, cursor: Array, word: Array, touched: Array, end: Array,
-) -> Int:  # fmt: skip
-    """Scatters the block of records low … high - 1 into the items' words; returns how many items it has.
+    start: Array,
+    items: Array,
+    value: Array,
+    time: Array,
+    low: Int,
+    high: Int,
+    layout: Array,
+    first: Array,
+    cursor: Array,
+    word: Array,
+    touched: Array,
+    end: Array,
+) -> Int:
+    """Scatter the block of records low … high - 1 into the items' words; return its number of items.
 
-    touched[k], end[k] = the k-th of them, and where its words now end, counted from first[touched[k]].
-    cursor[i] = [where the next word of item i goes, where its last run ended]: equal until the block's first.
-    layout = [time bits, time and value bits, span, what an entry without a time adds to its kind].
+    touched[k], end[k] = the k-th of these items, and the end of its words, relative to first[touched[k]].
+    cursor[i] = [position of the next word of item i, end of its last run]; equal before its first word here.
+    layout = [time bits, time and value bits, span, addition to the kind of an entry without a time].
     """
     time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
     n = 0
@@ -185,7 +204,7 @@ def pack(
 def place_runs(
     items: Array, end: Array, number: Int, cursor: Array, out_block: Array, out_end: Array
 ) -> None:
-    """Puts a block's runs behind those that their items have; blocks arrive in ascending order."""
+    """Append a block's runs to those of their items; blocks arrive in ascending order."""
     for k in range(len(items)):
         p = cursor[items[k]]
         cursor[items[k]] = p + 1
@@ -195,7 +214,7 @@ def place_runs(
 
 @kernel
 def count_outside(start: Array, items: Array, rank: Array, tops: Array, out: Array) -> None:
-    """out[t, r] = how many items of record r are not among the tops[t] most popular."""
+    """Set out[t, r] to the number of items of record r outside the tops[t] most popular."""
     for record in range(len(start) - 1):
         for i in range(start[record], start[record + 1]):
             for t in range(len(tops)):
@@ -204,14 +223,14 @@ def count_outside(start: Array, items: Array, rank: Array, tops: Array, out: Arr
 
 @kernel
 def tally(codes: Array, counts: Array) -> None:
-    """counts[c] += how often code c occurs."""
+    """Add to counts[c] how often code c occurs."""
     for i in range(len(codes)):
         counts[codes[i]] += 1
 
 
 @kernel
 def bounds(codes: Array, missing: Int) -> tuple[Int, Int]:
-    """The lowest and the highest code that is not `missing`; (0, -1) if there is none."""
+    """Lowest and highest code other than `missing`; (0, -1) if there is none."""
     low, high = np.int64(missing), np.int64(-1)
     for i in range(len(codes)):
         code = np.int64(codes[i])
@@ -226,7 +245,7 @@ def bounds(codes: Array, missing: Int) -> tuple[Int, Int]:
 
 @kernel
 def copy_texts(offsets: Array, data: Array, order: Array, out: Array) -> None:
-    """Writes the texts one after another in this order."""
+    """Write the texts one after another in the given order."""
     at = 0
     for i in range(len(order)):
         for k in range(offsets[order[i]], offsets[order[i] + 1]):

@@ -15,10 +15,10 @@ EPOCH = datetime(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What the time codes of a release mean.
+    """Meaning of the time codes of a release.
 
-    Code c stands for `origin + c` units since 1970-01-01 00:00 on the wall clock of `zone`; codes run
-    from 0 to span - 1, and the code `span` means that the entry has no time.
+    Code c means `origin + c` units since 1970-01-01 00:00 on the wall clock of `zone`. Codes run
+    from 0 to span - 1; the code `span` means that the entry has no time.
 
     >>> Clock("day", origin=12_000, span=10).decode(3)
     datetime.date(2002, 11, 12)
@@ -31,10 +31,10 @@ class Clock:
 
     def __post_init__(self) -> None:
         if self.unit not in SECONDS:
-            raise ParameterError(f"time unit must be day, hour or minute, got {self.unit!r}")
+            raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
 
     def encode(self, moment: date) -> int:
-        """The code of a date or datetime on the wall clock: before 0 or from `span` on if it lies outside.
+        """Code of a date or datetime on the wall clock; below 0 or at least `span` if it is out of range.
 
         >>> Clock("hour", origin=0, span=10).encode(datetime(1970, 1, 2, 3, 45))
         27
@@ -43,10 +43,10 @@ class Clock:
         return int((wall - EPOCH) // timedelta(seconds=SECONDS[self.unit])) - self.origin
 
     def decode(self, code: int) -> date | None:
-        """The date (for hours and minutes: the datetime) of a code; None where the time is missing."""
+        """Date of a code (datetime if the unit is hour or minute), or None if the time is missing."""
         return None if code >= self.span else self.moment(code)
 
     def moment(self, code: int) -> date:
-        """The date or datetime of any code, also outside the release's own range."""
+        """Date or datetime of any code, also outside the range of the release."""
         moment = EPOCH + timedelta(seconds=(self.origin + int(code)) * SECONDS[self.unit])
         return moment.date() if self.unit == "day" else moment

@@ -1,4 +1,4 @@
-"""What a release looks like: the table of the paper's appendix, and the spread of its sizes."""
+"""Summary of a release: sizes, quantiles, and the table of the paper's appendix."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.release import build_kernels as kernels
 from standout.release.build import count_codes
+from standout.release.build_kernels import count_outside
 from standout.release.model import Release
 
 __all__ = ["Description", "describe"]
@@ -22,10 +22,33 @@ LEAST_ENTRIES = 10
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Sizes, shares and quantiles of a release; counts and rates only.
+    """Sizes, shares and quantiles of a release: counts and rates only.
 
-    outside_top[k][j] is the share of records with at least j items outside the k most popular;
-    k is left out where the release has no more than k items. value_shares gives the most frequent values.
+    Attributes
+    ----------
+    fingerprint : str
+        Hash of the content.
+    records, items, entries : int
+        Sizes.
+    density : float
+        Share of all record × item cells that have an entry.
+    time_range : tuple of str, or None
+        First and last time.
+    time_unit, zone : str or None
+        Unit and time zone of the times.
+    values : int
+        Number of distinct values.
+    value_shares : dict
+        Shares of the most frequent values.
+    without_value, without_time : int
+        Numbers of entries without a value or a time.
+    lengths, supports : dict
+        Mean and quantiles of the number of items per record and of records per item.
+    outside_top : dict
+        outside_top[k][j] is the share of records with at least j items outside the k most popular items; only
+        for k below the number of items [the paper's appendix].
+    provenance : dict
+        How the source was read.
     """
 
     fingerprint: str
@@ -46,43 +69,61 @@ class Description:
     provenance: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary for JSON."""
         return asdict(self)
 
 
 def describe(release: Release) -> Description:
-    """The description of a release.
+    """Describe a release: sizes, density, quantiles, and the table of the paper's appendix.
 
+    Parameters
+    ----------
+    release : Release
+        The release to describe.
+
+    Returns
+    -------
+    Description
+        Counts and rates; no record is shown.
+
+    Raises
+    ------
+    StoreError
+        If the release comes from an index that is damaged.
+
+    Examples
+    --------
     >>> import standout as so
-    >>> told = so.describe(so.synthesize(records=500, items=300, entries=9_000, seed=1))
-    >>> told.lengths["50%"], told.outside_top[100][1]
+    >>> description = so.describe(so.synthesize(records=500, items=300, entries=9_000, seed=1))
+    >>> description.lengths["50%"], description.outside_top[100][1]
     (8.0, 0.522)
     """
-    ends, clock = release.check().time_range, release.clock
+    times, clock = release.check().time_range, release.clock
     return Description(
-        release.fingerprint,
-        release.n_records,
-        release.n_items,
-        release.n_entries,
-        release.n_entries / (release.n_records * release.n_items),
-        None if ends is None else (ends[0].isoformat(), ends[1].isoformat()),
-        None if clock is None else clock.unit,
-        None if clock is None else clock.zone,
-        0 if release.levels is None else len(release.levels),
-        _value_shares(release),
-        release.provenance.without_value,
-        release.provenance.without_time,
-        _quantiles(release.lengths),
-        _quantiles(release.support),
-        outside_top(release),
-        release.provenance.to_dict(),
+        fingerprint=release.fingerprint,
+        records=release.n_records,
+        items=release.n_items,
+        entries=release.n_entries,
+        density=release.n_entries / (release.n_records * release.n_items),
+        time_range=None if times is None else (times[0].isoformat(), times[1].isoformat()),
+        time_unit=None if clock is None else clock.unit,
+        zone=None if clock is None else clock.zone,
+        values=release.n_levels,
+        value_shares=_value_shares(release),
+        without_value=release.provenance.without_value,
+        without_time=release.provenance.without_time,
+        lengths=_quantiles(release.lengths),
+        supports=_quantiles(release.support),
+        outside_top=outside_top(release),
+        provenance=release.provenance.to_dict(),
     )
 
 
 def outside_top(release: Release) -> dict[int, dict[int, float]]:
-    """Shares of records with ≥ 1, 5, 10 items outside the top 100, 500, 1000  [the paper's appendix]."""
+    """Share of records with at least 1, 5, 10 items outside the top 100, 500, 1000 [the paper's appendix]."""
     tops = [top for top in TOPS if top < release.n_items]
     counts = np.zeros((len(tops), release.n_records), np.int64)
-    kernels.count_outside(
+    count_outside(
         release.by_record.start, release.by_record.item, release.rank, np.array(tops, np.int64), counts
     )
     return {
@@ -92,26 +133,26 @@ def outside_top(release: Release) -> dict[int, dict[int, float]]:
 
 def _quantiles(numbers: NDArray[np.int64]) -> dict[str, float]:
     values = np.quantile(numbers, QUANTILES)
-    told = {f"{100 * q:g}%": float(value) for q, value in zip(QUANTILES, values, strict=True)}
-    return {"mean": float(numbers.mean()), **told}
+    quantiles = {f"{100 * q:g}%": float(value) for q, value in zip(QUANTILES, values, strict=True)}
+    return {"mean": float(numbers.mean()), **quantiles}
 
 
 def _value_shares(release: Release) -> dict[str, float]:
-    """The shares of the most frequent values among the entries that have one, in the order of the levels.
+    """Shares of the most frequent values among the entries with a value, in the order of the levels.
 
-    A text that only a few entries have may be what one person wrote: it is not shown.
+    Rare texts are not shown: one person may have written them.
     """
     if release.levels is None or release.by_record.value is None:
         return {}
     counts = count_codes(release.by_record.value, len(release.levels) + 1)[:-1]
-    most = np.sort(np.argsort(-counts, kind="stable")[:MOST_SHARES])
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:MOST_SHARES])
     if isinstance(release.levels, tuple):
-        most = most[counts[most] >= LEAST_ENTRIES]
-    return {_label(release.levels[i]): float(counts[i] / counts.sum()) for i in most}
+        frequent = frequent[counts[frequent] >= LEAST_ENTRIES]
+    return {_label(release.levels[i]): float(counts[i] / counts.sum()) for i in frequent}
 
 
 def _label(level: float | str) -> str:
-    """A level as one would write it: no two levels are written alike."""
+    """Text of a level; two levels never have the same text."""
     if isinstance(level, str):
         return level
     return f"{level:.0f}" if level.is_integer() and abs(level) < MOST_DIGITS else repr(float(level))

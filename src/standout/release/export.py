@@ -1,4 +1,4 @@
-"""A release as a table: a Polars frame, a CSV or a Parquet file."""
+"""Export a release as a table: a Polars frame, a CSV file or a Parquet file."""
 
 import os
 from collections.abc import Iterator
@@ -22,39 +22,39 @@ PIECE = 1 << 21
 
 
 def to_frame(release: Release, low: int = 0, high: int | None = None) -> pl.DataFrame:
-    """The entries of records low … high - 1 (all of them unless said otherwise)."""
+    """Return the entries of records low … high - 1 as a frame; default: all records."""
     high = release.n_records if high is None else high
-    side = release.check().by_record
-    here = slice(int(side.start[low]), int(side.start[high]))
+    entries = release.check().by_record
+    positions = slice(int(entries.start[low]), int(entries.start[high]))
     codes = np.repeat(np.arange(low, high), release.lengths[low:high])
     columns = {
         "record": _texts(release.records, codes),
-        "item": _texts(release.items, side.item[here]),
+        "item": _texts(release.items, entries.item[positions]),
     }
-    if release.levels is not None and side.value is not None:
-        columns["value"] = _values(release.levels, side.value[here])
-    if release.clock is not None and side.time is not None:
-        columns["time"] = _times(release.clock, side.time[here])
+    if release.levels is not None and entries.value is not None:
+        columns["value"] = _values(release.levels, entries.value[positions])
+    if release.clock is not None and entries.time is not None:
+        columns["time"] = _times(release.clock, entries.time[positions])
     return pl.DataFrame(columns)
 
 
 def write_table(release: Release, path: Path, progress: Progress = no_progress) -> None:
-    """Writes a .csv or .parquet file that only its owner can read; it appears when it is whole."""
+    """Write a .csv or .parquet file that only its owner can read; it appears when it is complete."""
     if path.suffix not in (".csv", ".parquet"):
-        raise ParameterError(f"{path}: a name that ends in .csv or .parquet is needed")
-    building = path.with_name(f".{path.name}.building")
+        raise ParameterError(f"{path}: the file name must end in .csv or .parquet")
+    temporary = path.with_name(f".{path.name}.building")
     try:
-        building.unlink(missing_ok=True)  # of a writer that was killed
-        with open_private(building) as made, os.fdopen(os.dup(made), "wb") as file:
+        temporary.unlink(missing_ok=True)  # left by a process that was killed
+        with open_private(temporary) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
             if path.suffix == ".csv":
                 _write_csv(release, file, progress)
             else:
                 to_frame(release).write_parquet(file)
-        building.replace(path)
+        temporary.replace(path)
     except OSError as error:
         raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        building.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _write_csv(release: Release, file: IO[bytes], progress: Progress) -> None:
@@ -64,7 +64,7 @@ def _write_csv(release: Release, file: IO[bytes], progress: Progress) -> None:
 
 
 def _pieces(release: Release) -> Iterator[tuple[int, int]]:
-    """Ranges of records with about PIECE entries each."""
+    """Yield ranges of records with about PIECE entries each."""
     low = 0
     while low < release.n_records:
         goal = release.by_record.start[low] + PIECE
@@ -74,19 +74,19 @@ def _pieces(release: Release) -> Iterator[tuple[int, int]]:
 
 
 def _texts(labels: Labels, codes: NDArray[Any]) -> pl.Series:
-    used, place = np.unique(codes, return_inverse=True)
-    return pl.Series([labels[i] for i in used], dtype=pl.String).gather(place)
+    used, position = np.unique(codes, return_inverse=True)
+    return pl.Series([labels[i] for i in used], dtype=pl.String).gather(position)
 
 
 def _values(levels: Levels, codes: Codes) -> pl.Series:
-    known = pl.Series([*levels, None], dtype=pl.String if isinstance(levels, tuple) else pl.Float64)
-    return known.gather(codes.astype(np.uint32))
+    values = pl.Series([*levels, None], dtype=pl.String if isinstance(levels, tuple) else pl.Float64)
+    return values.gather(codes.astype(np.uint32))
 
 
 def _times(clock: Clock, codes: Codes) -> pl.Series:
     units = codes.astype(np.int64) + clock.origin
     if clock.unit == "day":
-        known = pl.Series(units.astype(np.int32)).cast(pl.Date)
+        times = pl.Series(units.astype(np.int32)).cast(pl.Date)
     else:
-        known = pl.Series(units * SECONDS[clock.unit] * 1000).cast(pl.Datetime("ms"))
-    return known.set(pl.Series(codes == clock.span), None)
+        times = pl.Series(units * SECONDS[clock.unit] * 1000).cast(pl.Datetime("ms"))
+    return times.set(pl.Series(codes == clock.span), None)

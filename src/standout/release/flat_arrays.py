@@ -1,4 +1,4 @@
-"""A release as named flat arrays: what the index stores and what the fingerprint is taken over."""
+"""A release as named flat arrays, as the index stores them and the fingerprint hashes them."""
 
 import hashlib
 import json
@@ -25,14 +25,23 @@ __all__ = [
 Columns = dict[str, NDArray[Any]]
 
 CONTENT = (
-    "record-ids", "record-id-offsets", "item-ids", "item-id-offsets", "levels", "level-texts",
-    "level-offsets", "by-record-start", "by-record-item", "by-record-value", "by-record-time",
-)  # fmt: skip
-"""The columns that hold the content; all others follow from them, or are titles."""
+    "record-ids",
+    "record-id-offsets",
+    "item-ids",
+    "item-id-offsets",
+    "levels",
+    "level-texts",
+    "level-offsets",
+    "by-record-start",
+    "by-record-item",
+    "by-record-value",
+    "by-record-time",
+)
+"""Columns that hold the content; the others follow from them or are titles."""
 
 
 def release_columns(release: Release) -> Columns:
-    """Every array of a release by its name, in little-endian order."""
+    """Return every array of a release by its name, in little-endian byte order."""
     named: dict[str, NDArray[Any] | None] = {
         "record-ids": release.records.data,
         "record-id-offsets": release.records.offsets,
@@ -51,11 +60,11 @@ def release_columns(release: Release) -> Columns:
     }
     if release.titles is not None:
         named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
-    return {name: _little(array) for name, array in named.items() if array is not None}
+    return {name: _little_endian(array) for name, array in named.items() if array is not None}
 
 
 def release_fields(stored: Columns, value_bits: int, time_bits: int) -> dict[str, Any]:
-    """The arrays' part of a release's fields; the bits are those of the words by item."""
+    """Return the fields of a release that are arrays; the bits are those of the words by item."""
     levels: Levels | None = stored.get("levels")
     if "level-texts" in stored:
         levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
@@ -84,17 +93,17 @@ def release_fields(stored: Columns, value_bits: int, time_bits: int) -> dict[str
 
 
 def array_digest(array: NDArray[Any]) -> str:
-    """SHA-256 of an array's bytes, as sha256sum would give it for the file."""
+    """SHA-256 of an array's bytes, the same as sha256sum prints for its file."""
     return hashlib.sha256(array_bytes(array)).hexdigest()
 
 
 def array_bytes(array: NDArray[Any]) -> memoryview:
-    """An array's bytes, without a copy."""
+    """Bytes of an array, without a copy."""
     return np.ascontiguousarray(array).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def fingerprint(release: Release) -> str:
-    """The name of a release's content, whatever the order of its rows; titles do not count."""
+    """Hash of a release's content, whatever the order of its rows; titles do not count."""
     return fingerprint_from_digests(
         {name: array_digest(array) for name, array in release_columns(release).items() if name in CONTENT},
         release.clock,
@@ -102,10 +111,10 @@ def fingerprint(release: Release) -> str:
 
 
 def fingerprint_from_digests(digests: dict[str, str], clock: Clock | None) -> str:
-    """The same, from the digests of the columns: their form is canonical, so equal content is equal bytes."""
+    """Hash the digests of the columns; columns are canonical, so equal content has equal bytes."""
     content = {name: digests[name] for name in CONTENT if name in digests}
-    moment = None if clock is None else [clock.unit, clock.origin, clock.span]
-    text = json.dumps(["standout release 1", content, moment], sort_keys=True)
+    times = None if clock is None else [clock.unit, clock.origin, clock.span]
+    text = json.dumps(["standout release 1", content, times], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -116,5 +125,5 @@ def _level_columns(levels: Levels | None) -> dict[str, NDArray[Any] | None]:
     return {"levels": levels}
 
 
-def _little(array: NDArray[Any]) -> NDArray[Any]:
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("<"), copy=False)

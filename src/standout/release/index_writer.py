@@ -1,8 +1,8 @@
-"""Writing an index: out of sight until it is whole, put in place with one rename.
+"""Write an index: build it in a hidden folder and rename the folder when it is complete.
 
-It is built in `.NAME.building` beside its target NAME. That folder is locked, so that two builds cannot
-mix, and the lock goes with the process that holds it: a killed build leaves the old index (or none) and a
-folder that the next build clears away.
+The hidden folder is `.NAME.building`, next to the target NAME. It is locked, so that two builds cannot mix.
+The lock ends with its process: a killed build leaves the old index (or none) and a folder that the next
+build removes.
 """
 
 import errno
@@ -33,7 +33,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def is_index(path: Path) -> bool:
-    """Whether a path is a folder with a manifest of ours in it, whole or not."""
+    """Whether a path is a folder with a Standout manifest, damaged or not."""
     try:
         with (path / MANIFEST).open("rb") as file:
             return f'"{FORMAT}"'.encode() in file.read()
@@ -50,26 +50,26 @@ class IndexWriter:
     lock: int
 
     def write(self, release: Release, progress: Progress = no_progress) -> None:
-        """Writes the columns and the manifest, and puts the index in place."""
-        named = release_columns(release)
-        total = sum(array.nbytes for array in named.values())
-        self._reserve(named, total)
-        done, told = 0, {}
-        for name, array in named.items():
-            told[name] = _write_column(self.folder, name, array, done, total, progress)
+        """Write the columns and the manifest, then move the index to its target."""
+        arrays = release_columns(release)
+        total = sum(array.nbytes for array in arrays.values())
+        self._reserve(arrays, total)
+        done, columns = 0, {}
+        for name, array in arrays.items():
+            columns[name] = _write_column(self.folder, name, array, done, total, progress)
             done += array.nbytes
-        digests = {name: column.sha256 for name, column in told.items()}
-        manifest = Manifest.of(release, told, fingerprint_from_digests(digests, release.clock))
+        digests = {name: column.sha256 for name, column in columns.items()}
+        manifest = Manifest.of(release, columns, fingerprint_from_digests(digests, release.clock))
         with open_private(self.folder / MANIFEST) as file:
             _write_all(file, memoryview(manifest.to_json()))
             os.fsync(file)
         _sync(self.folder)
         self._publish()
 
-    def _reserve(self, named: dict[str, NDArray[Any]], total: int) -> None:
-        """Takes the space before anything is written."""
+    def _reserve(self, arrays: dict[str, NDArray[Any]], total: int) -> None:
+        """Reserve the disk space before anything is written."""
         try:
-            for name, array in named.items():
+            for name, array in arrays.items():
                 with open_private(self.folder / f"{name}.bin") as file:
                     if array.nbytes and hasattr(os, "posix_fallocate"):
                         os.posix_fallocate(file, 0, array.nbytes)
@@ -77,11 +77,11 @@ class IndexWriter:
             raise _write_error(error, self.target, total) from error
 
     def _publish(self) -> None:
-        """One rename; if an old index is there the two change places, and the old one is removed.
+        """Rename the folder to its target; exchange it with an old index and remove that.
 
-        The old one is locked first: from then on it stands where the next build would begin.
+        The old index is locked first, because after the exchange it is where the next build would begin.
         """
-        _check_target(self.target)  # once more: it may have come meanwhile
+        _check_target(self.target)  # again: it may have appeared in the meantime
         if not self.target.exists():
             self.folder.rename(self.target)
             fcntl.flock(self.lock, fcntl.LOCK_UN)
@@ -99,13 +99,13 @@ class IndexWriter:
 
 @contextmanager
 def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
-    """A place to build an index in; checked and locked before the long work starts, cleared if it fails."""
-    target = _named(path)
+    """Yield a writer; the target is checked and locked before the long work, and cleaned up if it fails."""
+    target = _absolute(path)
     folder = target.with_name(f".{target.name}.building")
     try:
         _recover(target)
         _check_target(target)
-        lock = _locked(folder, target)
+        lock = _lock_empty(folder, target)
     except OSError as error:
         raise _write_error(error, target, None) from error
     try:
@@ -118,60 +118,65 @@ def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
         os.close(lock)
 
 
-def _named(path: str | Path) -> Path:
+def _absolute(path: str | Path) -> Path:
     target = Path(path).absolute()
     if not target.name or "\0" in str(target):
-        raise StoreError(f"{target!s:.100} cannot be the name of an index")
+        raise StoreError(f"{target!s:.100} is not a valid name for an index: choose another path")
     return target
 
 
 def _recover(target: Path) -> None:
-    """Mends what a build killed in the middle of an exchange left behind; one that lives has it locked."""
-    old = backup_path(target)
-    if old.is_symlink() or not is_index(old):
+    """Repair what a build left that was killed in the middle of an exchange, unless a build is running."""
+    backup = backup_path(target)
+    if backup.is_symlink() or not is_index(backup):
         return
-    lock = _flocked(old, target)
+    lock = _lock(backup, target)
     try:
-        shutil.rmtree(old) if target.exists() else old.rename(target)
+        shutil.rmtree(backup) if target.exists() else backup.rename(target)
     finally:
         os.close(lock)
 
 
 def _check_target(target: Path) -> None:
     if not target.parent.is_dir():
-        raise StoreError(f"{target.parent} is not a folder")
+        raise StoreError(f"{target.parent} is not a folder: create it, or choose another path")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise StoreError(f"{target} exists and is not a folder: name another place")
+        raise StoreError(f"{target} exists and is not a folder: choose another path")
     if target.is_dir() and any(target.iterdir()) and not is_index(target):
-        raise StoreError(f"{target} exists and is not an index: it will not be overwritten")
+        raise StoreError(
+            f"{target} exists and is not an index: it will not be overwritten; choose another path"
+        )
 
 
-def _locked(folder: Path, target: Path) -> int:
-    """The folder, made, locked and empty."""
+def _lock_empty(folder: Path, target: Path) -> int:
+    """Create, lock and empty the folder; return the lock."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
         try:
-            lock = _flocked(folder, target)
+            lock = _lock(folder, target)
         except FileNotFoundError:
-            continue  # another build has just moved it into place
+            continue  # another build has just renamed it
         if _same_folder(lock, folder):
             break
         os.close(lock)
     os.fchmod(lock, 0o700)
-    for left in folder.iterdir():  # of a build that was killed
-        shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+    for leftover in folder.iterdir():  # of a build that was killed
+        if leftover.is_dir() and not leftover.is_symlink():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink()
     return lock
 
 
-def _flocked(folder: Path, target: Path) -> int:
-    """A lock on the folder itself, whatever it is called later; it ends with the process."""
+def _lock(folder: Path, target: Path) -> int:
+    """Lock the folder itself, not its name; the lock ends with the process."""
     lock = os.open(folder, FOLDER | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(lock)
         raise BuildRunning(
-            f"another build of {target} is running: wait for it, or name another place"
+            f"another process is building {target}: wait until it has finished, or choose another path"
         ) from error
     return lock
 
@@ -188,11 +193,11 @@ def _write_column(
 ) -> Column:
     checksum, content = hashlib.sha256(), array_bytes(array)
     with open_private(folder / f"{name}.bin") as file:
-        for at in range(0, len(content), PIECE):
-            piece = content[at : at + PIECE]
+        for position in range(0, len(content), PIECE):
+            piece = content[position : position + PIECE]
             checksum.update(piece)
             _write_all(file, piece)
-            progress("writing", done + at, total)
+            progress("writing", done + position, total)
         os.fsync(file)
     return Column(f"{name}.bin", array.dtype.name, len(array), array.nbytes, checksum.hexdigest())
 
@@ -212,6 +217,8 @@ def _sync(folder: Path) -> None:
 
 def _write_error(error: OSError, target: Path, size: int | None) -> StoreError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        needs = "" if size is None else f": the index needs {size / 1e6:,.1f} MB"
-        return StoreError(f"there is not enough space at {target.parent}{needs}")
+        needed = "" if size is None else f"the index needs {size / 1e6:,.1f} MB; "
+        return StoreError(
+            f"not enough disk space in {target.parent}: {needed}free some, or choose another path"
+        )
     return StoreError(f"{target} cannot be written: {error.strerror or error}")

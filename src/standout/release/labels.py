@@ -1,4 +1,4 @@
-"""Ids and titles: many short texts in two flat arrays, which can be mapped from disk."""
+"""Ids and titles: many short texts in two flat arrays that can be mapped from disk."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Offsets = NDArray[np.int64]
 
 
 def shortlex(text: bytes) -> tuple[int, bytes]:
-    """The order of ids: shorter first, then by their bytes, so that 9 comes before 10."""
+    """Sort key of ids: by length, then by bytes, so that 9 comes before 10."""
     return len(text), text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """A sequence of texts. Ids stand in shortlex order, and `find` relies on it.
+    """A sequence of texts; `find` needs them in shortlex order, which ids are in.
 
     >>> ids = Labels.of(["7", "42", "007"])
     >>> list(ids), ids.find("007"), ids.find("8")
@@ -35,6 +35,7 @@ class Labels:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Labels":
+        """Make labels from Python strings."""
         encoded = [text.encode() for text in texts]
         return cls(offsets([len(text) for text in encoded]), np.frombuffer(b"".join(encoded), np.uint8))
 
@@ -45,22 +46,23 @@ class Labels:
         return self.raw(int(index)).decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
-        data, ends = self.data.tobytes(), self.offsets.tolist()  # several times faster than one by one
+        data, ends = self.data.tobytes(), self.offsets.tolist()  # several times faster than slicing the array
         return (data[start:end].decode("utf-8", "replace") for start, end in pairwise(ends))
 
     def raw(self, index: int) -> bytes:
+        """Return one text as UTF-8 bytes."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def find(self, text: str) -> int | None:
-        """Where an id stands, or None: a binary search, so a mapped index loads only what it touches."""
-        wanted = shortlex(text.encode("utf-8", "surrogatepass"))
+        """Position of an id, or None; a binary search, so that few pages of a mapped index are loaded."""
+        target = shortlex(text.encode("utf-8", "surrogatepass"))
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if shortlex(self.raw(middle)) < wanted:
+            if shortlex(self.raw(middle)) < target:
                 low = middle + 1
             else:
                 high = middle
-        return low if low < len(self) and shortlex(self.raw(low)) == wanted else None
+        return low if low < len(self) and shortlex(self.raw(low)) == target else None

@@ -1,4 +1,4 @@
-"""The manifest of an index: what is in it, how it was read, and the checksum of every file."""
+"""The manifest of an index: its content, how the source was read, and the checksum of every file."""
 
 import hashlib
 import json
@@ -20,17 +20,26 @@ __all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Words"]
 FORMAT = "standout index"
 VERSION = 2
 MANIFEST = "manifest.json"
-FIXED = {
-    "record-ids": "uint8", "record-id-offsets": "int64", "item-ids": "uint8", "item-id-offsets": "int64",
-    "titles": "uint8", "title-offsets": "int64", "levels": "float64", "level-texts": "uint8",
-    "level-offsets": "int64", "by-record-start": "int64", "by-item-start": "int64", "by-item-run": "int64",
+FIXED_TYPES = {
+    "record-ids": "uint8",
+    "record-id-offsets": "int64",
+    "item-ids": "uint8",
+    "item-id-offsets": "int64",
+    "titles": "uint8",
+    "title-offsets": "int64",
+    "levels": "float64",
+    "level-texts": "uint8",
+    "level-offsets": "int64",
+    "by-record-start": "int64",
+    "by-item-start": "int64",
+    "by-item-run": "int64",
     "by-item-end": "uint32",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's file: the type of its numbers, how many they are, and their SHA-256."""
+    """The file of a column: the type, number and SHA-256 of its elements."""
 
     file: str
     type: str
@@ -41,7 +50,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How many bits of a word by item hold the kind, and how many the time."""
+    """Numbers of bits that hold the kind and the time in a word by item."""
 
     value_bits: int
     time_bits: int
@@ -49,7 +58,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index holds."""
+    """Content of an index."""
 
     fingerprint: str
     records: int
@@ -62,58 +71,62 @@ class Manifest:
 
     @classmethod
     def of(cls, release: Release, columns: dict[str, Column], fingerprint: str) -> "Manifest":
+        """Make the manifest of a release."""
         sizes = release.n_records, release.n_items, release.n_entries
         words = Words(release.by_item.value_bits, release.by_item.time_bits)
         return cls(fingerprint, *sizes, release.clock, words, release.provenance, columns)
 
     def to_json(self) -> bytes:
-        told = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}", **asdict(self)}
-        told["checksum"] = _checksum(told)
-        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+        """Return the content of the manifest file."""
+        header = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
+        content = {**header, **asdict(self)}
+        content["checksum"] = _checksum(content)
+        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
     @classmethod
-    def from_json(cls, content: bytes, path: Path) -> "Manifest":
-        """The manifest in a file, or an error that says why it cannot be used."""
+    def from_json(cls, data: bytes, path: Path) -> "Manifest":
+        """Parse a manifest file; raise StoreError if it cannot be used."""
         try:
-            told = json.loads(content)
+            content = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise StoreError(f"{path} is damaged: its {MANIFEST} cannot be read") from error
-        if not isinstance(told, dict) or told.get("format") != FORMAT:
-            raise StoreError(f"{path} is not an index of Standout")
-        version = told.get("version")
+            raise _damaged(path, "is not JSON") from error
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise StoreError(f"{path} is not a Standout index: its {MANIFEST} has another format")
+        version = content.get("version")
         if type(version) is int and version > VERSION:
             raise StoreError(
-                f"{path} was written by a newer Standout (format {version}, this one reads {VERSION})"
+                f"{path} was written by a newer Standout (format {version}, this version reads {VERSION}): "
+                "update Standout"
             )
         if type(version) is int and 0 < version < VERSION:
             raise StoreError(
-                f"{path} was written by an older Standout (format {version}, this one reads {VERSION}): "
+                f"{path} was written by an older Standout (format {version}, this version reads {VERSION}): "
                 "index the source again"
             )
-        if version != VERSION or told.get("checksum") != _checksum(told):
-            raise StoreError(f"{path} is damaged: its {MANIFEST} does not match its checksum")
+        if version != VERSION or content.get("checksum") != _checksum(content):
+            raise _damaged(path, "does not match its checksum")
         try:
-            return cls._checked(told)
+            return cls._from_content(content)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StandoutError) as error:
-            raise StoreError(f"{path} is damaged: its {MANIFEST} makes no sense") from error
+            raise _damaged(path, "contradicts itself") from error
 
     @classmethod
-    def _checked(cls, told: dict[str, Any]) -> "Manifest":
-        made = cls(
-            told["fingerprint"],
-            told["records"],
-            told["items"],
-            told["entries"],
-            None if told["clock"] is None else Clock(**told["clock"]),
-            Words(**told["words"]),
-            Provenance.from_dict(told["read"]),
-            {name: Column(**column) for name, column in told["columns"].items()},
+    def _from_content(cls, content: dict[str, Any]) -> "Manifest":
+        manifest = cls(
+            fingerprint=content["fingerprint"],
+            records=content["records"],
+            items=content["items"],
+            entries=content["entries"],
+            clock=None if content["clock"] is None else Clock(**content["clock"]),
+            words=Words(**content["words"]),
+            read=Provenance.from_dict(content["read"]),
+            columns={name: Column(**column) for name, column in content["columns"].items()},
         )
-        made._check()
-        return made
+        manifest._check()
+        return manifest
 
     def _check(self) -> None:
-        """Raises if a part is not of its kind, or a column not of the type that the sizes ask for."""
+        """Raise an error if a field has the wrong type, or a column a type that contradicts the sizes."""
         sizes = self.records, self.items, self.entries
         if not isinstance(self.fingerprint, str) or not all(type(size) is int and size > 0 for size in sizes):
             raise ValueError("sizes")
@@ -121,11 +134,11 @@ class Manifest:
             raise ValueError("span")
         if self.clock is not None and self.clock.span:
             self.clock.decode(0), self.clock.decode(self.clock.span - 1)
-        types = FIXED | self._code_types()
+        types = FIXED_TYPES | self._code_types()
         for name, column in self.columns.items():
             size = np.dtype(types[name]).itemsize * column.length
-            texts = column.file == f"{name}.bin" and column.type == types[name]
-            if not texts or column.bytes != size or not isinstance(column.sha256, str):
+            named = column.file == f"{name}.bin" and column.type == types[name]
+            if not named or column.bytes != size or not isinstance(column.sha256, str):
                 raise ValueError(name)
 
     def _code_types(self) -> dict[str, str]:
@@ -156,7 +169,11 @@ class Manifest:
         return word_type(*words).name
 
 
-def _checksum(told: dict[str, Any]) -> str:
+def _damaged(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path} is damaged: its {MANIFEST} {problem}; index the source again")
+
+
+def _checksum(content: dict[str, Any]) -> str:
     """SHA-256 of the manifest without its checksum, as JSON with sorted keys."""
-    rest = {key: part for key, part in told.items() if key != "checksum"}
+    rest = {key: part for key, part in content.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

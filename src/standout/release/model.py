@@ -1,4 +1,4 @@
-"""The release: what was published, records × items, in both orientations  [the paper's D̂]."""
+"""The release: records × items, grouped by record and by item [the paper's D̂]."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -21,17 +21,18 @@ __all__ = ["Codes", "Entry", "Item", "Levels", "Record", "RecordEntries", "Relea
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
+INVALID_CODE = "the index is damaged: an entry points nowhere; run standout verify"
 
 
 def code_type(count: int) -> np.dtype[Any]:
-    """The narrowest type that holds the codes 0 … count - 1."""
+    """Narrowest integer type that holds the codes 0 … count - 1."""
     return np.min_scalar_type(max(count - 1, 0))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that cannot be written to.
+    """Return a read-only view.
 
-    Mapped arrays are read-only too: one kind of array, so one compilation of each kernel.
+    Mapped arrays are read-only too. With one kind of array, each kernel is compiled once.
     """
     view = array.view()
     view.flags.writeable = False
@@ -39,7 +40,23 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class Entry(NamedTuple):
-    """One cell of the release: an item, and its value and time where they are known."""
+    """One cell of a release: an item, with its value and time if they are known.
+
+    Attributes
+    ----------
+    item : str
+        Id of the item.
+    value : float, str or None
+        Value, or None if it is missing.
+    time : date, datetime or None
+        Time in the unit of the release, or None if it is missing.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").entries[0]
+    Entry(item='14', value=3.0, time=datetime.date(2005, 10, 25))
+    """
 
     item: str
     value: float | str | None
@@ -47,11 +64,11 @@ class Entry(NamedTuple):
 
 
 class RecordEntries(NamedTuple):
-    """Entries grouped by record.
+    """All entries of a release, grouped by record.
 
     Record r owns the positions start[r] to start[r + 1], in ascending order of `item`, the item codes.
-    A value code indexes the release's levels, a time code its clock; one past the last means missing.
-    A release without values or times has None there.
+    A value code is an index into the release's levels and a time code one into its clock; the code after the
+    last one means missing. `value` or `time` is None if the release has none.
     """
 
     start: NDArray[np.int64]
@@ -62,7 +79,24 @@ class RecordEntries(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One person's record: its id and its entries in the order of item ids."""
+    """One person's record: its id and its entries, in the order of item ids.
+
+    Attributes
+    ----------
+    id : str
+        Id of the record.
+    index : int
+        Position of the record in the release, from 0.
+    entries : tuple of Entry
+        The entries, in the order of item ids.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> record = so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17")
+    >>> record, len(record)
+    (Record(id='17', index=16), 3)
+    """
 
     id: str
     index: int
@@ -73,13 +107,34 @@ class Record:
 
     @property
     def support(self) -> tuple[str, ...]:
-        """The items that the record has  [the paper's supp(r)]."""
+        """Items that the record has [the paper's supp(r)]."""
         return tuple(entry.item for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item: its id and title, its popularity rank, and the records that have it."""
+    """One item: its id and title, its popularity rank, and the records that have it.
+
+    Attributes
+    ----------
+    id : str
+        Id of the item.
+    index : int
+        Position of the item in the release, from 0.
+    title : str
+        Title, or empty if it is unknown.
+    rank : int
+        Popularity rank; 1 is the most popular item.
+    support : tuple of str
+        Ids of the records that have the item [the paper's supp(i)].
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> item = so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14")
+    >>> item.rank, len(item)
+    (1, 84)
+    """
 
     id: str
     index: int
@@ -93,8 +148,31 @@ class Item:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """An immutable data set of histories; see `standout.read`, `standout.open`, `standout.synthesize`.
+    """An immutable data set of records × items [the paper's D̂].
 
+    Make one with `standout.read`, `standout.open` or `standout.synthesize`.
+
+    Attributes
+    ----------
+    records, items : Labels
+        Ids of the records and of the items, in shortlex order.
+    titles : Labels or None
+        Titles of the items; empty where unknown.
+    levels : ndarray of float, tuple of str, or None
+        Distinct values in ascending order; None if the release has no values.
+    clock : Clock or None
+        Meaning of the time codes; None if the release has no times.
+    by_record : RecordEntries
+        Entries grouped by record.
+    by_item : Postings
+        The same entries grouped by item.
+    provenance : Provenance
+        How the source was read.
+    stored_fingerprint : str or None
+        Fingerprint in the manifest, if the release comes from an index.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> release
@@ -117,55 +195,56 @@ class Release:
 
     @property
     def n_records(self) -> int:
-        """N: how many people."""
+        """Number of records, N."""
         return len(self.records)
 
     @property
     def n_items(self) -> int:
-        """M: how many items."""
+        """Number of items, M."""
         return len(self.items)
 
     @property
     def n_entries(self) -> int:
+        """Number of entries."""
         return len(self.by_record.item)
 
     @property
     def n_levels(self) -> int:
-        """How many value levels; the value code of an entry without a value."""
+        """Number of value levels; also the value code of an entry without a value."""
         return 0 if self.levels is None else len(self.levels)
 
     @property
     def span(self) -> int:
-        """How many units of time the release covers; the time code of an entry without a time."""
+        """Number of time units that the release covers; also the time code of an entry without a time."""
         return 0 if self.clock is None else self.clock.span
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """|supp(r)| for every record: how many items it has."""
+        """Number of items of every record, |supp(r)|."""
         return read_only(np.diff(self.by_record.start))
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
-        """|supp(i)| for every item: how many records have it."""
+        """Number of records that have each item, |supp(i)|."""
         return read_only(np.diff(self.by_item.start))
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:
-        """Popularity rank of every item: 1 is the most popular; equals go by the order of their ids."""
+        """Popularity rank of every item: 1 is the most popular; ties are in the order of ids."""
         rank = np.empty(self.n_items, np.int64)
         rank[np.argsort(-self.support, kind="stable")] = np.arange(1, self.n_items + 1)
         return read_only(rank)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A name of the content, the same for the same entries in any row order; titles do not count."""
+        """Hash of the content: the same for the same entries in any row order; titles do not count."""
         from standout.release.flat_arrays import fingerprint
 
         return self.stored_fingerprint or fingerprint(self)
 
     @property
     def time_range(self) -> tuple[date, date] | None:
-        """The first and the last time, or None where no entry has one."""
+        """First and last time, or None if no entry has one."""
         if self.clock is None or self.clock.span == 0:
             return None
         first, last = self.clock.decode(0), self.clock.decode(self.clock.span - 1)
@@ -173,27 +252,95 @@ class Release:
         return first, last
 
     def record(self, record_id: str) -> Record:
-        """The record with this id."""
+        """Find a record by its id.
+
+        Parameters
+        ----------
+        record_id : str
+            Id of the record. Ids are text: "007" and "7" are two people.
+
+        Returns
+        -------
+        Record
+            The record with its entries.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no record with this id.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").support
+        ('14', '15', '32')
+        """
         if not isinstance(record_id, str):
-            raise ParameterError(f"a record's id is text, got {type(record_id).__name__}")
+            raise ParameterError(
+                f"record_id must be text, got {type(record_id).__name__}: use str(record_id)"
+            )
         index = self.records.find(record_id)
         if index is None:
             raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
         return self.record_at(index)
 
     def record_at(self, index: int) -> Record:
-        """The record at a position, 0 … n_records - 1."""
+        """Return the record at a position.
+
+        Parameters
+        ----------
+        index : int
+            Position from 0 to n_records - 1.
+
+        Returns
+        -------
+        Record
+            The record with its entries.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such position.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record_at(16).id
+        '17'
+        """
         if not 0 <= index < self.n_records:
-            raise NotFoundError(f"record positions run from 0 to {self.n_records - 1:,}, got {index:,}")
-        here = slice(*self.by_record.start[index : index + 2])
-        items = self._labels(self.items, self.by_record.item[here])
-        values = self._values(self.by_record.value, here)
-        times = self._times(self.by_record.time, here)
+            raise NotFoundError(f"index must be from 0 to {self.n_records - 1:,}, got {index:,}")
+        positions = slice(*self.by_record.start[index : index + 2])
+        items = self._labels(self.items, self.by_record.item[positions])
+        values = self._values(self.by_record.value, positions)
+        times = self._times(self.by_record.time, positions)
         entries = tuple(map(Entry, items, values, times))
         return Record(self.records[index], index, entries)
 
     def item(self, item_id: str) -> Item:
-        """The item with this id, and the records that have it."""
+        """Find an item by its id, with the records that have it.
+
+        Parameters
+        ----------
+        item_id : str
+            Id of the item. Ids are text.
+
+        Returns
+        -------
+        Item
+            The item and its support.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no item with this id.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> len(so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14").support)
+        84
+        """
         index = self.items.find(item_id) if isinstance(item_id, str) else None
         if index is None:
             raise NotFoundError("the release has no item of that id; ids are text, so 007 is not 7")
@@ -203,16 +350,32 @@ class Release:
         return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
 
     def check(self) -> "Release":
-        """The release itself, or an error if a code points nowhere: a mapped index may be damaged.
+        """Check that every code of the release is valid; a mapped index may be damaged.
 
-        Looked at once, and only where the release comes from disk; what walks all entries calls it first.
+        Call it before a loop over all entries. The check runs once, and only for a release from disk.
+
+        Returns
+        -------
+        Release
+            The release itself.
+
+        Raises
+        ------
+        StoreError
+            If the index is damaged.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).check().n_records
+        100
         """
-        if not self._sound:
-            raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
+        if not self._is_valid:
+            raise StoreError(INVALID_CODE)
         return self
 
     @cached_property
-    def _sound(self) -> bool:
+    def _is_valid(self) -> bool:
         if self.stored_fingerprint is None:
             return True
         columns = zip(self.by_record[1:], (self.n_items - 1, self.n_levels, self.span), strict=True)
@@ -221,7 +384,19 @@ class Release:
         ) and words_are_valid(self.by_item, self.n_records, self.n_levels, self.span)
 
     def to_frame(self) -> "pl.DataFrame":
-        """Every entry as a Polars frame: record, item and, where the release has them, value and time."""
+        """Return all entries as a Polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns record and item, and value and time if the release has them.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_frame().columns
+        ['record', 'item', 'value', 'time']
+        """
         from standout.release.export import to_frame
 
         return to_frame(self)
@@ -229,22 +404,22 @@ class Release:
     def __repr__(self) -> str:
         parts = [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]
         parts.append("no values" if self.levels is None else f"{len(self.levels):,} values")
-        ends = self.time_range
-        parts.append("no times" if ends is None else f"{ends[0]} to {ends[1]}")
+        times = self.time_range
+        parts.append("no times" if times is None else f"{times[0]} to {times[1]}")
         return f"<Release: {', '.join(parts)}>"
 
     def _labels(self, labels: Labels, codes: NDArray[np.integer[Any]]) -> list[str]:
         if len(codes) and int(codes.max()) >= len(labels):
-            raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
+            raise StoreError(INVALID_CODE)
         return [labels[code] for code in codes]
 
-    def _values(self, column: Codes | None, here: slice) -> list[float | str | None]:
+    def _values(self, column: Codes | None, positions: slice) -> list[float | str | None]:
         if column is None or self.levels is None:
-            return [None] * (here.stop - here.start)
+            return [None] * (positions.stop - positions.start)
         levels = self.levels if isinstance(self.levels, tuple) else tuple(self.levels.tolist())
-        return [levels[code] if code < len(levels) else None for code in column[here]]
+        return [levels[code] if code < len(levels) else None for code in column[positions]]
 
-    def _times(self, column: Codes | None, here: slice) -> list[date | None]:
+    def _times(self, column: Codes | None, positions: slice) -> list[date | None]:
         if column is None or self.clock is None:
-            return [None] * (here.stop - here.start)
-        return [self.clock.decode(int(code)) for code in column[here]]
+            return [None] * (positions.stop - positions.start)
+        return [self.clock.decode(int(code)) for code in column[positions]]

@@ -1,4 +1,4 @@
-"""The release by item: one word per entry, cut into runs by blocks of records."""
+"""Entries by item: one word per entry, split into runs by blocks of records."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,16 +25,17 @@ Words = NDArray[np.unsignedinteger[Any]]
 
 
 class Postings(NamedTuple):
-    """Entries grouped by item, in ascending order of records; records are cut into blocks of 2**BLOCK_BITS.
+    """All entries of a release, grouped by item and in ascending order of records.
 
-    Item i owns the words start[i] to start[i + 1] and the runs run[i] to run[i + 1], one for each block in
-    which it has an entry. Run j holds the words of records in block[j]; they end before start[i] + end[j],
-    and begin where the run before ends. Both ascend within an item.
+    Records are split into blocks of 2**BLOCK_BITS. Item i owns the words start[i] to start[i + 1] and the
+    runs run[i] to run[i + 1], one run for each block in which it has an entry. Run j holds the words of the
+    records in block[j]; it ends before start[i] + end[j] and begins where the previous run ends. `block` and
+    `end` ascend within an item.
 
     A word holds, from the low bits up, `time_bits` of time, `value_bits` of kind and BLOCK_BITS of the
-    record's place in its block; the bits above are 0. The kind is the value code, the number of levels
-    where the value is missing. If some entry lacks its time though others have one, an entry without
-    a time has a kind of the second bank, its value code + levels + 1, and the time 0.
+    record's position in its block; the bits above are 0. The kind is the value code, or the number of levels
+    if the value is missing. If some entries have a time and others have none, an entry without a time has
+    the time 0 and a kind from a second bank: its value code + levels + 1.
     """
 
     start: NDArray[np.int64]
@@ -47,17 +48,17 @@ class Postings(NamedTuple):
 
 
 def block_starts(n_records: int) -> range:
-    """The first record of each block."""
+    """First record of each block."""
     return range(0, n_records, 1 << BLOCK_BITS)
 
 
 def word_bits(n_levels: int, span: int, gaps: bool) -> tuple[int, int]:
-    """(value bits, time bits) of the words; gaps = some entry lacks its time though others have one."""
+    """Return (value bits, time bits) of the words; gaps = some entries have a time and others have none."""
     return (2 * n_levels + 1 if gaps else n_levels).bit_length(), max(span - 1, 0).bit_length()
 
 
 def word_type(value_bits: int, time_bits: int) -> np.dtype[Any]:
-    """The type of the words."""
+    """Integer type of the words."""
     n_bits = BLOCK_BITS + value_bits + time_bits
     if n_bits > 64:  # 65,536 levels and 2**32 - 1 minutes, some missing, take 63
         raise ValueError(f"a word would have {n_bits} bits")
@@ -67,18 +68,18 @@ def word_type(value_bits: int, time_bits: int) -> np.dtype[Any]:
 def unpack_item(
     postings: Postings, item: int, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(record codes, value codes, time codes) of one item; n_levels and span mean missing, as by record."""
+    """Return (record, value, time) codes of one item; n_levels and span mean missing, as by record."""
     words, runs = slice(*postings.start[item : item + 2]), slice(*postings.run[item : item + 2])
     word = postings.word[words]
-    place = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
+    position = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
     block = np.repeat(postings.block[runs].astype(np.int64), np.diff(postings.end[runs], prepend=0))
-    return (block << BLOCK_BITS) + place, *unpack_attributes(postings, word, n_levels, span)
+    return (block << BLOCK_BITS) + position, *unpack_attributes(postings, word, n_levels, span)
 
 
 def unpack_attributes(
     postings: Postings, word: Words, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(value codes, time codes) of words; n_levels and span mean missing, as by record."""
+    """Return (value, time) codes of words; n_levels and span mean missing, as by record."""
     kind = ((word >> postings.time_bits) & ((1 << postings.value_bits) - 1)).astype(np.int64)
     time = (word & ((1 << postings.time_bits) - 1)).astype(np.int64)
     timed = kind <= n_levels
@@ -86,7 +87,7 @@ def unpack_attributes(
 
 
 def mismatched_column(postings: Postings, n_blocks: int) -> str | None:
-    """The name of a column of runs that does not fit the others, or None; start and run are sound."""
+    """Name of a column of runs that contradicts the others, or None; start and run must be valid."""
     support, runs = np.diff(postings.start), np.diff(postings.run)
     used = runs > 0
     if not np.array_equal(used, support > 0):
@@ -101,7 +102,7 @@ def mismatched_column(postings: Postings, n_blocks: int) -> str | None:
 
 
 def _ascends(column: Words, first: NDArray[np.int64]) -> bool:
-    """Whether a column of runs ascends within each item; first = the first run of each."""
+    """Whether a column of runs ascends within each item; first = the first run of each item."""
     steps = np.empty(len(column), np.bool_)
     np.greater(column[1:], column[:-1], out=steps[1:])
     steps[first] = True
@@ -109,26 +110,26 @@ def _ascends(column: Words, first: NDArray[np.int64]) -> bool:
 
 
 def words_are_valid(postings: Postings, n_records: int, n_levels: int, span: int) -> bool:
-    """Whether every word of postings that fit together stands for a record, a value and a time that exist."""
+    """Whether every word has a record, a value and a time that exist; the columns must match."""
     pieces = range(0, len(postings.word), PIECE)
-    return all(_sound_fields(postings, slice(low, low + PIECE), n_levels, span) for low in pieces) and all(
-        _sound_places(postings, low, high, n_records) for low, high in _pieces(postings.run)
-    )
+    return all(
+        _attributes_are_valid(postings, slice(low, low + PIECE), n_levels, span) for low in pieces
+    ) and all(_records_are_valid(postings, low, high, n_records) for low, high in _pieces(postings.run))
 
 
-def _sound_fields(postings: Postings, here: slice, n_levels: int, span: int) -> bool:
-    """Whether the kinds and times of these words exist."""
+def _attributes_are_valid(postings: Postings, positions: slice, n_levels: int, span: int) -> bool:
+    """Whether the kinds and times of some words exist."""
     time_bits, bank = postings.time_bits, n_levels + 1
     gaps = (postings.value_bits, time_bits) == word_bits(n_levels, span, gaps=True)
-    low = postings.word[here] & ((1 << (postings.value_bits + time_bits)) - 1)
+    low = postings.word[positions] & ((1 << (postings.value_bits + time_bits)) - 1)
     time = low & ((1 << time_bits) - 1)
     if (int(low.max()) >> time_bits) >= bank * (1 + gaps) or int(time.max()) >= max(span, 1):
         return False
     return not gaps or not time[low >= bank << time_bits].any()
 
 
-def _sound_places(postings: Postings, low: int, high: int, n_records: int) -> bool:
-    """Whether the records of items low … high - 1 exist, and nothing stands above their bits."""
+def _records_are_valid(postings: Postings, low: int, high: int, n_records: int) -> bool:
+    """Whether the records of items low … high - 1 exist and the bits above them are 0."""
     runs, begin = slice(*postings.run[[low, high]]), postings.start[low]
     owner = np.repeat(postings.start[low:high] - begin, np.diff(postings.run[low : high + 1]))
     begins = np.append(0, (owner + postings.end[runs])[:-1])
@@ -139,7 +140,7 @@ def _sound_places(postings: Postings, low: int, high: int, n_records: int) -> bo
 
 
 def _pieces(run: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of items that have runs, with about PIECE of them each."""
+    """Yield ranges of items with about PIECE runs each."""
     low = 0
     while run[low] < run[-1]:
         high = max(low + 1, int(np.searchsorted(run, run[low] + PIECE, side="right")) - 1)

@@ -1,4 +1,4 @@
-"""How a release came about, told in the release itself and in the manifest of its index."""
+"""How the source of a release was read; kept in the release and in the manifest of its index."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,7 +8,11 @@ __all__ = ["Provenance"]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What was read, how it was understood, and what was left out. Counts and names of columns only."""
+    """What was read, how it was interpreted, and what was left out: counts and column names only.
+
+    `rejected` maps each reason to a number of rows. `repeats` is the number of rows dropped because another
+    row has the same record and item.
+    """
 
     format: str
     files: tuple[str, ...] = ()
@@ -21,8 +25,10 @@ class Provenance:
     without_time: int = 0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, told: dict[str, Any]) -> "Provenance":
-        return cls(**{**told, "files": tuple(told["files"])})
+    def from_dict(cls, fields: dict[str, Any]) -> "Provenance":
+        """Make a provenance from the dictionary of a manifest."""
+        return cls(**{**fields, "files": tuple(fields["files"])})

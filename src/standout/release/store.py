@@ -1,9 +1,9 @@
-"""The index on disk: a folder of flat columns, mapped into memory, and a manifest that vouches for them.
+"""Save and open the index on disk: a folder of flat columns that are mapped into memory, and a manifest.
 
-    manifest.json          format, fingerprint, sizes, how it was read, and each column's type and SHA-256
-    by-record-item.bin …   one raw little-endian array a file, nothing else in it
+    manifest.json          format, fingerprint, sizes, provenance, and the type and SHA-256 of each column
+    by-record-item.bin …   one raw little-endian array per file
 
-docs/index-format.md describes it file by file; `building.py` writes it.
+docs/index-format.md describes every file; `index_writer` writes them.
 """
 
 import hashlib
@@ -29,8 +29,26 @@ __all__ = ["is_index", "open_index", "save", "verify"]
 
 
 def save(release: Release, path: str | Path, progress: Progress = no_progress) -> None:
-    """Writes a release as an index; an index that is there already is replaced in one step.
+    """Save a release as an index; an existing index is replaced in one step.
 
+    Parameters
+    ----------
+    release : Release
+        The release to save.
+    path : str or Path
+        Folder of the index. It must be new, empty, or an index.
+    progress : callable, optional
+        Called with (stage, done, total).
+
+    Raises
+    ------
+    StoreError
+        If the folder is not an index, the disk is full, or the index cannot be written.
+    BuildRunning
+        If another process is building the same index.
+
+    Examples
+    --------
     >>> import standout as so, tempfile
     >>> release = so.synthesize(records=10, items=10, entries=40, seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -43,8 +61,25 @@ def save(release: Release, path: str | Path, progress: Progress = no_progress) -
 
 
 def open_index(path: str | Path) -> Release:
-    """The release in an index. Its columns are mapped: only what is touched is loaded.
+    """Open an index. Its columns are mapped into memory, so that only the parts in use are loaded.
 
+    Parameters
+    ----------
+    path : str or Path
+        Folder of the index.
+
+    Returns
+    -------
+    Release
+        The release that was saved.
+
+    Raises
+    ------
+    StoreError
+        If the path is not an index, or the index is damaged or of another version.
+
+    Examples
+    --------
     >>> import standout as so
     >>> so.open("nowhere.index")
     Traceback (most recent call last):
@@ -58,12 +93,33 @@ def open_index(path: str | Path) -> Release:
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
-    """(file, is it whole) for every file of an index, by its checksum.
+    """Compare every file of an index with its checksum.
 
+    Parameters
+    ----------
+    path : str or Path
+        Folder of the index.
+    progress : callable, optional
+        Called with (stage, done, total).
+
+    Yields
+    ------
+    file : str
+        Name of a file of the index.
+    intact : bool
+        Whether its content matches its checksum.
+
+    Raises
+    ------
+    StoreError
+        If the path is not an index, or its manifest cannot be read.
+
+    Examples
+    --------
     >>> import standout as so, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     so.save(so.synthesize(records=10, items=10, entries=40, seed=7), f"{folder}/demo")
-    ...     all(whole for file, whole in so.verify(f"{folder}/demo"))
+    ...     all(intact for file, intact in so.verify(f"{folder}/demo"))
     True
     """
     path = Path(path)
@@ -81,11 +137,11 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
 
 @contextmanager
 def _folder(path: Path) -> Iterator[int]:
-    """The folder itself: a new index put in its place meanwhile cannot mix with what is read from here."""
+    """Open the folder, so that a new index with the same name cannot mix with the files read here."""
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "no such name"
+        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "not a valid path"
         raise StoreError(f"{path} is not an index: {reason}") from error
     try:
         yield folder
@@ -98,48 +154,46 @@ def _manifest(folder: int, path: Path) -> Manifest:
         with os.fdopen(os.open(MANIFEST, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
             content = file.read()
     except OSError as error:
-        raise StoreError(f"{path} is not an index: it has no readable {MANIFEST}") from error
+        raise StoreError(f"{path} is not an index: its {MANIFEST} is missing or cannot be read") from error
     return Manifest.from_json(content, path)
 
 
 def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
-    """A column, mapped read-only, after a look at its size."""
+    """Map a column read-only, after a check of its size."""
     try:
         file = os.open(column.file, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
-        raise StoreError(f"{path} is damaged: {column.file} cannot be read") from error
+        raise _damaged(path, f"{column.file} is missing or cannot be read") from error
     try:
         size = os.fstat(file).st_size
         if size != column.bytes:
-            raise StoreError(
-                f"{path} is damaged: {column.file} has {size:,} bytes instead of {column.bytes:,}"
-            )
+            raise _damaged(path, f"{column.file} has {size:,} bytes instead of {column.bytes:,}")
         if size == 0:
             return read_only(np.empty(0, column.type))
         content = mmap.mmap(file, size, prot=mmap.PROT_READ)
         return np.frombuffer(content, np.dtype(column.type).newbyteorder("<"))
     except OSError as error:
-        raise StoreError(f"{path}: {column.file} cannot be mapped: {error.strerror}") from error
+        raise StoreError(f"cannot map {column.file} of {path} into memory: {error.strerror}") from error
     finally:
         os.close(file)
 
 
 def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) -> Release:
-    """The release of the columns, after a check that they fit together."""
+    """Make the release of the columns, after a check that they match."""
     try:
         fields = release_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
     except (KeyError, ValueError) as error:
-        raise StoreError(f"{path} is damaged: a column is missing or does not fit") from error
+        raise _damaged(path, "a column is missing or contradicts the others") from error
     for name, (count, last) in _ends(manifest, stored).items():
         start = stored[name]
         if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
-            raise _misfit(path, name)
+            raise _damaged(path, f"{name}.bin contradicts the other files")
     by_record, by_item = fields["by_record"], fields["by_item"]
     entries = (*by_record[1:], by_item.word)
     if any(column is not None and len(column) != manifest.entries for column in entries):
-        raise StoreError(f"{path} is damaged: its columns are of different lengths")
-    if odd := mismatched_column(by_item, len(block_starts(manifest.records))):
-        raise _misfit(path, f"by-item-{odd}")
+        raise _damaged(path, "its columns have different lengths")
+    if column := mismatched_column(by_item, len(block_starts(manifest.records))):
+        raise _damaged(path, f"by-item-{column}.bin contradicts the other files")
     return Release(
         **fields,
         clock=manifest.clock,
@@ -148,12 +202,12 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
     )
 
 
-def _misfit(path: Path, name: str) -> StoreError:
-    return StoreError(f"{path} is damaged: {name}.bin does not fit its other files; run standout verify")
+def _damaged(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path} is damaged: {problem}; run standout verify, then index the source again")
 
 
 def _ends(manifest: Manifest, stored: dict[str, NDArray[Any]]) -> dict[str, tuple[int, int]]:
-    """How many groups each array of offsets has, and where the last one ends."""
+    """Number of groups of each array of offsets, and where the last group ends."""
     ends = {
         "by-record-start": (manifest.records, manifest.entries),
         "by-item-start": (manifest.items, manifest.entries),

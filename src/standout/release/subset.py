@@ -1,4 +1,4 @@
-"""Some of the records of a release, as a release."""
+"""Select some records of a release."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["select_labels", "subset"]
 
 
 def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
-    """The release without the other records, in canonical form: the same as read from their entries alone.
+    """Return a release of some records, in canonical form: as if only their entries had been read.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
@@ -23,32 +23,36 @@ def subset(release: Release, keep: NDArray[np.bool_]) -> Release:
     25
     """
     if keep.shape != (release.n_records,) or not keep.any():
-        raise ParameterError("a part of a release has at least one of its records")
-    side, lengths = release.check().by_record, release.lengths
-    taken = np.repeat(keep, lengths)
-    items, other = np.unique(side.item[taken], return_inverse=True)
-    start = offsets(lengths[keep])
+        raise ParameterError(
+            f"keep must be {release.n_records:,} truth values with at least one True, one for each record"
+        )
+    entries, lengths = release.check().by_record, release.lengths
+    selected = np.repeat(keep, lengths)
+    items, item = np.unique(entries.item[selected], return_inverse=True)
     groups = RecordEntries(
-        start, other.astype(code_type(len(items))), _taken(side.value, taken), _taken(side.time, taken)
+        offsets(lengths[keep]),
+        item.astype(code_type(len(items))),
+        _select(entries.value, selected),
+        _select(entries.time, selected),
     )
     groups, levels, clock = drop_unused_codes(groups, release.levels, release.clock)
     return Release(
-        select_labels(release.records, np.flatnonzero(keep)),
-        select_labels(release.items, items),
-        None if release.titles is None else select_labels(release.titles, items),
-        read_only_levels(levels),
-        clock,
-        read_only_entries(groups),
-        pack_by_item(groups, len(items), levels, clock),
-        release.provenance,
+        records=select_labels(release.records, np.flatnonzero(keep)),
+        items=select_labels(release.items, items),
+        titles=None if release.titles is None else select_labels(release.titles, items),
+        levels=read_only_levels(levels),
+        clock=clock,
+        by_record=read_only_entries(groups),
+        by_item=pack_by_item(groups, len(items), levels, clock),
+        provenance=release.provenance,
     )
 
 
-def _taken(column: Codes | None, taken: NDArray[np.bool_]) -> Codes | None:
-    return None if column is None else column[taken]
+def _select(column: Codes | None, selected: NDArray[np.bool_]) -> Codes | None:
+    return None if column is None else column[selected]
 
 
-def select_labels(labels: Labels, places: NDArray[np.integer[Any]]) -> Labels:
-    """The labels at these places."""
-    texts = [labels.raw(int(place)) for place in places]
+def select_labels(labels: Labels, positions: NDArray[np.integer[Any]]) -> Labels:
+    """Return the labels at some positions."""
+    texts = [labels.raw(int(position)) for position in positions]
     return Labels(read_only(offsets([len(text) for text in texts])), np.frombuffer(b"".join(texts), np.uint8))

@@ -105,7 +105,7 @@ def test_a_name_close_to_an_item_can_be_allowed(ask):
 def test_a_title_of_several_items_lists_them_with_years_and_ids(ask):
     outcome = ask("hamlet=4")
     check_error(outcome)
-    assert "'hamlet' is the title of 2 items" in outcome.err
+    assert "2 items have the title 'hamlet'" in outcome.err
     assert "Hamlet (1996) [5]" in outcome.err and "Hamlet (1948) [4]" in outcome.err
     assert "add its year, or name it by its id" in outcome.err
     outcome = ask("emma (1996)")
