@@ -505,5 +505,5 @@ def test_a_date_is_its_first_hour_or_minute():
 
 @pytest.mark.parametrize("unit", ["second", "days", "", None])
 def test_a_clock_has_a_unit_that_there_is(unit):
-    with pytest.raises(so.ParameterError, match="time unit must be day, hour or minute, got "):
+    with pytest.raises(so.ParameterError, match="time_unit must be day, hour or minute, got "):
         Clock(unit, 0, 1)

@@ -33,7 +33,7 @@ def test_rejected_rows_are_listed_by_line_and_reason_for_their_owner_only(run, t
     path.write_text(ROWS)
     outcome = run("index", path, "-o", tmp_path / "index", "--rejects", rejects)
     assert outcome.code == 1
-    assert "2 of 4 rows cannot be used" in outcome.err and "--max-rejects 2" in outcome.err
+    assert "2 of 4 rows are unusable" in outcome.err and "--max-rejects 2" in outcome.err
     with rejects.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["source"], row["line"]) for row in rows] == [(str(path), "3"), (str(path), "4")]

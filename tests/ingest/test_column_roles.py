@@ -53,7 +53,7 @@ def test_columns_are_named_or_given_by_their_place(put, named):
     "text", ["alice,85123A\nbob,22423\n", "who,what\nu,5\n", "uid,iid\n", "alice,milk\n"]
 )
 def test_a_first_line_that_may_be_a_row_is_neither_lost_nor_shown(put, text):
-    with pytest.raises(so.ColumnError, match="say --header or --no-header") as error:
+    with pytest.raises(so.ColumnError, match="add --header or --no-header") as error:
         so.read(put(text), record=1, item=2)
     assert "alice" not in str(error.value)
     assert so.read(put(text), record=1, item=2, header=False).n_entries == text.count("\n")
@@ -101,7 +101,7 @@ def test_of_a_headerless_file_single_columns_can_be_named(put):
 
 @pytest.mark.parametrize("rows", ["a,b,c,d,e\nf,g,h,i,j\n", "1,2,3,4,5,6\n1,2,3,4,5,6\n"])
 def test_many_columns_without_a_header_are_not_guessed(put, rows):
-    with pytest.raises(so.ColumnError, match="by their places, like --record 1 --item 2"):
+    with pytest.raises(so.ColumnError, match="give their numbers, for example --record 1 --item 2"):
         so.read(put(rows))
 
 
@@ -143,19 +143,19 @@ def test_the_user_has_the_last_word_on_the_header(put):
         ("user,what,how\n1,2,3\n", {}, ["item", "--item", "user, what, how"]),
         ("user,item\n1,2\n", {"record": "usr"}, ["'usr' not found", "user, item", "--record"]),
         ("user,item\n1,2\n", {"value": "stars"}, ["'stars' not found", "--value"]),
-        ("user,item\n1,2\n", {"time": 3}, ["time must be a column from 1 to 2, got 3"]),
-        ("user,item\n1,2\n", {"record": 0}, ["record must be a column from 1 to 2, got 0"]),
-        ("user,item\n1,2\n", {"record": -1}, ["record must be a column from 1 to 2, got -1"]),
-        ("user,item\n1,2\n", {"item": ["item", "item"]}, ["'item' cannot play two parts"]),
-        ("user,item\n1,2\n", {"record": "item"}, ["'item' cannot play two parts"]),
-        ("1,2,3\n1,2,3\n", {"record": 1}, ["item", "no header"]),
-        ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no header", "--header"]),
-        ("1,2,3\n1,2,3\n", {"value": 1}, ["cannot play two parts"]),
-        ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["cannot play two parts"]),
+        ("user,item\n1,2\n", {"time": 3}, ["time must be a column number from 1 to 2, got 3"]),
+        ("user,item\n1,2\n", {"record": 0}, ["record must be a column number from 1 to 2, got 0"]),
+        ("user,item\n1,2\n", {"record": -1}, ["record must be a column number from 1 to 2, got -1"]),
+        ("user,item\n1,2\n", {"item": ["item", "item"]}, ["'item' would have two roles"]),
+        ("user,item\n1,2\n", {"record": "item"}, ["'item' would have two roles"]),
+        ("1,2,3\n1,2,3\n", {"record": 1}, ["item", "no recognised header"]),
+        ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no recognised header", "--header"]),
+        ("1,2,3\n1,2,3\n", {"value": 1}, ["would have two roles"]),
+        ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["would have two roles"]),
         (
             "a,b\n1,2\n",
             {"record": 1, "item": 7, "header": True},
-            ["item must be a column from 1 to 2, got 7"],
+            ["item must be a column number from 1 to 2, got 7"],
         ),
     ],
 )

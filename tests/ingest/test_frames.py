@@ -120,7 +120,7 @@ def test_a_folder_of_nothing_known_says_so(tmp_path):
 def test_sources_of_different_kinds_are_refused(put, tmp_path, kinds):
     pl.DataFrame(TABLE).write_parquet(tmp_path / "data.parquet")
     sources = {"csv": put(CSV), "parquet": tmp_path / "data.parquet"}
-    with pytest.raises(so.SourceError, match="different kinds"):
+    with pytest.raises(so.SourceError, match="different formats"):
         so.read([sources[kind] for kind in kinds])
 
 

@@ -204,7 +204,7 @@ def test_a_format_that_is_not_recognised_is_to_be_declared(put, text):
 
 @pytest.mark.parametrize("form", ["seconds", "d", "", "YYYY-MM-DD"])
 def test_a_time_format_that_is_none_is_refused(form):
-    with pytest.raises(so.ParameterError, match="time format must be"):
+    with pytest.raises(so.ParameterError, match="time_format must be"):
         so.read("anything.csv", time_format=form)
 
 
@@ -216,7 +216,7 @@ def test_a_zone_that_is_none_is_refused(zone):
 
 @pytest.mark.parametrize("unit", ["week", "", "second", None])
 def test_a_time_unit_that_is_none_is_refused(unit):
-    with pytest.raises(so.ParameterError, match="time unit must be"):
+    with pytest.raises(so.ParameterError, match="time_unit must be"):
         so.read("anything.csv", time_unit=unit)
 
 

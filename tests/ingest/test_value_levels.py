@@ -120,12 +120,12 @@ def test_a_value_that_no_bin_holds_is_rejected_like_infinity(put, value, width):
 
 @pytest.mark.parametrize("width", [0, -1, float("nan"), float("inf")])
 def test_a_bin_without_width_is_refused(width):
-    with pytest.raises(so.ParameterError, match="value bin must be"):
+    with pytest.raises(so.ParameterError, match="value_bin must be"):
         so.read("anything.csv", value_bin=width)
 
 
 def test_bins_are_for_numbers():
-    with pytest.raises(so.ParameterError, match="value bin needs numbers"):
+    with pytest.raises(so.ParameterError, match="value_bin must not be set"):
         so.read("anything.csv", value_bin=1, value_type="text")
 
 

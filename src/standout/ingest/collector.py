@@ -1,4 +1,4 @@
-"""Batches of rows from any reader → coded entries → a release. All readers end here."""
+"""Turn batches of rows from any reader into coded entries, and these into a release."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -27,7 +27,7 @@ BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
 
 
 class Spans(NamedTuple):
-    """One text per row: buffer[starts[i]:ends[i]]."""
+    """One text per row: row i has buffer[starts[i]:ends[i]]."""
 
     buffer: NDArray[np.uint8]
     starts: NDArray[np.int64]
@@ -36,8 +36,11 @@ class Spans(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """Some rows of a source. `time` is text, or whole units on the wall clock; `status` says why a row
-    cannot be used (0: it can), `line` where it stands."""
+    """Some rows of a source.
+
+    `line` is the line of each row, and `status` the reason why it is unusable (0: it is usable). `time` is
+    text, or whole units on the wall clock.
+    """
 
     line: NDArray[np.int64]
     status: NDArray[np.uint8]
@@ -49,7 +52,7 @@ class Batch:
 
 @dataclass(slots=True)
 class LineMap:
-    """Which line of which source the n-th kept row is: a note for each place where the lines jump."""
+    """Source and line of every used row; stored only where the line numbers jump."""
 
     rows: int = 0
     first: list[NDArray[np.int64]] = field(default_factory=list)
@@ -57,6 +60,7 @@ class LineMap:
     source: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, source: int, lines: NDArray[np.int64]) -> None:
+        """Append the lines of some rows."""
         if not len(lines):
             return
         first, shift = np.empty(len(lines), np.int64), np.empty(len(lines), np.int64)
@@ -67,35 +71,37 @@ class LineMap:
         self.rows += len(lines)
 
     def locate(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The source and the line of each row."""
-        place = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
-        return np.concatenate(self.source)[place], rows + np.concatenate(self.shift)[place]
+        """Return the source and the line of each row."""
+        jump = np.searchsorted(np.concatenate(self.first), rows, side="right") - 1
+        return np.concatenate(self.source)[jump], rows + np.concatenate(self.shift)[jump]
 
 
 @dataclass(slots=True)
 class Blocks:
-    """Coded entries in a few large arrays, which are let go one by one as the release is built."""
+    """Coded entries in a few large arrays, which can be freed one by one while the release is built."""
 
     full: list[NDArray[np.uint32]] = field(default_factory=list)
     open: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 4), np.uint32))
     used: int = 0
 
-    def room(self, rows: int) -> NDArray[np.uint32]:
-        """Room for so many entries; `take` says how many were put there."""
+    def reserve(self, rows: int) -> NDArray[np.uint32]:
+        """Return space for some entries; call `take` with the number that was written."""
         if self.used + rows > len(self.open):
             self.full = self.all()
             self.open, self.used = np.empty((max(rows, BLOCK), 4), np.uint32), 0
         return self.open[self.used : self.used + rows]
 
     def take(self, rows: int) -> None:
+        """Count entries that were written to the reserved space."""
         self.used += rows
 
     def all(self) -> list[NDArray[np.uint32]]:
+        """Return all blocks."""
         return [*self.full, self.open[: self.used]] if self.used else list(self.full)
 
 
 class Collector:
-    """Takes batches, codes what can be used, counts what cannot, and builds the release."""
+    """Codes the usable rows of batches, counts the others, and builds the release."""
 
     def __init__(
         self, options: Options, rejects: RejectLog, has_value: bool, has_time: bool, unit: str = "line"
@@ -112,12 +118,12 @@ class Collector:
         self.lines = LineMap()
         self.blocks = Blocks()
 
-    def source(self, name: str) -> None:
-        """The following batches come from here."""
+    def begin_source(self, name: str) -> None:
+        """Name the source of the following batches."""
         self.sources.append(name)
 
     def add(self, batch: Batch) -> None:
-        """Codes a batch of rows."""
+        """Code a batch of rows."""
         status = batch.status
         item = batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
         _require(batch.record, status, Reason.NO_RECORD)
@@ -144,84 +150,84 @@ class Collector:
         values: NDArray[np.uint32],
         times: NDArray[np.uint32],
     ) -> None:
-        """Takes rows that are coded already; those whose status is not 0 are only counted."""
-        kept = _pack(records, items, values, times, status, self.blocks.room(len(status)))
-        self.blocks.take(kept)
+        """Add rows that are already coded; rows with a status other than 0 are only counted."""
+        used = _pack(records, items, values, times, status, self.blocks.reserve(len(status)))
+        self.blocks.take(used)
         self.rejects.rows += len(status)
-        if kept != len(status):
+        if used != len(status):
             self.rejects.add(self.sources[-1], line, status)
             line = line[status == 0]
         self.lines.add(len(self.sources) - 1, line)
 
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
-        """The release of all that was added, or an error that says why there is none."""
-        found = None if self.values is None else self._levels(self.values)
+        """Build the release of all rows; raise an error if too many rows are unusable."""
+        level_map = None if self.values is None else self._levels(self.values)
         self.rejects.check(self.options.limit, self.unit)
         coded = CodedEntries(
-            self.blocks.all(),
-            self.records.labels(),
-            self.items.labels(),
-            None if found is None else found.levels,
-            None if found is None else found.level,
-            self.options.time_unit,
-            None if self.times is None else self.times.zone_name,
+            blocks=self.blocks.all(),
+            records=self.records.labels(),
+            items=self.items.labels(),
+            levels=None if level_map is None else level_map.levels,
+            level=None if level_map is None else level_map.level,
+            unit=self.options.time_unit,
+            zone=None if self.times is None else self.times.zone_name,
         )
         if self.options.repeats != "error":
-            self.blocks = Blocks()  # build lets each block go when it is done with it
+            self.blocks = Blocks()  # so that build_release can free each block
         rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
         provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
         release = build_release(coded, self.options.repeats, provenance, progress)
         if self.options.repeats == "error" and release.provenance.repeats:
-            raise self._repeated(release.provenance.repeats)
+            raise self._repeat_error(release.provenance.repeats)
         return release
 
-    def _repeated(self, count: int) -> SourceError:
-        """The error that names the rows whose record and item stood in an earlier row."""
+    def _repeat_error(self, count: int) -> SourceError:
+        """Error that lists the rows with the same record and item as an earlier row."""
         keys = np.concatenate(
             [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks.all()]
         )
         order = np.argsort(keys, kind="stable")
         later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
         source, line = self.lines.locate(later)
-        places = ", ".join(f"{self.sources[s]} {self.unit} {n}" for s, n in zip(source, line, strict=True))
+        rows = ", ".join(f"{self.sources[s]} {self.unit} {n}" for s, n in zip(source, line, strict=True))
         more = ", …" if count > SHOWN else ""
         return SourceError(
-            f"{count:,} rows repeat the record and item of an earlier one ({places}{more}): "
-            "say which to keep with --repeats last, first or max"
+            f"{count:,} rows repeat the record and item of an earlier row ({rows}{more}): "
+            "choose which row to keep with --repeats last, first or max"
         )
 
     def _levels(self, values: Interner) -> LevelMap:
-        """The levels of the values; rows whose value is none are rejected now."""
-        found = self.reader.levels(values.labels())
-        if found.status.any():
-            self._reject_values(found.status)
-        return found
+        """Return the levels of the values; reject the rows whose value is not valid."""
+        level_map = self.reader.levels(values.labels())
+        if level_map.status.any():
+            self._reject_values(level_map.status)
+        return level_map
 
     def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
-        status_of = np.append(status_of, np.uint8(0))  # the last is for rows without a value
+        status_of = np.append(status_of, np.uint8(0))  # the last element is for rows without a value
         blocks, lines, row = self.blocks.all(), self.lines, 0
         self.blocks, self.lines = Blocks(), LineMap()
         for block in blocks:
             status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
             sources, line = lines.locate(row + np.arange(len(block)))
             for source in np.unique(sources):
-                here = sources == source
-                self.rejects.add(self.sources[source], line[here], status[here])
-                self.lines.add(int(source), line[here & (status == 0)])
+                is_from = sources == source
+                self.rejects.add(self.sources[source], line[is_from], status[is_from])
+                self.lines.add(int(source), line[is_from & (status == 0)])
             good = block[status == 0]
-            self.blocks.room(len(good))[:] = good
+            self.blocks.reserve(len(good))[:] = good
             self.blocks.take(len(good))
             row += len(block)
 
 
 def join_columns(parts: tuple[Spans, ...]) -> Spans:
-    """Several columns as one text, a|b; a | or \\ inside a part gets a \\ before it, so that nothing merges.
+    r"""Join several columns as a|b; a | or \ inside a part is escaped by \, so that no two items merge.
 
-    Empty where all parts are.
+    The result is empty if all parts are.
     """
     sizes = np.sum([part.ends - part.starts for part in parts], axis=0)
     empty = sizes == 0
-    room = 2 * sizes + len(parts) - 1  # every byte may need a backslash
+    room = 2 * sizes + len(parts) - 1  # every byte may need an escape
     starts = np.cumsum(room) - room
     out, ends = np.empty(int(room.sum()), np.uint8), starts.copy()
     for i, part in enumerate(parts):
@@ -238,7 +244,7 @@ def _require(spans: Spans, status: Array, reason: Reason) -> None:
 
 @kernel
 def _jumps(lines: Array, row: Int, first: Array, shift: Array) -> Int:
-    """Where line - row changes, and to what; returns how often, the beginning included."""
+    """Store where line - row changes, and its new value; return the number of changes, with the first."""
     n = 0
     for i in range(len(lines)):
         if i == 0 or lines[i] != lines[i - 1] + 1:
@@ -250,7 +256,7 @@ def _jumps(lines: Array, row: Int, first: Array, shift: Array) -> Int:
 
 @kernel
 def _pack(records: Array, items: Array, values: Array, times: Array, status: Array, out: Array) -> Int:
-    """Puts the rows that can be used side by side; returns how many they are."""
+    """Write the usable rows one after another; return their number."""
     n = 0
     for i in range(len(status)):
         if status[i] != 0:
@@ -265,7 +271,7 @@ def _pack(records: Array, items: Array, values: Array, times: Array, status: Arr
 
 @kernel
 def _append_part(part: Spans, bar: Flag, out: Array, cursor: Array) -> None:
-    """Writes each row's part behind what stands at its cursor."""
+    """Write each row's part at its cursor."""
     for row in range(len(cursor)):
         at = cursor[row]
         if bar:

@@ -1,4 +1,4 @@
-"""Which column is the record, the item, the value, the time: as the user says, or from well-known names."""
+"""Decide which column is the record, the item, the value and the time: from the options, or by name."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The places of the columns, 0 is the first, and what they are called."""
+    """Positions (from 0) and names of the columns."""
 
     record: int
     item: tuple[int, ...]
@@ -36,32 +36,29 @@ class Roles:
     time: int | None
     names: tuple[str, ...]
 
-    def told(self) -> dict[str, str]:
-        """Which column plays which part, for people and for the manifest."""
-        places = {"record": (self.record,), "item": self.item, "value": self.value, "time": self.time}
-        return {
-            role: " + ".join(self.names[i] for i in (where if isinstance(where, tuple) else (where,)))
-            for role, where in places.items()
-            if where is not None
-        }
+    def names_by_role(self) -> dict[str, str]:
+        """Return the column name of each role, for the provenance."""
+        names = {"record": self.names[self.record], "item": " + ".join(self.names[i] for i in self.item)}
+        optional = {"value": self.value, "time": self.time}
+        return names | {role: self.names[i] for role, i in optional.items() if i is not None}
 
     @property
     def wanted(self) -> list[int]:
-        """The columns to read: record, item columns, value, time."""
-        optional = [place for place in (self.value, self.time) if place is not None]
+        """Columns to read: record, item columns, value, time."""
+        optional = [column for column in (self.value, self.time) if column is not None]
         return [self.record, *self.item, *optional]
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
-    """Names for the columns of a file without a header."""
+    """Names of the columns of a file without a header."""
     return tuple(f"column {i + 1}" for i in range(count))
 
 
 def is_header(first: Sequence[str], second: Sequence[str] | None, options: Options) -> bool:
-    """Whether the first line names the columns.
+    """Whether the first line is a header.
 
-    It does if the user named a column that stands in it, or if it surely has names. If it may have names,
-    words above numbers or words alone, the user must say: to guess could cost somebody's entry.
+    It is one if it contains a column that the user named, or if its names are well known. If it may be either
+    (words above numbers, or a single line), the user must decide: a wrong guess could lose somebody's entry.
     """
     if options.header is not None:
         return options.header
@@ -72,13 +69,13 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
         return True
     if any(not cell.strip() or _is_number(cell) for cell in first) or len(set(first)) < len(first):
         return False
-    if second is not None and _surely_names(first, [second]):
+    if second is not None and _are_names(first, [second]):
         return True
     if second is None or any(map(_is_number, second)):
         raise ColumnError(
-            "the first line may name the columns or be a row: say --header or --no-header"
+            "the first line may be a header or a row: add --header or --no-header"
             if second is not None
-            else "there is a single line, a header or a row: say --header or --no-header"
+            else "the file has a single line, which may be a header or a row: add --header or --no-header"
         )
     return False
 
@@ -90,12 +87,12 @@ def resolve_roles(
     sample: Sequence[Sequence[str]] = (),
     declared: bool = False,
 ) -> Roles:
-    """The part each column plays.
+    """Decide the role of each column.
 
-    `sample`: a few rows, to tell a headerless file's columns apart. `declared`: the names are surely
-    names, as in a frame, and not perhaps a first row of data.
+    `sample` holds a few rows, to identify the columns of a file without a header. `declared` means that the
+    names cannot be a first row of data, for example in a frame.
     """
-    known = _Names(names, header, declared or options.header is True or _surely_names(names, sample))
+    known = _Names(names, header, declared or options.header is True or _are_names(names, sample))
     value = known.given(options.value, "value")
     time = known.given(options.time, "time")
     if not header and options.record is None and not options.items:
@@ -111,57 +108,62 @@ def resolve_roles(
         value = known.recognised("value", taken) if options.value is None else value
         time = known.recognised("time", {*taken, value}) if options.time is None else time
     roles = Roles(record, items, value, time, tuple(names))
-    for one, other in pairwise(sorted(roles.wanted)):
-        if one == other:
-            told = f"{names[one]!r}" if known.sure else f"{one + 1}"
-            raise ColumnError(f"column {told} cannot play two parts: name each with --record, --item …")
+    for column, next_column in pairwise(sorted(roles.wanted)):
+        if column == next_column:
+            name = f"{names[column]!r}" if known.certain else f"{column + 1}"
+            raise ColumnError(
+                f"column {name} would have two roles: name a column for each of --record, --item, …"
+            )
     return roles
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of the columns; `sure` where they cannot be a first row of data."""
+    """Names of the columns; `certain` if they cannot be a first row of data."""
 
     names: Sequence[str]
     header: bool
-    sure: bool
+    certain: bool
 
     def given(self, column: Column | bool | None, role: str) -> int | None:
-        """The place of the column that the user gave, if any."""
+        """Position of the column that the user named, or None."""
         if column is None or isinstance(column, bool):
             return None
         if self.header and column in self.names:
             return list(self.names).index(str(column))
         if isinstance(column, int) or column.isdecimal():
             if not 1 <= int(column) <= len(self.names):
-                raise ColumnError(f"{role} must be a column from 1 to {len(self.names)}, got {int(column)}")
+                raise ColumnError(
+                    f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}"
+                )
             return int(column) - 1
-        raise ColumnError(f"column {column!r} not found: {self}; name it with --{role}")
+        raise ColumnError(f"column {column!r} not found; {self}: name one with --{role}")
 
     def needed(self, column: Column | None, role: str) -> int:
-        """The place of a column that there must be."""
-        place = self.given(column, role) if column is not None else self.recognised(role, set())
-        if place is None:
-            raise ColumnError(f"no column is recognised as the {role}: {self}; name it with --{role}")
-        return place
+        """Position of a column that is required."""
+        position = self.given(column, role) if column is not None else self.recognised(role, set())
+        if position is None:
+            raise ColumnError(f"no column is recognised as the {role}; {self}: name one with --{role}")
+        return position
 
     def recognised(self, role: str, taken: set[int | None]) -> int | None:
-        place = _recognise(self.names, role) if self.header else None
-        return None if place in taken else place
+        """Position of a column with a well-known name that has no other role, or None."""
+        position = _recognise(self.names, role) if self.header else None
+        return None if position in taken else position
 
     def __str__(self) -> str:
-        """The names, but only if they surely are names: a first row of data is not shown."""
+        """List the names only if they are certain: a first row of data must not be shown."""
         if not self.header:
             return (
-                f"the file has {len(self.names)} columns and, it seems, no header (if it has one: --header)"
+                f"the file has {len(self.names)} columns and no recognised header (if it has one: --header)"
             )
-        if not self.sure:
-            return f"the file has {len(self.names)} columns, and their names are not well-known ones"
-        return f"the file has {', '.join(self.names[:20])}{', …' if len(self.names) > 20 else ''}"
+        if not self.certain:
+            return f"the file has {len(self.names)} columns without well-known names"
+        return f"the columns are {', '.join(self.names[:20])}{', …' if len(self.names) > 20 else ''}"
 
 
-def _surely_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Two parts are recognised in them, or one, and the row below is all numbers; and no row repeats them."""
+def _are_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether two roles are recognised, or one above a row of numbers, and no row repeats a name."""
     if any(name in row[i : i + 1] for row in sample for i, name in enumerate(names)):
         return False
     recognised = sum(_recognise(names, role) is not None for role in WORDS)
@@ -169,11 +171,11 @@ def _surely_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool
 
 
 def _by_order(count: int, sample: Sequence[Sequence[str]]) -> tuple[int | None, int | None]:
-    """Where value and time stand in a headerless file: behind record and item, if there are columns."""
+    """Positions of value and time in a file without a header: after record and item, if present."""
     if not 2 <= count <= 4:
         raise ColumnError(
-            f"the file has no header and {count} columns: say which is which by their places, "
-            "like --record 1 --item 2 --value 3 --time 4"
+            f"the file has no header and {count} columns: give their numbers, "
+            "for example --record 1 --item 2 --value 3 --time 4"
         )
     if count == 3 and _is_time([row[2] for row in sample if len(row) == 3]):
         return None, 2
@@ -181,10 +183,10 @@ def _by_order(count: int, sample: Sequence[Sequence[str]]) -> tuple[int | None, 
 
 
 def _is_time(cells: Sequence[str]) -> bool:
-    """Whether cells look like times and not like small numbers: ISO dates, or Unix times since 1973."""
-    form = recognise_format(cell.strip() for cell in cells)
-    if form != "s":
-        return form is not None
+    """Whether cells look like times (ISO dates, or Unix times since 1973) and not like small numbers."""
+    time_format = recognise_format(cell.strip() for cell in cells)
+    if time_format != "s":
+        return time_format is not None
     return all(re.fullmatch(r"\d{9,10}(\.\d*)?", cell.strip()) for cell in cells)
 
 

@@ -1,4 +1,4 @@
-"""CSV and its relatives: any separator, header or not, quotes."""
+"""Read CSV and similar files: any separator, with or without a header and quotes."""
 
 import csv
 from dataclasses import dataclass
@@ -17,26 +17,28 @@ from standout.ingest.window import Window, text_head
 __all__ = ["DelimitedLayout", "detect_layout", "read_delimited"]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
-SPOKEN = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
+SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
 SAMPLE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class DelimitedLayout:
-    """How a delimited file is written and what its columns are."""
+    """Separator, quote, header and column roles of a delimited file."""
 
     separator: str
     quote: str
     header: tuple[str, ...] | None
     roles: Roles
 
-    def told(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str]:
+        """Return the layout for the provenance."""
         return {
-            "separator": SPOKEN.get(self.separator, self.separator),
+            "separator": SEPARATOR_NAMES.get(self.separator, self.separator),
             "header": "no" if self.header is None else "yes",
         }
 
     def dialect(self) -> Dialect:
+        """Return the layout for the tokeniser."""
         slot = np.full(len(self.roles.names), -1, np.int64)
         slot[self.roles.wanted] = np.arange(len(self.roles.wanted))
         quote = ord(self.quote) if self.quote else NO_QUOTE
@@ -44,40 +46,40 @@ class DelimitedLayout:
 
 
 def detect_layout(stream: Stream, options: Options) -> DelimitedLayout:
-    """The layout of a file, from its first lines and what the user says."""
+    """Detect the layout of a file from its first lines and the options."""
     lines = _first_lines(stream)
     separator = options.separator or _separator(stream.name, lines, options.quote)
     quote = options.quote if len(separator) == 1 else ""
     rows = _split(lines, separator, quote)
     if not rows:
-        raise SourceError(f"{stream.name} is empty")
+        raise SourceError(f"{stream.name} is empty: check the file")
     header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options)
     if header and len(rows) == 1:
-        raise SourceError(f"{stream.name} has a header and no rows")
+        raise SourceError(f"{stream.name} has a header and no rows: check the file")
     names = tuple(rows[0]) if header else numbered_names(len(rows[0]))
     roles = resolve_roles(names, options, header, rows[1:] if header else rows)
     return DelimitedLayout(separator, quote, names if header else None, roles)
 
 
 def read_delimited(stream: Stream, layout: DelimitedLayout, collector: Collector, progress: Progress) -> None:
-    """Feeds every row of the stream to the collector."""
-    collector.source(stream.name)
+    """Pass every row of the stream to the collector."""
+    collector.begin_source(stream.name)
     dialect, width = layout.dialect(), len(layout.roles.wanted)
     window, header = Window(stream), layout.header is not None
-    found = Rows.empty(0, width)
+    rows = Rows.empty(0, width)
     while window.refill():
-        if len(found.line) <= window.most_rows:  # one more: the row that is not over yet
-            found = Rows.empty(window.most_rows + 1, width)
-        count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, found)
+        if len(rows.line) <= window.most_rows:  # one more, for the row that is not complete yet
+            rows = Rows.empty(window.most_rows + 1, width)
+        count, used, next_line, state = tokenise(window.buffer, window.end, window.line, dialect, rows)
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
-                f"{stream.name}: a quote opened on line {next_line} is never closed "
-                "(if quotes mean nothing here: --quote '')"
+                f"{stream.name}: the quote on line {next_line} is never closed; close it, "
+                "or add --quote '' if the file does not use quotes"
             )
-        rows = found.part(1 if header and count else 0, count)
+        complete = rows.part(1 if header and count else 0, count)
         header = header and not count
-        if len(rows.status):
-            collector.add(_batch(window, rows, layout.roles))
+        if len(complete.status):
+            collector.add(_batch(window, complete, layout.roles))
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
 
@@ -91,18 +93,18 @@ def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
 
 
 def _first_lines(stream: Stream) -> list[str]:
-    """The first lines as text, for a look at the layout only; bad bytes are named when they are read."""
+    """First lines as text, only to detect the layout; invalid bytes are reported later."""
     head = text_head(stream).decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
     if not head.strip():
-        raise SourceError(f"{stream.name} is empty")
+        raise SourceError(f"{stream.name} is empty: check the file")
     return [line for line in lines[: SAMPLE + 1] if line.strip()]
 
 
 def _separator(name: str, lines: list[str], quote: str) -> str:
-    """The separator that gives most of the first lines the same number of fields, and then the most fields.
+    """Separator with which most of the first lines have the same number of fields, then the most fields.
 
-    A space counts only where nothing else fits.
+    A space is only used if no other separator fits.
     """
     fits: dict[str, tuple[float, int]] = {}
     for candidate in SEPARATORS:
@@ -112,7 +114,7 @@ def _separator(name: str, lines: list[str], quote: str) -> str:
     if len(fits) > 1:
         fits.pop(" ", None)
     if not fits:
-        raise SourceError(f"{name}: no separator is recognised; name it with --separator")
+        raise SourceError(f"{name}: no separator was recognised; set it with --separator")
     return max(fits, key=lambda candidate: fits[candidate])
 
 

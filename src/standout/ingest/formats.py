@@ -1,4 +1,4 @@
-"""What lies at a path: a delimited file, MovieLens, the Netflix Prize files, Parquet."""
+"""Recognise the format of paths: delimited text, MovieLens, Netflix Prize or Parquet."""
 
 import re
 from dataclasses import dataclass
@@ -28,25 +28,27 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class RecognisedSource:
-    """What was recognised: its kind, its files, and where its titles are."""
+    """Format of a source, its files, and the file with its titles."""
 
     kind: Kind
-    parts: tuple[SourceFile, ...]
+    files: tuple[SourceFile, ...]
     titles: SourceFile | None = None
 
 
 def recognise(paths: list[Path], member: str | None) -> RecognisedSource:
-    """What the paths hold, all of the same kind."""
-    finds = [_folder(path) if path.is_dir() else _file(path, member) for path in paths]
-    if len({find.kind for find in finds}) > 1:
-        raise SourceError(f"the sources are of different kinds: {', '.join(sorted({f.kind for f in finds}))}")
-    parts = tuple(part for find in finds for part in find.parts)
-    return RecognisedSource(finds[0].kind, parts, next((find.titles for find in finds if find.titles), None))
+    """Recognise the format of paths, which must be the same for all."""
+    sources = [_folder(path) if path.is_dir() else _file(path, member) for path in paths]
+    kinds = sorted({source.kind for source in sources})
+    if len(kinds) > 1:
+        raise SourceError(f"the sources have different formats: {', '.join(kinds)}; read them one by one")
+    files = tuple(file for source in sources for file in source.files)
+    titles = next((source.titles for source in sources if source.titles), None)
+    return RecognisedSource(sources[0].kind, files, titles)
 
 
 def _folder(folder: Path) -> RecognisedSource:
-    for place in (folder, folder / "training_set"):
-        films = sorted(path for path in _files(place) if netflix.FILES.fullmatch(path.name))
+    for parent in (folder, folder / "training_set"):
+        films = sorted(path for path in _files(parent) if netflix.FILES.fullmatch(path.name))
         if films:
             return RecognisedSource("Netflix Prize", tuple(map(SourceFile, films)), _netflix_titles(folder))
     for name in ("training_set.tar", "training_set.tar.gz"):
@@ -60,7 +62,7 @@ def _folder(folder: Path) -> RecognisedSource:
     if any(folder.glob("**/*.parquet")):
         return RecognisedSource("Parquet", (SourceFile(folder),))
     raise SourceError(
-        f"{folder} holds no MovieLens, Netflix Prize or Parquet files, and is no index: name its files"
+        f"{folder} is not an index and has no MovieLens, Netflix Prize or Parquet files: name its files"
     )
 
 
@@ -68,8 +70,8 @@ def _file(path: Path, member: str | None) -> RecognisedSource:
     first = first_bytes(path)
     if first.startswith(PARQUET):
         return RecognisedSource("Parquet", (SourceFile(path),))
-    if first.startswith(ZIP) and member is None and (find := _zip(path)):
-        return find
+    if first.startswith(ZIP) and member is None and (archive := _zip(path)):
+        return archive
     if is_tar(path):
         return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(path.parent))
     with open_stream(path, member) as stream:
@@ -87,7 +89,7 @@ def _file(path: Path, member: str | None) -> RecognisedSource:
 
 
 def _zip(path: Path) -> RecognisedSource | None:
-    """MovieLens and the Netflix Prize files as they are offered for download."""
+    """Recognise MovieLens and Netflix Prize archives as they are offered for download."""
     names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
     films = sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base))
     if films:
@@ -101,8 +103,8 @@ def _zip(path: Path) -> RecognisedSource | None:
 
 
 def _netflix_titles(folder: Path) -> SourceFile | None:
-    places = [place / name for place in (folder, folder.parent) for name in NETFLIX_TITLES]
-    return next((SourceFile(path) for path in places if path.is_file()), None)
+    paths = [parent / name for parent in (folder, folder.parent) for name in NETFLIX_TITLES]
+    return next((SourceFile(path) for path in paths if path.is_file()), None)
 
 
 def _existing(path: Path) -> SourceFile | None:

@@ -1,4 +1,4 @@
-"""Polars and pandas frames and Parquet files: batches of columns → batches of rows."""
+"""Read Polars and pandas frames and Parquet files, batch by batch."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ ROWS = 1 << 18
 
 
 def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
-    """Parquet files, or folders of them, as one frame."""
+    """Scan Parquet files, or folders of them, as one frame."""
     files = [
         file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])
     ]
@@ -35,19 +35,19 @@ def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
 
 
 def from_pandas(frame: "pd.DataFrame") -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
-    """The names of a pandas frame's columns, and some of them by their places; missing cells are null."""
+    """Return the column names of a pandas frame, and a function that selects columns by position."""
     names = tuple(str(name) for name in frame.columns)
 
-    def some(places: list[int]) -> pl.LazyFrame:
-        return pl.LazyFrame([_from_pandas_column(frame.iloc[:, i], str(i)) for i in places])
+    def select(positions: list[int]) -> pl.LazyFrame:
+        return pl.LazyFrame([_from_pandas_column(frame.iloc[:, i], str(i)) for i in positions])
 
-    return names, some
+    return names, select
 
 
 def from_polars(frame: pl.LazyFrame) -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
-    """The same of a Polars frame."""
+    """Return the column names of a Polars frame, and a function that selects columns by position."""
     names = tuple(frame.collect_schema().names())
-    return names, lambda places: frame.select(pl.col(names[i]).alias(str(i)) for i in places)
+    return names, lambda positions: frame.select(pl.col(names[i]).alias(str(i)) for i in positions)
 
 
 def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
@@ -56,12 +56,12 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
     if kind == "M":
         moved = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
-        made = pl.Series(name, moved.to_numpy().astype("datetime64[us]"))
-        return made.dt.replace_time_zone("UTC") if column.dt.tz is not None else made
+        times = pl.Series(name, moved.to_numpy().astype("datetime64[us]"))
+        return times.dt.replace_time_zone("UTC") if column.dt.tz is not None else times
     missing = column.isna().tolist()
     return pl.Series(
         name,
-        [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)],
+        [None if is_missing else cell for cell, is_missing in zip(column.tolist(), missing, strict=True)],
         strict=False,
     )
 
@@ -69,34 +69,34 @@ def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
 def read_frame(
     frame: Any, name: str, options: Options, rejects: RejectLog, progress: Progress
 ) -> tuple[Collector, dict[str, str]]:
-    """Feeds every row of a Polars or pandas frame to a collector; also says what was recognised."""
-    with _readable(name):
-        made = frame() if callable(frame) else frame
-        names, some = from_polars(made.lazy()) if hasattr(made, "lazy") else from_pandas(made)
+    """Pass every row of a Polars or pandas frame to a collector; also return the column of each role."""
+    with _read_errors(name):
+        opened = frame() if callable(frame) else frame
+        names, select = from_polars(opened.lazy()) if hasattr(opened, "lazy") else from_pandas(opened)
         roles = resolve_roles(names, options, header=True, declared=True)
-        wanted = some(roles.wanted)
+        wanted = select(roles.wanted)
         total, row = int(wanted.select(pl.len()).collect().item()), 0
         collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")
-        collector.source(name)
+        collector.begin_source(name)
         for batch in _batches(wanted):
-            collector.add(_coded(batch, roles, row, collector.times))
+            collector.add(_to_batch(batch, roles, row, collector.times))
             row += len(batch)
             progress("reading", row, total)
     if row == 0:
-        raise SourceError(f"{name} has no rows")
-    return collector, roles.told()
+        raise SourceError(f"{name} has no rows: check the source")
+    return collector, roles.names_by_role()
 
 
 @contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """What goes wrong while a frame is read, said in one line."""
+def _read_errors(name: str) -> Iterator[None]:
+    """Turn errors of Polars into a SourceError of one line."""
     try:
         yield
     except pl.exceptions.PolarsError as error:
         raise SourceError(f"{name} cannot be read: {_kind(error)}") from error
     except UnicodeError as error:
-        raise SourceError(f"{name} cannot be read: it holds text that is not Unicode") from error
-    except pl.exceptions.PanicException as error:  # a damaged file can make Polars give up
+        raise SourceError(f"{name} cannot be read: it contains text that is not Unicode") from error
+    except pl.exceptions.PanicException as error:  # a damaged file can make Polars panic
         raise SourceError(f"{name} cannot be read: it is damaged") from error
     except FileNotFoundError as error:
         raise SourceError(f"{name} cannot be read: no such file") from error
@@ -105,7 +105,7 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def _kind(error: Exception) -> str:
-    """The first line of an error of Polars, without what may be data: anything in quotes or brackets."""
+    """First line of a Polars error, without quotes and brackets, which may contain data."""
     return " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
 
 
@@ -114,27 +114,27 @@ def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
         yield from batch.iter_slices(ROWS)
 
 
-def _coded(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:
-    def column(place: int) -> pl.Series:
-        return batch.get_column(str(place)).alias(roles.names[place])
+def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:
+    def column(position: int) -> pl.Series:
+        return batch.get_column(str(position)).alias(roles.names[position])
 
     status = np.zeros(len(batch), np.uint8)
     time: Spans | NDArray[np.uint32] | None = None
     if roles.time is not None and times is not None:
-        moment = column(roles.time)
-        time = _units(moment, times, status) if moment.dtype.is_temporal() else _spans(_text(moment))
+        cells = column(roles.time)
+        time = _units(cells, times, status) if cells.dtype.is_temporal() else _spans(_text(cells))
     return Batch(
-        np.arange(first + 1, first + len(batch) + 1),
-        status,
-        _spans(_id(column(roles.record))),
-        tuple(_spans(_id(column(place))) for place in roles.item),
-        None if roles.value is None else _spans(_text(column(roles.value))),
-        time,
+        line=np.arange(first + 1, first + len(batch) + 1),
+        status=status,
+        record=_spans(_id(column(roles.record))),
+        item=tuple(_spans(_id(column(position))) for position in roles.item),
+        value=None if roles.value is None else _spans(_text(column(roles.value))),
+        time=time,
     )
 
 
 def _id(column: pl.Series) -> pl.Series:
-    """Ids as text. Whole numbers that only became fractions because some are missing stay whole."""
+    """Ids as text; whole numbers that are floats only because some are missing stay whole."""
     if column.dtype.is_float():
         column = column.fill_nan(None)
         whole = column.cast(pl.Int64, strict=False)
@@ -151,12 +151,12 @@ def _text(column: pl.Series) -> pl.Series:
         return column.cast(pl.String)
     except pl.exceptions.PolarsError as error:
         raise ColumnError(
-            f"column {column.name!r} is of type {column.dtype}: text or numbers are needed"
+            f"column {column.name!r} has type {column.dtype}: convert it to text or numbers"
         ) from error
 
 
 def _spans(column: pl.Series) -> Spans:
-    """A column of texts as spans of one buffer; a missing one is empty."""
+    """Spans of a column of texts in one buffer; missing texts are empty."""
     filled = column.fill_null("")
     ends = np.cumsum(filled.str.len_bytes().to_numpy().astype(np.int64))
     text = filled.str.join("").item() or ""
@@ -165,9 +165,9 @@ def _spans(column: pl.Series) -> Spans:
 
 
 def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """Dates and datetimes → whole units on the wall clock + TIME_BIAS, 0 where missing."""
+    """Convert dates and datetimes to whole units on the wall clock + TIME_BIAS; 0 if missing."""
     if column.dtype == pl.Time or column.dtype == pl.Duration:
-        raise ColumnError(f"column {column.name!r} is of type {column.dtype}: a date or datetime is needed")
+        raise ColumnError(f"column {column.name!r} has type {column.dtype}: convert it to a date or datetime")
     zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
     if isinstance(column.dtype, pl.Datetime):
         per_second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[column.dtype.time_unit]
@@ -176,6 +176,6 @@ def _units(column: pl.Series, reader: TimeReader, status: NDArray[np.uint8]) -> 
         seconds = column.to_physical().fill_null(0).to_numpy().astype(np.int64) * 86_400
     units = reader.from_seconds(seconds, local=not zoned)
     missing = column.is_null().to_numpy()
-    outside = (np.abs(units) >= TIME_BIAS) & ~missing  # of the calendar, or of 32 bits
+    outside = (np.abs(units) >= TIME_BIAS) & ~missing  # outside the calendar, or outside 32 bits
     status[outside] = Reason.TIME_OUT_OF_RANGE
     return np.where(missing | outside, 0, units + TIME_BIAS).astype(np.uint32)

@@ -1,9 +1,9 @@
-"""Texts → small whole numbers, in the order of their first appearance.
+"""Give each distinct text a small whole number, in the order of first appearance.
 
-Written for millions of short ids. A number of up to 7 digits as one would write it (no 007) is looked up in
-a plain array: one memory access. Everything else goes through a hash table with open addressing: a text
-of up to 7 bytes is its own key, exactly (its length and its bytes in one 64-bit word); a longer one has a
-hash as key, marked in the top byte, and its bytes are compared.
+Made for millions of short ids. A number of up to 7 digits without leading zeros is looked up in a plain
+array: one memory access. Other texts are in a hash table with open addressing. A text of up to 7 bytes is its
+own key (its length and bytes in one 64-bit word). The key of a longer text is a hash, marked in the top byte,
+and its bytes are compared.
 """
 
 from typing import NamedTuple
@@ -29,9 +29,9 @@ SECOND = np.uint64(0xBF58476D1CE4E5B9)
 
 
 class Table(NamedTuple):
-    """The compiled half: room for as many new texts as the caller has made sure of.
+    """Arrays of an interner for the compiled loops; the caller reserves space for new texts.
 
-    number[n] = code + 1 of the text that spells n; slots[i] = (key, code + 1); 0 where there is none.
+    number[n] = code + 1 of the number n; slots[i] = (key, code + 1); 0 means empty.
     Text c is data[ends[c] : ends[c + 1]]; size[0] = number of texts.
     """
 
@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
 
 class Interner:
-    """Codes for texts, growing as needed.
+    """Assigns codes to texts; grows as needed.
 
     >>> ids = Interner()
     >>> ids.codes_of(["7", "007", "7"]).tolist(), list(ids.labels())
@@ -52,7 +52,7 @@ class Interner:
 
     def __init__(self) -> None:
         self.table = Table(
-            np.zeros(NUMBERS, np.uint32),  # 40 MB of address space; only pages in use cost memory
+            np.zeros(NUMBERS, np.uint32),  # 40 MB of address space, but only used pages take memory
             np.zeros((1 << 10, 2), np.uint64),
             np.empty(1 << 12, np.uint8),
             np.zeros(1 << 9, np.int64),
@@ -63,51 +63,52 @@ class Interner:
         return int(self.table.size[0])
 
     def reserve(self, texts: int, size: int) -> Table:
-        """The table, with room for so many more texts of so many bytes in all."""
+        """Return the table with space for more texts of `size` bytes in total."""
         table = self.table
-        wanted, used = len(self) + texts, int(table.ends[len(self)])
+        needed, used = len(self) + texts, int(table.ends[len(self)])
         slots, data, ends = table.slots, table.data, table.ends
-        if 2 * wanted > len(slots):
-            slots = np.zeros((1 << int(2 * wanted).bit_length(), 2), np.uint64)
+        if 2 * needed > len(slots):
+            slots = np.zeros((1 << int(2 * needed).bit_length(), 2), np.uint64)
             _rehash(table.slots, slots)
         if used + size > len(data):
-            data = _grown(data, used + size)
-        if wanted + 1 > len(ends):
-            ends = _grown(ends, wanted + 1)
+            data = _grow(data, used + size)
+        if needed + 1 > len(ends):
+            ends = _grow(ends, needed + 1)
         self.table = Table(table.number, slots, data, ends, table.size)
         return self.table
 
     def codes(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
-        """The code of each span of the buffer; NONE where it is empty or its row's status is not 0."""
+        """Code of each span of the buffer; NONE if it is empty or the status of its row is not 0."""
         out = np.empty(len(starts), np.uint32)
         table = self.reserve(len(starts), int((ends - starts).sum()))
         _intern(table, buffer, starts, ends, status, out)
         return out
 
     def codes_of(self, texts: list[str]) -> NDArray[np.uint32]:
+        """Code of each text of a list."""
         labels = Labels.of(texts)
         return self.codes(
             labels.data, labels.offsets[:-1], labels.offsets[1:], np.zeros(len(labels), np.uint8)
         )
 
     def labels(self) -> Labels:
-        """The texts in the order of their codes."""
+        """Texts in the order of their codes."""
         ends = self.table.ends[: len(self) + 1]
         return Labels(ends, self.table.data[: ends[-1]])
 
 
-def _grown(array: Array, wanted: int) -> Array:
-    larger = np.zeros(max(wanted, 2 * len(array)), array.dtype)
+def _grow(array: Array, needed: int) -> Array:
+    larger = np.zeros(max(needed, 2 * len(array)), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 @kernel
 def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
-    """out[i] = the code of buffer[starts[i]:ends[i]]; a text not seen before gets the next one.
+    """Set out[i] to the code of buffer[starts[i]:ends[i]]; a new text gets the next code.
 
-    The search stands in the loop, not in a function of its own: a helper that loops over the table's arrays
-    would count references in every step, which costs three times the search itself.
+    The search is part of the loop: a helper function with its own loop over the table's arrays would count
+    references in every step, which takes three times as long as the search.
     """
     number, slots, data, text_ends = table.number, table.slots, table.data, table.ends
     mask = len(slots) - 1
@@ -121,12 +122,12 @@ def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Arr
             code = np.int64(number[spelled]) - 1
         else:
             key = _key(buffer, start, end)
-            place = _place(key) & mask
+            slot = _slot(key) & mask
             while True:
-                code = np.int64(slots[place, 1]) - 1
+                code = np.int64(slots[slot, 1]) - 1
                 if code < 0:
                     break
-                if slots[place, 0] == key:
+                if slots[slot, 0] == key:
                     if end - start <= SHORT:
                         break
                     first, k = text_ends[code], 0
@@ -135,13 +136,13 @@ def _intern(table: Table, buffer: Array, starts: Array, ends: Array, status: Arr
                             k += 1
                         if k == end - start:
                             break
-                place = (place + 1) & mask
+                slot = (slot + 1) & mask
         out[i] = code if code >= 0 else _add(table, buffer, start, end)
 
 
 @kernel
 def _add(table: Table, buffer: Array, start: Int, end: Int) -> Int:
-    """The code of a text that is not in the table: the next one."""
+    """Add a new text to the table and return its code."""
     code = table.size[0]
     first = table.ends[code]
     for i in range(end - start):
@@ -160,16 +161,16 @@ def _add(table: Table, buffer: Array, start: Int, end: Int) -> Int:
 @inline
 def _put(slots: Array, key: np.uint64, code: np.uint64) -> None:
     mask = len(slots) - 1
-    place = _place(key) & mask
-    while slots[place, 1] != 0:
-        place = (place + 1) & mask
-    slots[place, 0] = key
-    slots[place, 1] = code
+    slot = _slot(key) & mask
+    while slots[slot, 1] != 0:
+        slot = (slot + 1) & mask
+    slots[slot, 0] = key
+    slots[slot, 1] = code
 
 
 @inline
 def _number(buffer: Array, start: Int, end: Int) -> Int:
-    """The number that the text spells, if it is spelled as one would write it; else -1."""
+    """Number that the text spells without leading zeros, or -1."""
     if end - start > SHORT or (buffer[start] == ZERO and end - start > 1):
         return np.int64(-1)
     number = np.int64(0)
@@ -196,7 +197,7 @@ def _key(buffer: Array, start: Int, end: Int) -> np.uint64:
 
 
 @inline
-def _place(key: np.uint64) -> Int:
+def _slot(key: np.uint64) -> Int:
     mixed = (key ^ (key >> S32)) * MULTIPLIER
     mixed = (mixed ^ (mixed >> S29)) * SECOND
     return np.int64(mixed >> S32)

@@ -1,4 +1,4 @@
-"""Titles of items: MovieLens's movies.csv, u.item and movies.dat, Netflix's movie_titles, any CSV."""
+"""Read titles of items from MovieLens, Netflix Prize and other CSV files."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ TITLE_WORDS = ("title", "name", "description", "movietitle", "producttitle")
 
 
 def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
-    """Item id → title."""
+    """Read a file of titles; return the title of each item id."""
     base = Path(member or path.name).name
     with open_stream(path, member) as stream:
         content = stream.rest()
@@ -27,13 +27,13 @@ def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
 
 
 def parse_titles(base: str, content: bytes, name: str) -> dict[str, str]:
-    """Item id → title, from the content of a file with this base name."""
+    """Parse the content of a file of titles, whose base name shows the format."""
     if NETFLIX.fullmatch(base):
         return _netflix(_lines(content.decode("latin-1")))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")  # u.item and movies.dat of the older MovieLens
+        text = content.decode("latin-1")  # u.item and movies.dat of older MovieLens releases
     if base.startswith("u.item"):
         return _pairs(line.split("|")[:2] for line in _lines(text))
     if ".dat" in base:
@@ -42,13 +42,13 @@ def parse_titles(base: str, content: bytes, name: str) -> dict[str, str]:
 
 
 def labels_of_titles(items: Labels, titles: dict[str, str]) -> Labels:
-    """A title for each item, empty where there is none."""
+    """Title of each item, or an empty text."""
     labels = Labels.of(titles.get(item, "") for item in items)
     return Labels(read_only(labels.offsets), read_only(labels.data))
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text. str.splitlines would also cut at characters that a title may have."""
+    """Lines of a text; str.splitlines would also split at characters that occur in titles."""
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
@@ -57,7 +57,7 @@ def _pairs(rows: Iterable[list[str]]) -> dict[str, str]:
 
 
 def _netflix(lines: list[str]) -> dict[str, str]:
-    """Lines `id,year,title`; a title may hold commas, a year may be NULL."""
+    """Parse lines `id,year,title`; a title may contain commas, and a year may be NULL."""
     rows = (line.split(",", 2) for line in lines)
     return {row[0]: _with_year(row[2], row[1]) for row in rows if len(row) == 3}
 
@@ -70,10 +70,10 @@ def _csv(text: str, name: str) -> dict[str, str]:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except csv.Error as error:
-        raise SourceError(f"{name} is not a CSV file of titles: {error}") from error
+        raise SourceError(f"{name} cannot be read as a CSV file of titles: {error}") from error
     if not rows or len(rows[0]) < 2:
         raise SourceError(
-            f"{name} has no titles: a CSV file with a column of items and one of titles is needed"
+            f"{name} has no titles: it must be a CSV file with a column of item ids and a column of titles"
         )
     plain = [re.sub(r"[^a-z]", "", cell.lower()) for cell in rows[0]]
     item = next((plain.index(word) for word in ITEM_WORDS if word in plain), 0)

@@ -1,6 +1,6 @@
-"""The Netflix Prize files: a film's line `17:`, then `customer,rating,YYYY-MM-DD` for each of its ratings.
+"""Read the Netflix Prize files: a line `17:` for a film, then `customer,rating,YYYY-MM-DD` for each rating.
 
-They come as one file per film (mv_0000001.txt, in a folder or a tar) or several films to a file
+There is one file per film (mv_0000001.txt, in a folder or a tar), or several films in one file
 (combined_data_1.txt). One compiled pass reads them and checks every byte.
 """
 
@@ -31,15 +31,23 @@ OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
-OF_NO_USE = {
-    "record", "item", "separator", "header", "quote", "encoding", "time_format", "value_type", "value_bin",
-}  # fmt: skip
+NOT_ALLOWED = {
+    "record",
+    "item",
+    "separator",
+    "header",
+    "quote",
+    "encoding",
+    "time_format",
+    "value_type",
+    "value_bin",
+}
 
 
 class Lines(NamedTuple):
-    """The lines of a window: the spans of customers and films, ratings - 1, times + TIME_BIAS.
+    """Parsed lines of a window: spans of customers and films, ratings - 1, times + TIME_BIAS.
 
-    film[row] = 0 for the film that the window began with, k for the k-th film's line in it.
+    film[row] = 0 for the film before the window, k for the k-th film line in it.
     """
 
     line: NDArray[np.int64]
@@ -54,6 +62,8 @@ class Lines(NamedTuple):
 
     @classmethod
     def empty(cls, count: int) -> "Lines":
+        """Return space for `count` lines."""
+
         def numbers() -> NDArray[np.int64]:
             return np.empty(count, np.int64)
 
@@ -63,23 +73,23 @@ class Lines(NamedTuple):
 
 
 def is_netflix(head: bytes) -> bool:
-    """Whether a file starts as the Netflix Prize files do."""
+    """Whether the first bytes of a file are those of a Netflix Prize file."""
     return BEGINNING.match(head) is not None
 
 
 def new_collector(options: Options, rejects: RejectLog) -> Collector:
-    """A collector that knows the ratings 1 to 5 before the first is read."""
-    if useless := sorted(options.changed() & OF_NO_USE):
-        raise ParameterError(f"the form of the Netflix Prize files is known: {useless[0]} is of no use here")
-    made = Collector(options, rejects, options.value is not False, options.time is not False)
-    if made.values is not None:
-        made.values.codes_of(["1", "2", "3", "4", "5"])
-    return made
+    """Make a collector in which the ratings 1 to 5 have the codes 0 to 4."""
+    if not_allowed := sorted(options.changed() & NOT_ALLOWED):
+        raise ParameterError(f"{not_allowed[0]} cannot be set for Netflix Prize files, whose format is fixed")
+    collector = Collector(options, rejects, options.value is not False, options.time is not False)
+    if collector.values is not None:
+        collector.values.codes_of(["1", "2", "3", "4", "5"])
+    return collector
 
 
 def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:
-    """Feeds every rating of a stream to the collector."""
-    collector.source(stream.name)
+    """Pass every rating of a stream to the collector."""
+    collector.begin_source(stream.name)
     window, film = Window(stream), NONE
     units = SECONDS["day"] // SECONDS[collector.options.time_unit]
     lines = Lines.empty(0)
@@ -89,23 +99,25 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
         rows, films, known, used, next_line = _parse(
             window.buffer, window.end, window.line, units, film != NONE, lines
         )
-        films_here = _codes(collector, window, lines, rows, films, film)
-        film = films_here[-1] if known else NONE
+        film_codes = _add_rows(collector, window, lines, rows, films, film)
+        film = film_codes[-1] if known else NONE
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
     if window.end:
-        raise SourceError(f"{stream.name} line {window.line} is not of the Netflix Prize files")
+        raise SourceError(
+            f"{stream.name} line {window.line} is not a line of a Netflix Prize file: check the file"
+        )
 
 
-def _codes(
+def _add_rows(
     collector: Collector, window: Window, lines: Lines, rows: int, films: int, film: np.uint32
 ) -> NDArray[np.uint32]:
-    """Hands the rows over; returns the codes of the films, the one that the window began with first."""
+    """Pass the rows to the collector; return the codes of the films, the one before the window first."""
     status = lines.status[:rows]
-    begun = collector.items.codes(
+    new_films = collector.items.codes(
         window.buffer, lines.film_start[:films], lines.film_end[:films], np.zeros(films, np.uint8)
     )
-    film_codes = np.append(film, begun).astype(np.uint32)
+    film_codes = np.append(film, new_films).astype(np.uint32)
     collector.add_codes(
         lines.line[:rows],
         status,
@@ -119,14 +131,14 @@ def _codes(
 
 @inline
 def _two(buffer: Array, at: Int) -> Int:
-    """The number of two digits; negative if they are not."""
+    """Number of two digits; negative if they are not digits."""
     tens, ones = np.int64(buffer[at]) - ZERO, np.int64(buffer[at + 1]) - ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -TIME_BIAS
 
 
 @inline
 def _day(buffer: Array, at: Int) -> Int:
-    """The day that YYYY-MM-DD stands for; -TIME_BIAS if it is none."""
+    """Day of the text YYYY-MM-DD, or -TIME_BIAS if it is not a date."""
     year = _two(buffer, at) * 100 + _two(buffer, at + 2)
     day = civil_day(year, _two(buffer, at + 5), _two(buffer, at + 8))
     return day if buffer[at + 4] == DASH and buffer[at + 7] == DASH else -TIME_BIAS
@@ -136,14 +148,13 @@ def _day(buffer: Array, at: Int) -> Int:
 def _parse(
     buffer: Array, end: Int, line: Int, units: Int, has_film: Flag, lines: Lines
 ) -> tuple[Int, Int, Flag, Int, Int]:
-    """Reads the lines that end before `end`; returns (rows, films, is the last known, bytes used, next line).
+    """Read the lines that end before `end`; return (rows, films, film is known, bytes used, next line).
 
-    After a bad line without a comma, which may have been a film's, the film is not known until the next one.
+    A bad line without a comma may be a damaged film line, so the film is unknown until the next film line.
     """
     row_line, status, starts, ends = lines.line, lines.status, lines.start, lines.end
-    ratings, times, film, film_start, film_end = (
-        lines.rating, lines.time, lines.film, lines.film_start, lines.film_end,
-    )  # fmt: skip
+    ratings, times, film = lines.rating, lines.time, lines.film
+    film_start, film_end = lines.film_start, lines.film_end
     rows, films, at, known = 0, 0, 0, has_film
     while at < end:
         stop = at
@@ -152,7 +163,7 @@ def _parse(
         digits, comma = stop - at, stop
         day, rating = -TIME_BIAS, np.int64(0)
         formed: Flag = False
-        # the common case, laid out: comma, rating, comma, ten bytes of date, line end
+        # the common case, unrolled: comma, rating, comma, ten bytes of date, line end
         if comma + 13 < end and digits > 0 and buffer[comma] == COMMA and buffer[comma + 2] == COMMA:
             day, rating = _day(buffer, comma + 3), np.int64(buffer[comma + 1]) - ZERO
             stop = comma + 13
@@ -176,7 +187,7 @@ def _parse(
                 length = 0
             elif length > 0 and commas == 0:
                 known = False
-            if length == 0:  # a film's line, or an empty one: no row
+            if length == 0:  # a film line or an empty line: no row
                 line += 1
                 at = stop + 1
                 continue

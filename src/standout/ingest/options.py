@@ -1,4 +1,4 @@
-"""What a user may say about a source, checked once."""
+"""Options for reading a source, checked once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -13,12 +13,12 @@ from standout.release.clock import TimeUnit
 __all__ = ["Column", "Options"]
 
 Column = str | int
-"""A column by its name, or by its place: 1 is the first."""
+"""A column by its name or its number; 1 is the first column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `standout.read`; see there. `False` as value or time: there is none."""
+    """Options of `standout.read`, which documents them. False as value or time means no such column."""
 
     record: Column | None = None
     item: Column | Sequence[Column] | None = None
@@ -41,30 +41,38 @@ class Options:
     def __post_init__(self) -> None:
         object.__setattr__(self, "limit", Limit.of(self.max_rejects))
         if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
-            raise ParameterError("separator must be one or more characters, no quote or line end")
+            raise ParameterError(
+                f"separator must be one or more characters, no quote or line end, got {self.separator!r}"
+            )
         if len(self.quote) > 1 or not self.quote.isascii() or (self.quote in "\n\r" and self.quote):
-            raise ParameterError("quote must be one ASCII character, or empty for none")
+            raise ParameterError(f"quote must be one ASCII character, or empty for none, got {self.quote!r}")
         if self.quote and self.quote == self.separator:
-            raise ParameterError("quote and separator must be different characters")
+            raise ParameterError(
+                f"quote and separator must be different characters, got {self.quote!r} twice"
+            )
         if self.value is True or self.time is True:
-            raise ParameterError("value and time take a column's name or place, or False for none")
+            raise ParameterError(
+                "value and time must be a column name, a column number, or False for none, got True"
+            )
         self.value_reader()
         self.time_reader()
 
     def changed(self) -> set[str]:
-        """The options that are not as they are if nothing is said."""
-        usual = {each.name: each.default for each in fields(self) if each.init}
-        return {name for name, value in usual.items() if getattr(self, name) != value}
+        """Names of the options that differ from their default."""
+        defaults = {option.name: option.default for option in fields(self) if option.init}
+        return {name for name, value in defaults.items() if getattr(self, name) != value}
 
     @property
     def items(self) -> tuple[Column, ...]:
-        """The columns that form the item, in order."""
+        """Columns that form the item, in order."""
         if self.item is None:
             return ()
         return (self.item,) if isinstance(self.item, (str, int)) else tuple(self.item)
 
     def value_reader(self) -> ValueReader:
+        """Make the reader of the value column."""
         return ValueReader(self.value_type, self.value_bin)
 
     def time_reader(self) -> TimeReader:
+        """Make the reader of the time column."""
         return TimeReader(self.time_unit, self.zone, self.time_format)

@@ -1,4 +1,4 @@
-"""`standout.read`: recognises what it is given, reads it, and says how it understood it."""
+"""`standout.read`: recognise the format of a source and read it."""
 
 import os
 from collections.abc import Sequence
@@ -52,117 +52,181 @@ def read(
     max_rejects: int | str = 0,
     progress: Progress = no_progress,
 ) -> Release:
-    """The release in a file, in several, in a folder, in a frame, or in an index directory.
+    """Read a release from files, a folder, a data frame or an index.
 
-    Reads CSV and its relatives (any separator; gzip, zstd, zip), Parquet, MovieLens, the Netflix Prize
-    files, Polars and pandas frames. Columns are named, or given by their place (1 is the first), or
-    recognised from well-known names; several may form the item; `value=False` and `time=False` leave
-    them out. Ids are text, kept as they are. The result says in `provenance` how it was understood.
+    Reads CSV and similar files (any separator; gzip, zstd, zip), Parquet, MovieLens, the Netflix Prize files,
+    and Polars and pandas frames. Ids are text and stay as they are. `release.provenance` says how the source
+    was interpreted; docs/reading.md has the rules.
 
-    value_type   "auto": numbers if any value is one, else categories; "number"; "text"
-    value_bin    numbers are rounded down to multiples of this
-    time_format  "s", "ms", "us", "ns" (since 1970), "iso", or a pattern of strptime; else recognised
-    time_unit    "day", "hour" or "minute"
-    zone         Unix times and times with a zone are moved to this one; others are taken as written
-    repeats      of the same record and item keep the "last" in time (then in row order), the "first",
-                 the one of "max" value, or raise an "error"
-    max_rejects  how many rows, or which share ("5%"), may be unusable
+    Parameters
+    ----------
+    source : path, list of paths, or frame
+        A file, a glob, a folder, an index, or a Polars or pandas frame.
+    record, value, time : str, int or bool, optional
+        Columns by name or number (1 is the first); default: recognised by their names. False as value or time
+        ignores such a column.
+    item : str, int or list, optional
+        Column of the item. Several columns are joined to one item.
+    titles : path, optional
+        File with titles of the items.
+    separator : str, optional
+        Separator of a delimited file; default: recognised.
+    header : bool, optional
+        Whether the first line has the column names; default: recognised.
+    quote : str
+        Quote character; empty for none.
+    encoding : str
+        Encoding of a text file.
+    member : str, optional
+        File to read inside a zip archive.
+    value_type : {"auto", "number", "text"}
+        "auto": numbers if any value is a number, else categories.
+    value_bin : float, optional
+        Round numbers down to multiples of this width.
+    time_format : str, optional
+        "s", "ms", "us" or "ns" since 1970, "iso", or a pattern of strptime; default: recognised.
+    time_unit : {"day", "hour", "minute"}
+        Unit of the times in the release.
+    zone : str
+        Time zone. Unix times and times with a zone are converted to it; other times are taken as written.
+    repeats : {"last", "first", "max", "error"}
+        Which of several rows with the same record and item to keep: the last or the first in time (then in
+        row order), or the one with the largest value; "error" raises an error.
+    max_rejects : int or str
+        Largest number or share ("5%") of unusable rows.
+    progress : callable, optional
+        Called with (stage, done, total).
 
+    Returns
+    -------
+    Release
+        The release.
+
+    Raises
+    ------
+    SourceError
+        If the source cannot be read.
+    ColumnError
+        If a column is missing or cannot be identified.
+    RejectedRows
+        If more rows are unusable than `max_rejects` allows.
+    ParameterError
+        If an option is not allowed.
+
+    Examples
+    --------
     >>> import polars as pl, standout as so
     >>> frame = pl.DataFrame({"user": ["007", "7"], "film": ["Brazil", "Bent"], "stars": [4.5, 1]})
     >>> so.read(frame).record("007").entries
     (Entry(item='Brazil', value=4.5, time=None),)
     """
     options = Options(
-        record, item, value, time, separator, header, quote, encoding, member, value_type, value_bin,
-        time_format, time_unit, zone, repeats, max_rejects,
-    )  # fmt: skip
+        record=record,
+        item=item,
+        value=value,
+        time=time,
+        separator=separator,
+        header=header,
+        quote=quote,
+        encoding=encoding,
+        member=member,
+        value_type=value_type,
+        value_bin=value_bin,
+        time_format=time_format,
+        time_unit=time_unit,
+        zone=zone,
+        repeats=repeats,
+        max_rejects=max_rejects,
+    )
     return SourceReader(options, progress).read(source, titles)
 
 
 @dataclass(slots=True)
 class SourceReader:
-    """One reading of a source; afterwards it knows which rows were rejected."""
+    """Reads one source; afterwards `rejects` has the unusable rows."""
 
     options: Options
     progress: Progress = no_progress
     rejects: RejectLog = field(default_factory=RejectLog)
 
     def read(self, source: Any, titles: str | Path | None = None) -> Release:
-        """The release in the source."""
+        """Read the release in a source."""
         if not isinstance(source, (str, Path, list, tuple)):
             return self._with_titles(self._frame(source), titles)
         sources = [source] if isinstance(source, (str, Path)) else list(source)
         if not sources or not all(isinstance(path, (str, Path)) for path in sources):
-            raise ParameterError("a path, or a list of paths, is needed")
+            raise ParameterError("source must be a path, a list of paths, or a Polars or pandas frame")
         paths = expand_paths(sources)
         if len(paths) == 1 and is_index(paths[0]):
             return self._with_titles(self._index(paths[0]), titles)
-        find = recognise(paths, self.options.member)
-        release = self._found(find)
-        if titles is None and find.titles is not None:
-            found = read_titles(find.titles.path, find.titles.member)
-            release = replace(release, titles=labels_of_titles(release.items, found))
+        recognised = recognise(paths, self.options.member)
+        release = self._files(recognised)
+        if titles is None and recognised.titles is not None:
+            by_id = read_titles(recognised.titles.path, recognised.titles.member)
+            release = replace(release, titles=labels_of_titles(release.items, by_id))
         return self._with_titles(release, titles)
 
     def _index(self, path: Path) -> Release:
         if changed := sorted(self.options.changed()):
-            raise ParameterError(f"{path} is an index: {changed[0]} is for reading its source, not for it")
+            raise ParameterError(
+                f"{changed[0]} cannot be set for the index {path}: it applies only when a source file is read"
+            )
         return open_index(path)
 
-    def _found(self, find: RecognisedSource) -> Release:
-        files = _some(tuple(dict.fromkeys(_printable(part.path.name) for part in find.parts)))
-        if find.kind == "Parquet":
-            return self._parquet([part.path for part in find.parts], files)
-        if find.kind == "Netflix Prize":
-            return self._netflix(find.parts, files)
-        return self._delimited(find, files)
+    def _files(self, source: RecognisedSource) -> Release:
+        names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
+        if source.kind == "Parquet":
+            return self._parquet([file.path for file in source.files], names)
+        if source.kind == "Netflix Prize":
+            return self._netflix(source.files, names)
+        return self._delimited(source, names)
 
-    def _delimited(self, find: RecognisedSource, files: tuple[str, ...]) -> Release:
+    def _delimited(self, source: RecognisedSource, names: tuple[str, ...]) -> Release:
         collector, layout = None, None
-        for part in find.parts:
-            with open_stream(part.path, part.member, self.options.encoding) as stream:
-                this = detect_layout(stream, self.options)
+        for file in source.files:
+            with open_stream(file.path, file.member, self.options.encoding) as stream:
+                file_layout = detect_layout(stream, self.options)
                 if layout is None or collector is None:
-                    layout = this
+                    layout = file_layout
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
                     collector = Collector(self.options, self.rejects, has_value, has_time)
-                elif this != layout:
+                elif file_layout != layout:
                     raise SourceError(
-                        f"{part.path} is not laid out like {find.parts[0].path}: read them one by one"
+                        f"{file.path} has another layout than {source.files[0].path}: read them one by one"
                     )
                 read_delimited(stream, layout, collector, self.progress)
         assert collector is not None and layout is not None
-        return self._finished(collector, Provenance(find.kind, files, layout.roles.told(), layout.told()))
+        provenance = Provenance(source.kind, names, layout.roles.names_by_role(), layout.settings())
+        return self._finish(collector, provenance)
 
-    def _netflix(self, parts: tuple[SourceFile, ...], files: tuple[str, ...]) -> Release:
+    def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> Release:
         collector, titles = netflix.new_collector(self.options, self.rejects), None
-        for part in parts:
-            if part.tar:
-                for base, stream in tar_members(part.path):
+        for file in files:
+            if file.tar:
+                for base, stream in tar_members(file.path):
                     if netflix.FILES.fullmatch(base):
                         netflix.read_netflix(stream, collector, self.progress)
                     elif base in NETFLIX_TITLES:
                         titles = parse_titles(base, stream.rest(), stream.name)
             else:
-                with open_stream(part.path, part.member) as stream:
+                with open_stream(file.path, file.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
-            raise SourceError(f"{parts[0].path} holds no files of the Netflix Prize (mv_0000001.txt …)")
-        told = {"record": "customer", "item": "film"}
-        told |= {} if collector.values is None else {"value": "rating"}
-        told |= {} if collector.times is None else {"time": "date"}
-        release = self._finished(collector, Provenance("Netflix Prize", files, told))
+            raise SourceError(f"{files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
+        columns = {"record": "customer", "item": "film"}
+        columns |= {} if collector.values is None else {"value": "rating"}
+        columns |= {} if collector.times is None else {"time": "date"}
+        release = self._finish(collector, Provenance("Netflix Prize", names, columns))
         return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
-    def _parquet(self, paths: list[Path], files: tuple[str, ...]) -> Release:
+    def _parquet(self, paths: list[Path], names: tuple[str, ...]) -> Release:
         from standout.ingest.frames import read_frame, scan_parquet
 
         name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-        collector, told = read_frame(
+        collector, columns = read_frame(
             lambda: scan_parquet(paths), name, self.options, self.rejects, self.progress
         )
-        return self._finished(collector, Provenance("Parquet", files, told))
+        return self._finish(collector, Provenance("Parquet", names, columns))
 
     def _frame(self, frame: Any) -> Release:
         import polars as pl
@@ -172,15 +236,16 @@ class SourceReader:
         is_pandas = type(frame).__module__.startswith("pandas") and type(frame).__name__ == "DataFrame"
         if not is_pandas and not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             raise ParameterError(
-                f"a path, a Polars frame or a pandas frame is needed, got {type(frame).__name__}"
+                "source must be a path, a list of paths, or a Polars or pandas frame, "
+                f"got {type(frame).__name__}"
             )
-        collector, told = read_frame(frame, "the frame", self.options, self.rejects, self.progress)
-        return self._finished(collector, Provenance("frame", (), told))
+        collector, columns = read_frame(frame, "the frame", self.options, self.rejects, self.progress)
+        return self._finish(collector, Provenance("frame", (), columns))
 
-    def _finished(self, collector: Collector, provenance: Provenance) -> Release:
+    def _finish(self, collector: Collector, provenance: Provenance) -> Release:
         settings = dict(provenance.settings)
         if collector.times is not None:
-            settings |= collector.times.told()
+            settings |= collector.times.settings()
         settings["repeats"] = self.options.repeats
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
@@ -193,10 +258,10 @@ class SourceReader:
 
 
 def _printable(name: str) -> str:
-    """A file's name as text, whatever its bytes are."""
+    """File name as valid text, whatever its bytes are."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def _some(files: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of a few files; of 17,770, the first, and how many."""
+def _shorten(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of up to 8 files; of more files, the first name and their number."""
     return files if len(files) <= 8 else (files[0], f"… {len(files):,} files")

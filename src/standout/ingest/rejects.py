@@ -1,4 +1,4 @@
-"""Rows that cannot be used: counted by reason, with the numbers of their lines, never with their content."""
+"""Unusable rows: counted by reason, with their line numbers and never with their content."""
 
 import shlex
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from standout.core.errors import ParameterError, RejectedRows, SourceError
 __all__ = ["SHOWN", "Limit", "Reason", "RejectLog"]
 
 SHOWN = 5
-"""How many places a message names."""
+"""Number of rows that a message lists."""
 
 
 class Reason(IntEnum):
-    """Why a row cannot be used; 0 is kept for rows that can."""
+    """Why a row is unusable; 0 means that it is usable."""
 
     NO_RECORD = 1
     NO_ITEM = 2
@@ -36,6 +36,7 @@ class Reason(IntEnum):
 
     @property
     def description(self) -> str:
+        """Text for people."""
         return DESCRIPTIONS[self]
 
 
@@ -45,20 +46,20 @@ DESCRIPTIONS = {
     Reason.TOO_FEW_FIELDS: "too few fields",
     Reason.TOO_MANY_FIELDS: "too many fields",
     Reason.STRAY_QUOTE: "text after a closing quote",
-    Reason.NOT_A_NUMBER: "value is not a number while others are (if they are categories: --value-type text)",
-    Reason.TOO_MANY_DIGITS: "value has more digits than a number keeps (as categories: --value-type text)",
+    Reason.NOT_A_NUMBER: "value is not a number, but others are (for categories: --value-type text)",
+    Reason.TOO_MANY_DIGITS: "value has more digits than a number holds (for categories: --value-type text)",
     Reason.NOT_FINITE: "value is NaN or infinite",
-    Reason.UNREADABLE_TIME: "time cannot be read (declare it with --time-format)",
-    Reason.OTHER_TIME_FORMAT: "time in another format than the first one",
-    Reason.TIME_OUT_OF_RANGE: "time out of range (micro- or nanoseconds: --time-format us or ns)",
+    Reason.UNREADABLE_TIME: "time is not recognised (set --time-format)",
+    Reason.OTHER_TIME_FORMAT: "time in another format than the first row",
+    Reason.TIME_OUT_OF_RANGE: "time out of range (for micro- or nanoseconds: --time-format us or ns)",
     Reason.NOT_A_RATING_LINE: "not of the form customer,rating,YYYY-MM-DD",
-    Reason.NO_FILM_YET: "a rating of no film: the film's line is missing or damaged",
+    Reason.NO_FILM_YET: "rating without a film: the line of the film is missing or damaged",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many rows may be rejected: a number, or a share of all rows.
+    """Largest number of unusable rows: a count, or a share of all rows.
 
     >>> Limit.of("5%").allows(6, rows=100), Limit.of(6).allows(6, rows=100)
     (False, True)
@@ -69,76 +70,81 @@ class Limit:
 
     @classmethod
     def of(cls, given: int | str) -> "Limit":
+        """Parse a count or a percentage."""
         text = str(given).strip()
         try:
             limit = cls(share=float(text[:-1]) / 100) if text.endswith("%") else cls(count=int(text))
         except ValueError:
             limit = cls(count=-1)
         if limit.count < 0 or not 0 <= limit.share <= 1:
-            raise ParameterError(f"max_rejects must be a number of rows or a share like 5%, got {given!r}")
+            raise ParameterError(
+                f"max_rejects must be a number of rows or a percentage such as 5%, got {given!r}"
+            )
         return limit
 
     def allows(self, rejected: int, rows: int) -> bool:
+        """Whether this many unusable rows are allowed."""
         return rejected <= max(self.count, self.share * rows)
 
 
 @dataclass(slots=True)
 class RejectLog:
-    """Where the rejected rows of all sources are."""
+    """Lines and reasons of the unusable rows of all sources."""
 
     rows: int = 0
-    places: list[tuple[str, NDArray[np.int64], NDArray[np.uint8]]] = field(default_factory=list)
+    batches: list[tuple[str, NDArray[np.int64], NDArray[np.uint8]]] = field(default_factory=list)
 
     def add(self, source: str, lines: NDArray[np.int64], status: NDArray[np.uint8]) -> None:
-        """Notes the rows whose status is not 0."""
+        """Add the rows with a status other than 0."""
         bad = status != 0
         if bad.any():
-            self.places.append((source, lines[bad], status[bad]))
+            self.batches.append((source, lines[bad], status[bad]))
 
     def counts(self) -> dict[Reason, int]:
+        """Number of rows for each reason."""
         total = np.zeros(max(Reason) + 1, np.int64)
-        for _, _, status in self.places:
+        for _, _, status in self.batches:
             total += np.bincount(status, minlength=len(total))
         return {reason: int(total[reason]) for reason in Reason if total[reason]}
 
     def __len__(self) -> int:
-        return sum(len(lines) for _, lines, _ in self.places)
+        return sum(len(lines) for _, lines, _ in self.batches)
 
     def __iter__(self) -> Iterator[tuple[str, int, Reason]]:
-        """(source, line, reason) of each rejected row."""
-        for source, lines, status in self.places:
+        """Yield (source, line, reason) of each row."""
+        for source, lines, status in self.batches:
             yield from ((source, int(line), Reason(code)) for line, code in zip(lines, status, strict=True))
 
     def check(self, limit: Limit, unit: str) -> None:
-        """Raises `RejectedRows` if there are more than the limit allows, or if no row is left."""
+        """Raise `RejectedRows` if there are more rows than the limit allows, or if no row is left."""
         if limit.allows(len(self), self.rows) and len(self) < self.rows:
             return
         if not self.rows:
-            raise SourceError("there are no rows")
-        told = "; ".join(self._told(reason, count, unit) for reason, count in self.counts().items())
+            raise SourceError("the source has no rows: check the file")
+        reasons = "; ".join(self._summary(reason, count, unit) for reason, count in self.counts().items())
         allow = f", or allow them with --max-rejects {len(self)}" if len(self) < self.rows else ""
         raise RejectedRows(
-            f"{len(self):,} of {self.rows:,} rows cannot be used: {told}. {self._how_to_look(unit)}{allow}"
+            f"{len(self):,} of {self.rows:,} rows are unusable: {reasons}. {self._next_step(unit)}{allow}"
         )
 
-    def _told(self, reason: Reason, count: int, unit: str) -> str:
-        several = len({source for source, _, _ in self.places}) > 1
-        found = [f"{source} {line}" if several else f"{line}" for source, line in self._firsts(reason)]
-        more = ", …" if count > len(found) else ""
-        return f"{count:,} × {reason.description} ({unit} {', '.join(found)}{more})"
+    def _summary(self, reason: Reason, count: int, unit: str) -> str:
+        several = len({source for source, _, _ in self.batches}) > 1
+        rows = [f"{source} {line}" if several else f"{line}" for source, line in self._first_rows(reason)]
+        more = ", …" if count > len(rows) else ""
+        return f"{count:,} × {reason.description} ({unit} {', '.join(rows)}{more})"
 
-    def _firsts(self, reason: Reason) -> list[tuple[str, int]]:
-        """The first few places of a reason."""
-        found: list[tuple[str, int]] = []
-        for source, lines, status in self.places:
-            found += [(source, int(line)) for line in lines[status == reason][: SHOWN - len(found)]]
-            if len(found) == SHOWN:
+    def _first_rows(self, reason: Reason) -> list[tuple[str, int]]:
+        """Source and line of the first few rows with this reason."""
+        rows: list[tuple[str, int]] = []
+        for source, lines, status in self.batches:
+            rows += [(source, int(line)) for line in lines[status == reason][: SHOWN - len(rows)]]
+            if len(rows) == SHOWN:
                 break
-        return found
+        return rows
 
-    def _how_to_look(self, unit: str) -> str:
-        source, lines, _ = self.places[0]
+    def _next_step(self, unit: str) -> str:
+        source, lines, _ = self.batches[0]
         if unit != "line" or source.endswith((".gz", ".zst", ".zip", ".tar")) or not Path(source).is_file():
             return "List them all with --rejects FILE"
         command = f"sed -n {int(lines[0])}p {shlex.quote(source)}"
-        return f"Look at one with `{command}`, list them all with --rejects FILE"
+        return f"Show the first one with `{command}`, list them all with --rejects FILE"

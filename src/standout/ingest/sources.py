@@ -1,4 +1,4 @@
-"""Bytes from files: plain, gzip, zstd, zip, tar; told apart by their first bytes, streamed, damage named."""
+"""Streams of bytes from plain, gzip, zstd, zip and tar files, which are recognised by their first bytes."""
 
 import glob
 import gzip
@@ -41,7 +41,7 @@ BLOCK = 512
 
 @dataclass(slots=True)
 class Stream:
-    """A stream of plain bytes: its name, its first bytes, and how far along its file it is."""
+    """A stream of decompressed bytes; `total` is the size of its file."""
 
     name: str
     raw: IO[bytes]
@@ -50,19 +50,19 @@ class Stream:
     head: bytes = b""
 
     def peek(self) -> bytes:
-        """The first bytes; they stay to be read by `fill`."""
+        """Return the first bytes, without consuming them."""
         with read_errors(self.name):
             while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
                 self.head += more
         return self.head
 
     def rest(self) -> bytes:
-        """Everything that is left, in one piece."""
+        """Return all remaining bytes."""
         with read_errors(self.name):
             return self.peek() + self.body.read()
 
     def fill(self, room: memoryview) -> int:
-        """Reads into `room`; returns how many bytes, 0 at the end."""
+        """Read into `room`; return the number of bytes, 0 at the end."""
         if self.head:
             n = min(len(room), len(self.head))
             room[:n] = self.head[:n]
@@ -73,65 +73,72 @@ class Stream:
 
     @property
     def done(self) -> int:
+        """Number of bytes of the file that were read."""
         return self.raw.tell() if not self.raw.closed else self.total
 
 
 def expand_paths(sources: list[str | Path]) -> list[Path]:
-    """The files that paths and globs name, in order; each must exist."""
-    found: list[Path] = []
+    """Return the files that paths and globs name, in order; each must exist."""
+    paths: list[Path] = []
     for source in sources:
         path = Path(source)
         if path.exists():
-            found.append(path)
+            paths.append(path)
         elif matches := sorted(glob.glob(str(source), recursive=True)):  # noqa: PTH207  (may be absolute)
-            found += map(Path, matches)
+            paths += map(Path, matches)
         else:
             raise SourceError(f"{source}: no such file")
-    return found
+    return paths
 
 
 @contextmanager
 def open_stream(path: Path, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
-    """A file as a stream of UTF-8 bytes, decompressed; `member` names the file inside a zip."""
+    """Open a file as a stream of decompressed UTF-8 bytes; `member` is the file inside a zip."""
     with read_errors(str(path)), path.open("rb") as raw:
         total = path.stat().st_size
         with _plain(raw, path, member) as body:
             if not _is_utf8(encoding):
-                body = io.BufferedReader(_Recoded(body, encoding))
+                body = io.BufferedReader(_Utf8Reader(body, encoding))
             yield Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
 
 
 @contextmanager
 def read_errors(name: str) -> Iterator[None]:
-    """What goes wrong while a file is read, said in one line."""
+    """Turn errors while a file is read into a SourceError of one line."""
     try:
         yield
     except FileNotFoundError as error:
         raise SourceError(f"{name}: no such file") from error
     except IsADirectoryError as error:
-        raise SourceError(f"{name} is a folder") from error
+        raise SourceError(f"{name} is a folder: name a file") from error
     except PermissionError as error:
         raise SourceError(f"{name}: permission denied") from error
     except EOFError as error:
-        raise SourceError(f"{name} is truncated: it ends before its content is complete") from error
+        raise SourceError(f"{name} is truncated: copy or download it again") from error
     except UnicodeError as error:
-        raise SourceError(f"{name} is not text in the declared encoding: name it with --encoding") from error
+        raise SourceError(
+            f"{name} is not text in this encoding: set the right one with --encoding"
+        ) from error
     except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
-        raise SourceError(f"{name} is damaged: its compressed or packed data cannot be read") from error
+        raise SourceError(
+            f"{name} is damaged: it cannot be decompressed; copy or download it again"
+        ) from error
     except (NotImplementedError, RuntimeError) as error:
-        raise SourceError(f"{name} cannot be read: it is encrypted, or packed in an unknown way") from error
+        raise SourceError(
+            f"{name} cannot be read: it is encrypted or uses an unknown compression; unpack it first"
+        ) from error
     except OSError as error:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
 def first_bytes(path: Path) -> bytes:
-    """The first bytes of a file, which tell its kind."""
+    """Return the first 4 bytes of a file, which identify its format."""
     with read_errors(str(path)), path.open("rb") as raw:
         return raw.read(4)
 
 
 def is_tar(path: Path) -> bool:
-    """Whether a file is a tar, compressed or not."""
+    """Whether a file is a tar archive, compressed or not."""
     if first_bytes(path) == ZIP:
         return False
     with open_stream(path) as stream:
@@ -139,21 +146,21 @@ def is_tar(path: Path) -> bool:
 
 
 def zip_names(path: Path) -> list[str]:
-    """The files inside a zip."""
+    """Return the names of the files inside a zip."""
     with read_errors(str(path)), zipfile.ZipFile(path) as archive:
         return [info.filename for info in archive.infolist() if not info.is_dir()]
 
 
 def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
-    """(base name, stream) of each file in a tar, compressed or not; a tar inside the tar is walked too."""
+    """Yield (base name, stream) of each file in a tar and in the tars inside it."""
     with read_errors(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
         yield from _walk_tar(body, raw, path)
-        while body.read(HEAD):  # to the end, where a packed file has its checksum
+        while body.read(HEAD):  # to the end, where a compressed file has its checksum
             pass
 
 
 def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str, Stream]]:
-    tail = _Tail(body)
+    tail = _TailReader(body)
     with tarfile.open(fileobj=cast(IO[bytes], tail), mode="r|") as archive:
         for info in archive:
             inside = archive.extractfile(info) if info.isfile() else None
@@ -165,23 +172,23 @@ def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str
             else:
                 yield base, Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
     if any(tail.last):
-        raise EOFError  # a tar ends with blocks of zeros; tarfile does not insist on them
+        raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
 
 
 @contextmanager
 def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]]:
-    """The decompressed bytes of an open file."""
-    magic = raw.read(4)
+    """Yield a stream of the decompressed bytes of an open file."""
+    start = raw.read(4)
     raw.seek(0)
-    if member is not None and magic != ZIP:
-        raise ParameterError(f"member names a file inside a zip, and {path} is not one")
-    if magic.startswith(GZIP):
+    if member is not None and start != ZIP:
+        raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
+    if start.startswith(GZIP):
         with gzip.open(raw, "rb") as body:
             yield body  # type: ignore[misc]
-    elif magic == ZSTD:
+    elif start == ZSTD:
         with zstd.open(raw, "rb") as body:
             yield body  # type: ignore[misc]
-    elif magic == ZIP:
+    elif start == ZIP:
         with zipfile.ZipFile(raw) as archive, archive.open(_member(archive, path, member)) as body:
             yield body
     else:
@@ -195,15 +202,15 @@ def _member(archive: zipfile.ZipFile, path: Path, member: str | None) -> str:
     if member in names:
         return str(member)
     listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    raise SourceError(f"{path} holds {len(names)} files: name one with --member ({listed})")
+    raise SourceError(f"{path} contains {len(names)} files: choose one with --member ({listed})")
 
 
 def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-class _Tail:
-    """A stream that remembers its last block."""
+class _TailReader:
+    """A stream that keeps its last block."""
 
     def __init__(self, body: IO[bytes]) -> None:
         self.body = body
@@ -215,15 +222,15 @@ class _Tail:
         return content
 
 
-class _Recoded(io.RawIOBase):
-    """Text in another encoding, as UTF-8."""
+class _Utf8Reader(io.RawIOBase):
+    """Text in another encoding, converted to UTF-8."""
 
     def __init__(self, body: IO[bytes], encoding: str) -> None:
         try:
             self.reader = io.TextIOWrapper(body, encoding=encoding, errors="strict", newline="")
         except (LookupError, ValueError) as error:
             raise ParameterError(
-                f"encoding must be one that Python knows, like latin-1, got {encoding!r}"
+                f"encoding must be a text encoding of Python, such as latin-1, got {encoding!r}"
             ) from error
         self.ready = b""
 

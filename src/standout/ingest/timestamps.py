@@ -1,7 +1,7 @@
-"""Times as text or numbers → whole units on the wall clock of one zone.
+"""Convert times from text or numbers to whole units on the wall clock of one zone.
 
-The rule: a Unix time, or a time with a zone of its own, is moved to the declared zone (UTC unless the
-user names another); a time without a zone is taken as it is written. Then it is rounded down to the unit.
+A Unix time, or a time with a zone, is converted to the zone of the release (default: UTC). A time without a
+zone is taken as written. Then it is rounded down to the unit.
 """
 
 import re
@@ -27,11 +27,12 @@ EPOCH = datetime(1970, 1, 1)
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 NO_TIME, OUTSIDE = -(1 << 61), -(1 << 60)
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
-MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits 64 bits
-LARGEST = 100_000_000_000  # 10¹¹ seconds lie in the year 5138, 10¹¹ milliseconds in 1973
+MOST_BEFORE_NEXT = (1 << 63) // 10 - 1  # one more digit still fits into 64 bits
+LARGEST = 100_000_000_000  # 10¹¹ seconds are in the year 5138, 10¹¹ milliseconds in 1973
 UNREADABLE, OTHER_FORMAT = Reason.UNREADABLE_TIME, Reason.OTHER_TIME_FORMAT
 OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
-ZERO, NINE, DASH, DOT, COLON, PLUS = 48, 57, 45, 46, 58, 43
+ZERO, NINE, DASH, DOT, COLON, PLUS, SPACE = 48, 57, 45, 46, 58, 43, 32
+LETTER_T, LETTER_Z = 84, 90
 MONTHS = np.arange("0001-01", "10000-02", dtype="datetime64[M]")
 FIRST_OF_MONTH = MONTHS.astype("datetime64[D]").astype(np.int64)
 
@@ -41,7 +42,7 @@ COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 
 
 def recognise_format(texts: Iterable[str]) -> str | None:
-    """The format of a column from its first texts: "s", "ms", "iso", "%Y%m%d", or None if none fits."""
+    """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d" or None."""
     numbers: list[str] = []
     for text in texts:
         if ISO.fullmatch(text):
@@ -57,7 +58,7 @@ def recognise_format(texts: Iterable[str]) -> str | None:
 
 @dataclass(slots=True)
 class TimeReader:
-    """Reads one column's times, batch after batch, all in the format of the first.
+    """Reads the times of one column, batch by batch, all in the format of the first.
 
     >>> reader = TimeReader("day", "UTC", None)
     >>> reader.read_texts(["2005-03-01", "2005-02-30", ""])[0].tolist()
@@ -74,46 +75,63 @@ class TimeReader:
 
     def __post_init__(self) -> None:
         if self.unit not in SECONDS:
-            raise ParameterError(f"time unit must be day, hour or minute, got {self.unit!r}")
+            raise ParameterError(f"time_unit must be day, hour or minute, got {self.unit!r}")
         if self.format is not None and self.format not in (*NUMERIC, "iso") and "%" not in self.format:
             raise ParameterError(
-                f"time format must be s, ms, us, ns, iso or a pattern like %d.%m.%Y, got {self.format!r}"
+                f"time_format must be s, ms, us, ns, iso or a pattern such as %d.%m.%Y, got {self.format!r}"
             )
         self._check_pattern()
         self.zone = Zone.of(self.zone_name)
 
     def _check_pattern(self) -> None:
-        """strptime says of a bad pattern what it says of a bad text: it is told apart here, once."""
+        """Check the pattern once, because strptime raises one error for a bad pattern and a bad text."""
         if self.format is None or "%" not in self.format:
             return
         try:
             datetime.strptime("", self.format)
         except (ValueError, IndexError, re.error) as error:
             if "does not match" not in str(error) and "unconverted" not in str(error):
-                raise ParameterError(f"time format is no pattern of strptime, got {self.format!r}") from error
+                raise ParameterError(
+                    f"time_format must be a valid pattern of strptime, got {self.format!r}"
+                ) from error
 
     def read(self, buffer: Array, starts: Array, ends: Array, status: Array) -> NDArray[np.uint32]:
-        """Each span's time + TIME_BIAS, 0 where it is empty; the status of an unreadable one is set."""
+        """Return each span's time + TIME_BIAS, 0 if it is empty; set the status of unreadable times."""
         out = np.zeros(len(starts), np.uint32)
         if self.format is None:
             self._recognise(buffer, starts, ends, status)
         if self.format is None:
-            _refuse(*_trimmed_spans(buffer, starts, ends), status)
+            _reject_all(*_trimmed_spans(buffer, starts, ends), status)
         elif self.format == "iso":
             _read_iso(
-                buffer, starts, ends, SECONDS[self.unit], self.zone.since, self.zone.offset, status, out
+                buffer=buffer,
+                starts=starts,
+                ends=ends,
+                unit=SECONDS[self.unit],
+                since=self.zone.since,
+                offset=self.zone.offset,
+                status=status,
+                out=out,
             )
         elif self.format in NUMERIC:
             _read_unix(
-                buffer, starts, ends, NUMERIC[self.format], self.guessed, SECONDS[self.unit],
-                self.zone.since, self.zone.offset, status, out,
-            )  # fmt: skip
+                buffer=buffer,
+                starts=starts,
+                ends=ends,
+                scale=NUMERIC[self.format],
+                guessed=self.guessed,
+                unit=SECONDS[self.unit],
+                since=self.zone.since,
+                offset=self.zone.offset,
+                status=status,
+                out=out,
+            )
         else:
             self._read_pattern(buffer, starts, ends, status, out)
         return out
 
     def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
-        """The times of some texts, None where there is none, and their status: for trying things out."""
+        """Return the times of a list of texts (None if missing) and their status; for tests and examples."""
         data = np.frombuffer("".join(texts).encode(), np.uint8)
         ends = np.cumsum([len(text.encode()) for text in texts])
         starts = ends - [len(text.encode()) for text in texts]
@@ -122,20 +140,20 @@ class TimeReader:
         return np.array([int(code) - TIME_BIAS if code else None for code in coded], object), status
 
     def from_seconds(self, seconds: NDArray[np.int64], local: bool) -> NDArray[np.int64]:
-        """Units on the wall clock from seconds since 1970; those that are not local are moved to the zone.
+        """Convert seconds since 1970 to units on the wall clock; local seconds need no zone.
 
-        OUTSIDE where they lie before the year 1 or after 9999.
+        The result is OUTSIDE before the year 1 and after 9999.
         """
         if not local:
             seconds = seconds + self.zone.offsets_at(seconds)
         inside = (seconds >= LOWEST) & (seconds <= HIGHEST)
         return np.where(inside, seconds // SECONDS[self.unit], OUTSIDE)
 
-    def told(self) -> dict[str, str]:
-        """How times were understood, for people and for the manifest."""
-        rule = {"s": "Unix seconds", "ms": "Unix milliseconds", "iso": "ISO 8601", None: "dates"}
+    def settings(self) -> dict[str, str]:
+        """Return how times were interpreted, for the provenance."""
+        names = {"s": "Unix seconds", "ms": "Unix milliseconds", "iso": "ISO 8601", None: "dates"}
         return {
-            "time format": rule.get(self.format, str(self.format)),
+            "time format": names.get(self.format, str(self.format)),
             "time unit": self.unit,
             "zone": f"{self.zone_name} (times without a zone are taken as written)",
         }
@@ -173,7 +191,7 @@ class TimeReader:
 
 
 def _trimmed_spans(buffer: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
-    """The spans without the spaces around them."""
+    """Return the spans without surrounding spaces."""
     starts, ends = starts.copy(), ends.copy()
     _trim(buffer, starts, ends)
     return starts, ends
@@ -181,26 +199,26 @@ def _trimmed_spans(buffer: Array, starts: Array, ends: Array) -> tuple[Array, Ar
 
 @inline
 def civil_day(year: Int, month: Int, day: Int) -> Int:
-    """Days since 1970-01-01 in the Gregorian calendar, or a very small number if there is no such day."""
+    """Days since 1970-01-01 in the Gregorian calendar, or -TIME_BIAS if there is no such day."""
     if month < 1 or month > 12 or year < 1 or year > 9999:
         return -TIME_BIAS
-    at = year * 12 + month - 13
-    first = FIRST_OF_MONTH[at]
-    if day < 1 or day > FIRST_OF_MONTH[at + 1] - first:
+    index = year * 12 + month - 13
+    first = FIRST_OF_MONTH[index]
+    if day < 1 or day > FIRST_OF_MONTH[index + 1] - first:
         return -TIME_BIAS
     return first + day - 1
 
 
 @inline
 def _units(second: Int, unit: Int) -> Int:
-    """Whole units; OUTSIDE where the second is not in the years 1 to 9999, or the units not in 32 bits."""
+    """Whole units, or OUTSIDE if the year is not 1 to 9999 or the units exceed 32 bits."""
     units = second // unit
     return units if LOWEST <= second <= HIGHEST and -TIME_BIAS < units < TIME_BIAS else OUTSIDE
 
 
 @inline
 def _digits(buffer: Array, at: Int, count: Int) -> Int:
-    """The number that `count` digits spell, or a very small one if they are not digits."""
+    """Number of `count` digits, or -TIME_BIAS if they are not digits."""
     number = np.int64(0)
     for i in range(at, at + count):
         digit = np.int64(buffer[i]) - ZERO
@@ -212,9 +230,9 @@ def _digits(buffer: Array, at: Int, count: Int) -> Int:
 
 @inline
 def _trimmed(buffer: Array, start: Int, end: Int) -> tuple[Int, Int]:
-    while start < end and buffer[start] == 32:
+    while start < end and buffer[start] == SPACE:
         start += 1
-    while end > start and buffer[end - 1] == 32:
+    while end > start and buffer[end - 1] == SPACE:
         end -= 1
     return start, end
 
@@ -226,7 +244,7 @@ def _trim(buffer: Array, starts: Array, ends: Array) -> None:
 
 
 @kernel
-def _refuse(starts: Array, ends: Array, status: Array) -> None:
+def _reject_all(starts: Array, ends: Array, status: Array) -> None:
     for i in range(len(starts)):
         if status[i] == 0 and ends[i] > starts[i]:
             status[i] = UNREADABLE
@@ -234,10 +252,18 @@ def _refuse(starts: Array, ends: Array, status: Array) -> None:
 
 @kernel
 def _read_unix(
-    buffer: Array, starts: Array, ends: Array, scale: Int, guessed: Flag, unit: Int,
-    since: Array, offset: Array, status: Array, out: Array,
-) -> None:  # fmt: skip
-    """Whole numbers, perhaps with a fraction, of 1/scale seconds since 1970 in UTC."""
+    buffer: Array,
+    starts: Array,
+    ends: Array,
+    scale: Int,
+    guessed: Flag,
+    unit: Int,
+    since: Array,
+    offset: Array,
+    status: Array,
+    out: Array,
+) -> None:
+    """Read numbers, with or without a fraction, of 1/scale seconds since 1970 in UTC."""
     for row in range(len(starts)):
         start, end = _trimmed(buffer, starts[row], ends[row])
         if status[row] != 0 or start == end:
@@ -259,7 +285,7 @@ def _read_unix(
             status[row] = OUT_OF_RANGE if number > MOST_BEFORE_NEXT else UNREADABLE
             continue
         if negative:
-            number = -number - fraction  # rounded down, as everything else
+            number = -number - fraction  # rounded down
         if guessed and (abs(number) >= LARGEST) != (scale > 1):
             status[row] = OTHER_FORMAT
             continue
@@ -268,6 +294,44 @@ def _read_unix(
         units = _units(second, unit)
         status[row] = OUT_OF_RANGE if units == OUTSIDE else 0
         out[row] = 0 if units == OUTSIDE else units + TIME_BIAS
+
+
+@inline
+def _clock_time(buffer: Array, at: Int, end: Int) -> tuple[Int, Int]:
+    """Seconds after midnight of T or a space and HH:MM[:SS[.fraction]], or -1; and where the text ends."""
+    if end - at < 6 or (buffer[at] != LETTER_T and buffer[at] != SPACE) or buffer[at + 3] != COLON:
+        return np.int64(-1), at
+    hour, minute, second = _digits(buffer, at + 1, 2), _digits(buffer, at + 4, 2), np.int64(0)
+    at += 6
+    if at < end and buffer[at] == COLON:
+        if end - at < 3:
+            return np.int64(-1), at
+        second = _digits(buffer, at + 1, 2)
+        at += 3
+        if at < end and buffer[at] == DOT:
+            at += 1
+            while at < end and ZERO <= buffer[at] <= NINE:
+                at += 1
+    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
+        return np.int64(-1), at
+    return hour * 3_600 + minute * 60 + min(second, 59), at  # a leap second counts as the second before
+
+
+@inline
+def _zone_shift(buffer: Array, at: Int, end: Int) -> Int:
+    """Offset in seconds of Z, ±HH, ±HHMM or ±HH:MM; OUTSIDE if it is none of them."""
+    if buffer[at] == LETTER_Z and end - at == 1:
+        return np.int64(0)
+    if (buffer[at] != PLUS and buffer[at] != DASH) or end - at < 3:
+        return np.int64(OUTSIDE)
+    hours, minutes = _digits(buffer, at + 1, 2), np.int64(0)
+    colon = end - at > 3 and buffer[at + 3] == COLON
+    left = end - at - 3 - colon
+    if left == 2:
+        minutes = _digits(buffer, at + 3 + colon, 2)
+    if (left != 2 and (left != 0 or colon)) or hours < 0 or hours > 23 or minutes < 0 or minutes > 59:
+        return np.int64(OUTSIDE)
+    return (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
 
 
 @kernel
@@ -281,12 +345,12 @@ def _read_iso(
     status: Array,
     out: Array,
 ) -> None:
-    """YYYY-MM-DD, then perhaps T or a space and HH:MM, :SS, a fraction, and Z or ±HH, ±HHMM, ±HH:MM."""
+    """Read YYYY-MM-DD, optionally followed by a time of day and a zone."""
     for row in range(len(starts)):
         start, end = _trimmed(buffer, starts[row], ends[row])
         if status[row] != 0 or start == end:
             continue
-        status[row] = UNREADABLE  # until it has been read
+        status[row] = UNREADABLE  # until the whole text has been read
         if end - start < 10 or buffer[start + 4] != DASH or buffer[start + 7] != DASH:
             continue
         day = civil_day(
@@ -296,45 +360,13 @@ def _read_iso(
             continue
         second, at = day * 86_400, start + 10
         if at < end:
-            if end - at < 6 or (buffer[at] != 84 and buffer[at] != 32) or buffer[at + 3] != COLON:
+            time_of_day, at = _clock_time(buffer, at, end)
+            if time_of_day < 0:
                 continue
-            hour, minute = _digits(buffer, at + 1, 2), _digits(buffer, at + 4, 2)
-            at += 6
-            extra = 0
-            if at < end and buffer[at] == COLON:
-                if end - at < 3:
-                    continue
-                extra = _digits(buffer, at + 1, 2)
-                at += 3
-                if at < end and buffer[at] == DOT:
-                    at += 1
-                    while at < end and ZERO <= buffer[at] <= NINE:
-                        at += 1
-            if hour < 0 or hour > 23 or minute < 0 or minute > 59 or extra < 0 or extra > 60:
-                continue
-            second += hour * 3_600 + minute * 60 + min(extra, 59)
+            second += time_of_day
         if at < end:
-            shift = 0
-            if buffer[at] == 90 and end - at == 1:
-                shift = 0
-            elif buffer[at] == PLUS or buffer[at] == DASH:
-                if end - at < 3:
-                    continue
-                hours, minutes = _digits(buffer, at + 1, 2), 0
-                colon = end - at > 3 and buffer[at + 3] == COLON
-                left = end - at - 3 - colon
-                if left == 2:
-                    minutes = _digits(buffer, at + 3 + colon, 2)
-                if (
-                    (left != 2 and (left != 0 or colon))
-                    or hours < 0
-                    or hours > 23
-                    or minutes < 0
-                    or minutes > 59
-                ):
-                    continue
-                shift = (hours * 3_600 + minutes * 60) * (1 if buffer[at] == PLUS else -1)
-            else:
+            shift = _zone_shift(buffer, at, end)
+            if shift == OUTSIDE:
                 continue
             second -= shift
             second += offset_at(since, offset, second)

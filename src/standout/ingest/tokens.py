@@ -1,6 +1,6 @@
-"""Delimited text → where each wanted field of each row lies: one pass over the bytes, compiled.
+"""Find the fields of each row of delimited text, in one compiled pass over the bytes.
 
-Fields may stand in quotes (RFC 4180): a separator, a line end or a doubled quote may then be inside.
+Fields may be quoted (RFC 4180): they can then contain separators, line ends and doubled quotes.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,9 @@ TOO_FEW, TOO_MANY, STRAY_QUOTE = Reason.TOO_FEW_FIELDS, Reason.TOO_MANY_FIELDS, 
 
 
 class Dialect(NamedTuple):
-    """How a file is written, and which of its fields are wanted.
+    """Separator and quote of a file, and which of its fields are read.
 
-    slot[f] = where field f goes in `Rows`, -1 where it is not wanted.
+    slot[f] = column of field f in `Rows`, or -1 if it is not read.
     """
 
     separator: NDArray[np.uint8]
@@ -32,7 +32,7 @@ class Dialect(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows found: spans of the buffer, one column per wanted field; why a row is unusable, or 0; its line."""
+    """Rows as spans of the buffer, one column per field that is read, with their status and line."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -41,13 +41,14 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, slots: int) -> "Rows":
-        """Room for so many rows. The spans of an unusable row may be those of an earlier one."""
+        """Return space for some rows; the spans of an unusable row may be left from an earlier one."""
         spans = np.zeros((slots, rows), np.int64), np.zeros((slots, rows), np.int64)
         return cls(*spans, np.zeros(rows, np.uint8), np.empty(rows, np.int64))
 
     def part(self, low: int, high: int) -> "Rows":
-        here = slice(low, high)
-        return Rows(self.starts[:, here], self.ends[:, here], self.status[here], self.line[here])
+        """Return rows low … high - 1."""
+        rows = slice(low, high)
+        return Rows(self.starts[:, rows], self.ends[:, rows], self.status[rows], self.line[rows])
 
 
 @inline
@@ -61,8 +62,8 @@ def _separates(buffer: Array, at: Int, end: Int, separator: Array) -> Flag:
 
 
 @inline
-def _halved(buffer: Array, start: Int, end: Int, quote: Int) -> Int:
-    """Makes each doubled quote one, in place; returns where the text now ends."""
+def _unescape(buffer: Array, start: Int, end: Int, quote: Int) -> Int:
+    """Replace each doubled quote by one, in place; return the new end of the text."""
     w = start
     i = start
     while i < end:
@@ -74,12 +75,12 @@ def _halved(buffer: Array, start: Int, end: Int, quote: Int) -> Int:
 
 @kernel
 def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -> tuple[Int, Int, Int, Int]:
-    """Finds the rows that end before `end`; returns (rows, bytes used, next line, state).
+    """Find the rows that end before `end`; return (rows, bytes used, next line, state).
 
-    A row that does not end yet is left for the next call, which then sees all of it. State is
-    OPEN_QUOTE where that row is inside quotes. Empty lines are passed over.
+    An incomplete row is left for the next call. The state is OPEN_QUOTE if it ends inside quotes. Empty lines
+    are skipped.
     """
-    # taken out once: taking an array out of a tuple counts references
+    # unpacked once, because access to an array in a tuple counts references
     separator, quote, slot = dialect.separator, dialect.quote, dialect.slot
     starts, ends, row_status, row_line = rows.starts, rows.ends, rows.status, rows.line
     first, wide = separator[0], len(separator)
@@ -142,7 +143,7 @@ def tokenise(buffer: Array, end: Int, line: Int, dialect: Dialect, rows: Rows) -
             if any_doubled:
                 for k in range(len(doubled)):
                     if doubled[k] != 0 and status == 0:
-                        ends[k, n] = _halved(buffer, starts[k, n], ends[k, n], quote)
+                        ends[k, n] = _unescape(buffer, starts[k, n], ends[k, n], quote)
                     doubled[k] = 0
             n += 1
         line += lines

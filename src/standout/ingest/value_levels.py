@@ -1,4 +1,4 @@
-"""Values as text → levels: numbers in ascending order, or categories in alphabetical order."""
+"""Turn values from text into levels: numbers in ascending order, or categories in alphabetical order."""
 
 import math
 import re
@@ -27,7 +27,7 @@ NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class LevelMap:
-    """The levels, which level each text stands for, and why a text stands for none (0: it does)."""
+    """The levels, the level of each text, and why a text has none (0: it has one)."""
 
     levels: Levels
     level: NDArray[np.uint32]
@@ -36,7 +36,7 @@ class LevelMap:
 
 @dataclass(frozen=True, slots=True)
 class ValueReader:
-    """Decides what the distinct texts of a value column mean.
+    """Decides whether a value column has numbers or categories, and finds its levels.
 
     >>> ValueReader().levels(["4", "0.5", "4.0"]).level.tolist()
     [1, 0, 1]
@@ -49,22 +49,24 @@ class ValueReader:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(ValueType):
-            raise ParameterError(f"value type must be auto, number or text, got {self.kind!r}")
+            raise ParameterError(f"value_type must be auto, number or text, got {self.kind!r}")
         width = self.bin_width
         if width is not None and not (width > 0 and math.isfinite(width)):
-            raise ParameterError(f"value bin must be a number above 0, got {width!r}")
+            raise ParameterError(f"value_bin must be a number above 0, got {width!r}")
         if width is not None and self.kind == "text":
-            raise ParameterError("value bin needs numbers, and value type says text")
+            raise ParameterError(
+                "value_bin must not be set if value_type is text: only numbers can be binned"
+            )
 
     def check(self, distinct: int) -> None:
-        """Stops early where a column has far too many distinct values to be levels."""
+        """Stop early if a column has far too many distinct values."""
         if distinct > MOST_TEXTS and self.bin_width is None:
             raise _too_many(distinct)
 
     def levels(self, texts: Iterable[str]) -> LevelMap:
-        """The levels of a column from its distinct texts.
+        """Find the levels of a column from its distinct texts.
 
-        Among numbers a blank stands for no value, and spaces around a number do not count.
+        In a column of numbers, a blank text means no value, and spaces around a number are ignored.
         """
         cells = list(texts)
         numbers = np.array([_number(cell.strip()) for cell in cells], np.float64)
@@ -83,26 +85,26 @@ class ValueReader:
                 status[i] = Reason.TOO_MANY_DIGITS
         good = filled & (status == 0)
         if self.bin_width is not None:
-            numbers[good] = [_binned(number, self.bin_width) for number in numbers[good].tolist()]
+            numbers[good] = [_round_down(number, self.bin_width) for number in numbers[good].tolist()]
             status[good & np.isinf(numbers)] = Reason.NOT_FINITE
             good &= status == 0
-        levels, place = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
+        levels, codes = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
         if len(levels) > MOST_LEVELS:
             raise _too_many(len(levels), self.bin_width)
         level = np.full(len(numbers), len(levels), np.uint32)
-        level[good] = place
+        level[good] = codes
         return LevelMap(levels, level, status)
 
 
 def _number(cell: str) -> float:
-    """The number a cell spells; NaN for anything else, infinity for what is not finite."""
+    """Number in a cell; infinity if it is not finite, NaN if it is not a number."""
     if NUMBER.fullmatch(cell):
         return float(cell)
     return math.inf if NOT_FINITE.fullmatch(cell) else math.nan
 
 
-def _binned(number: float, width: float) -> float:
-    """The number rounded down to a multiple of the width, as they are written: 0.3 is three times 0.1."""
+def _round_down(number: float, width: float) -> float:
+    """Round down to a multiple of the width, in decimal arithmetic: 0.3 is three times 0.1."""
     step = Fraction(repr(width))
     try:
         return float(Fraction(repr(number)) // step * step)
@@ -114,14 +116,14 @@ def _categories(cells: list[str]) -> LevelMap:
     levels = sorted(set(cells) - {""})
     if len(levels) > MOST_LEVELS:
         raise _too_many(len(levels))
-    place = {cell: i for i, cell in enumerate(levels)}
-    level = np.array([place.get(cell, len(levels)) for cell in cells], np.uint32)
+    codes = {cell: i for i, cell in enumerate(levels)}
+    level = np.array([codes.get(cell, len(levels)) for cell in cells], np.uint32)
     return LevelMap(tuple(levels), level, np.zeros(len(cells), np.uint8))
 
 
 def _too_many(distinct: int, bin_width: float | None = None) -> SourceError:
-    bins = "bin numbers with --value-bin WIDTH" if bin_width is None else f"widen the bins of {bin_width:g}"
+    bins = "bin numbers with --value-bin WIDTH" if bin_width is None else f"use wider bins than {bin_width:g}"
     return SourceError(
-        f"the value column has {distinct:,} distinct values, and a release holds up to {MOST_LEVELS:,}: "
-        f"{bins}, or leave the column out with --no-value"
+        f"the value column has {distinct:,} distinct values; the maximum is {MOST_LEVELS:,}: "
+        f"{bins}, or ignore the column with --no-value"
     )

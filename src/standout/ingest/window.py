@@ -1,4 +1,4 @@
-"""A window that moves along a stream of text: constant memory, whole lines, every byte checked."""
+"""A window that moves along a stream of text, in constant memory, and checks every byte."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,14 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_head(stream: Stream) -> bytes:
-    """The first bytes of a stream of text; an error if they are not of text in UTF-8."""
+    """Return the first bytes of a stream; raise an error if they cannot be UTF-8 text."""
     head = stream.peek()
     if head.startswith(UTF16) or b"\0" in head[:PROBE]:
         raise SourceError(
-            f"{stream.name} is not text in UTF-8: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
+            f"{stream.name} is not UTF-8 text: it has NUL bytes (for UTF-16: --encoding utf-16)"
         )
     if b"\r" in head and b"\n" not in head:
-        raise SourceError(f"{stream.name} ends its lines with CR alone: convert them to LF first")
+        raise SourceError(f"{stream.name} has line ends of CR alone: convert them to LF first")
     return head
 
 
@@ -35,11 +35,11 @@ class Window:
 
         window = Window(stream)
         while window.refill():
-            used, next_line = … what could be done with window.buffer[: window.end] …
+            used, next_line = process(window.buffer[: window.end])
             window.take(used, next_line)
 
-    What is not used stays for the next round. In the last round (`last`) the bytes end with a line end,
-    whether the file does or not.
+    Bytes that are not used stay for the next round. In the last round (`last`), the bytes end with a line
+    end, even if the file does not.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -53,18 +53,18 @@ class Window:
 
     @property
     def most_rows(self) -> int:
-        """More rows than this cannot be in the window: a row is a byte and a line end, at least."""
+        """Largest possible number of rows in the window: a row has at least one byte and a line end."""
         return self.end // 2 + 1
 
     def refill(self) -> bool:
-        """Reads on; False when there is nothing left."""
+        """Read more bytes; return False if none are left."""
         if self.last:
             return False
         if self.end >= len(self.buffer) - 1:
             self._enlarge()
-        got = self.stream.fill(self.buffer[self.end : -1].data)
-        self.end += got
-        self.last = got == 0
+        count = self.stream.fill(self.buffer[self.end : -1].data)
+        self.end += count
+        self.last = count == 0
         if self.last and self.end and self.buffer[self.end - 1] != NEWLINE:
             self.buffer[self.end] = NEWLINE
             self.end += 1
@@ -72,20 +72,18 @@ class Window:
         return self.end > 0
 
     def take(self, used: int, next_line: int) -> None:
-        """Drops the first `used` bytes; what follows is on line `next_line`."""
+        """Drop the first `used` bytes; the next byte is on line `next_line`."""
         self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
         self.end -= used
         self.checked -= used
         self.line = next_line
 
     def _check(self) -> None:
-        """The bytes up to the last line end must be UTF-8 without NUL."""
+        """Check that the bytes up to the last line end are UTF-8 without NUL."""
         complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
         fresh, name = self.buffer[self.checked : complete], self.stream.name
         if fresh.min(initial=1) == 0:
-            raise SourceError(
-                f"{name} is not a text file: it has NUL bytes (if it is UTF-16: --encoding utf-16)"
-            )
+            raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: --encoding utf-16)")
         if fresh.max(initial=0) > ASCII:
             try:
                 fresh.tobytes().decode()
@@ -93,7 +91,7 @@ class Window:
                 before = self.buffer[: self.checked + error.start]
                 line = self.line + np.count_nonzero(before == NEWLINE)
                 raise SourceError(
-                    f"{name} line {line} is not UTF-8: name the file's encoding with --encoding, like latin-1"
+                    f"{name} line {line} is not UTF-8: set the encoding with --encoding, for example latin-1"
                 ) from None
         self.checked = complete
 
@@ -101,13 +99,13 @@ class Window:
         if len(self.buffer) >= LONGEST_ROW:
             raise SourceError(
                 f"{self.stream.name} line {self.line} is longer than {LONGEST_ROW >> 20} MB: "
-                "is the separator right, and is a quote left open?"
+                "check the separator, and look for a quote that is not closed"
             )
         self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
 
 
 def _last_line_end(text: NDArray[np.uint8]) -> int:
-    """How many bytes there are up to and with the last line end."""
+    """Number of bytes up to and including the last line end."""
     back = np.flatnonzero(text[::-1][:NEARBY] == NEWLINE)
     if not len(back):
         back = np.flatnonzero(text[::-1] == NEWLINE)

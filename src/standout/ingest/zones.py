@@ -1,4 +1,4 @@
-"""Zones: how far the wall clock of a place is from UTC, at any second."""
+"""Time zones: the offset of the wall clock from UTC at any second."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ LAST_LISTED, PERIOD = 16_725_225_600, 400 * 31_556_952  # 2500-01-01; 400 years 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A zone's offset from UTC: offset[i] seconds from since[i] on."""
+    """Offset of a zone from UTC: offset[i] seconds from since[i] on."""
 
     name: str
     since: NDArray[np.int64]
@@ -27,26 +27,27 @@ class Zone:
     @classmethod
     @cache
     def of(cls, name: str) -> "Zone":
+        """Find a zone by its name."""
         if name == "UTC":
             return cls(name, np.zeros(1, np.int64), np.zeros(1, np.int64))
         try:
             info = ZoneInfo(name)
         except (ValueError, OSError, LookupError) as error:
-            raise ParameterError(f"zone must be a name like Europe/Berlin, got {name!r}") from error
+            raise ParameterError(f"zone must be a name such as Europe/Berlin, got {name!r}") from error
         return cls(name, *_transitions(info))
 
     def offsets_at(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The offset at each second of UTC."""
-        late = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
-        place = np.searchsorted(self.since, seconds - late * PERIOD, side="right") - 1
-        found: NDArray[np.int64] = self.offset[np.maximum(place, 0)]
-        return found
+        """Offset at each second of UTC."""
+        periods = np.maximum((seconds - LAST_LISTED) // PERIOD + 1, 0)
+        transition = np.searchsorted(self.since, seconds - periods * PERIOD, side="right") - 1
+        offsets: NDArray[np.int64] = self.offset[np.maximum(transition, 0)]
+        return offsets
 
 
 def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the offset changes between 1840 and 2500: looked for day by day, then to the second.
+    """Find the changes of the offset between 1840 and 2500: search by day, then to the second.
 
-    Before that it is the town's own time; after that the calendar, and so the rules, repeat every 400 years.
+    Before 1840 local mean time applies. After 2500 the calendar, and so the rules, repeat every 400 years.
     """
 
     def offset(second: int) -> int:
@@ -70,7 +71,7 @@ def _transitions(info: ZoneInfo) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @inline
 def offset_at(since: Array, offset: Array, second: Int) -> Int:
-    """The zone's offset at a second of UTC."""
+    """Offset of the zone at a second of UTC."""
     if second >= LAST_LISTED:
         second -= ((second - LAST_LISTED) // PERIOD + 1) * PERIOD
     low, high = 0, len(since)
