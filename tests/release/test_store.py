@@ -210,7 +210,8 @@ def test_an_older_index_is_told_as_such_and_can_be_written_anew(index, release):
         with pytest.raises(so.StoreError) as caught:
             use(index)
         assert str(caught.value) == (
-            f"{index} was written by an older Standout (format 1, this version reads 2): index the source again"
+            f"{index} was written by an older Standout (format 1, this version reads 2): "
+            "index the source again"
         )
     so.save(release, index)
     check_holds(index, release)
