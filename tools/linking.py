@@ -25,9 +25,14 @@ PAGE, PICTURES = DOCS / "linking.md", DOCS / "linking"
 BEGIN, END = "<!-- measured: python -m tools.linking FOLDER -->", "<!-- end of the measured part -->"
 SEED, SEEDS = 2008, 5
 RETAIL: dict[str, Any] = {
-    "record": "CustomerID", "item": "StockCode", "value": "Quantity", "time": "InvoiceDate",
-    "time_format": "%m/%d/%Y %H:%M", "encoding": "latin-1", "max_rejects": "25%",
-}  # fmt: skip
+    "record": "CustomerID",
+    "item": "StockCode",
+    "value": "Quantity",
+    "time": "InvoiceDate",
+    "time_format": "%m/%d/%Y %H:%M",
+    "encoding": "latin-1",
+    "max_rejects": "25%",
+}
 OTC: dict[str, Any] = {"record": 1, "item": 2, "value": 3, "time": 4, "time_format": "s"}
 PHIS, BITS = (0.0, 1.5, 5.0, 15.0, 50.0, 100.0), (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
@@ -164,9 +169,9 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
     )
     yield "|---" * 7 + "|"
     for name, result in others.items():
-        title, own = f"{name} {result.get('version', '')}".strip(), result["own"]
+        title, own = f"{name} {result.get('version', '')}".strip(), result["own_threshold"]
         yield (
-            f"| {title} | {_percent(result['best_guess_right'])} | {result['claims']:,} "
+            f"| {title} | {_percent(result['identified'])} | {result['claims']:,} "
             f"| {_percent(result['recall'])} | {own['claims']:,} | {_percent(own['precision'])} "
             f"| {_percent(own['recall'])} |"
         )

@@ -37,10 +37,12 @@ class Catalogues:
 
     @cached_property
     def release_codes(self) -> dict[str, int]:
+        """The code of each item id of the release."""
         return {text: code for code, text in enumerate(self.release.items)}
 
     @cached_property
     def public_codes(self) -> dict[str, int]:
+        """The code of each public item id."""
         return {text: code for code, text in enumerate(self.public.items)}
 
     @cached_property
@@ -51,10 +53,12 @@ class Catalogues:
 
     @cached_property
     def release_titles(self) -> Titles:
+        """The parsed titles of the release."""
         return Titles.of(self.release.titles or ())
 
     @cached_property
     def public_titles(self) -> Titles:
+        """The parsed public titles."""
         return Titles.of(self.public.titles or ())
 
     @property
