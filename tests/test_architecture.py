@@ -54,7 +54,7 @@ def test_a_package_imports_only_from_packages_before_it():
 
 def test_public_names_are_sorted_complete_and_importable():
     assert so.__all__ == sorted(so.__all__) == dir(so)
-    assert set(so.__all__) == {*so._HOMES, "__version__"}
+    assert set(so.__all__) == {*so._MODULES, "__version__"}
     for name in so.__all__:
         assert getattr(so, name) is not None
     assert so.open is import_module("standout.release.store").open_index
@@ -66,8 +66,8 @@ def test_public_names_are_known_to_type_checkers():
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     type_checking = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in ast.walk(type_checking) if isinstance(node, ast.ImportFrom)]
-    homes = {alias.asname or alias.name: node.module for node in imports for alias in node.names}
-    assert homes == {name: f"standout.{home}" for name, home in so._HOMES.items()}
+    modules = {alias.asname or alias.name: node.module for node in imports for alias in node.names}
+    assert modules == {name: f"standout.{module}" for name, module in so._MODULES.items()}
 
 
 def test_every_error_is_public_and_derives_from_one_class():

@@ -1,11 +1,20 @@
-"""Standout: how many people stand out of your anonymised data?
+"""Measure how many people can be identified in anonymised data.
 
-    import standout as so
+Standout implements the attack of Narayanan and Shmatikov, "Robust De-anonymization of Large Datasets"
+(2008), and builds an audit on it. Start with `read`, `audit`, `simulate` and `sanitize`.
 
-    release = so.read("ratings.csv")
-    release.record("1337").support
+Notes
+-----
+A name is imported when it is first used, so `import standout` loads no other module.
 
-Names are loaded when they are first used: importing Standout costs nothing.
+Examples
+--------
+>>> import standout as so
+>>> release = so.synthesize(records=200, items=100, entries=4_000, seed=7)
+>>> adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
+>>> aux = adversary.observe(release, "42", seed=1)
+>>> so.ScoreboardRH().attack(release, aux).best
+'42'
 """
 
 from importlib import import_module
@@ -72,7 +81,7 @@ if TYPE_CHECKING:
     from standout.theory.sparsity import Sparsity, sparsity
     from standout.theory.unicity import Unicity, unicity
 
-_HOMES = {
+_MODULES = {
     "Adversary": "adversary",
     "Advice": "advising.advise",
     "Altered": "theory.altered",
@@ -241,12 +250,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    """Import a public name when it is first used."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'standout' has no attribute {name!r}")
-    if _HOMES[name] == "theory":  # a module of its own
-        return import_module(f"standout.theory.{name}")
-    home = import_module(f"standout.{_HOMES[name]}")
-    return getattr(home, "open_index" if name == "open" else name)
+    module = import_module(f"standout.{_MODULES[name]}")
+    if _MODULES[name] == "theory":  # the name is itself a module
+        return import_module(f"{module.__name__}.{name}")
+    return getattr(module, "open_index" if name == "open" else name)
 
 
 def __dir__() -> list[str]:

@@ -25,6 +25,7 @@ def test_every_help_has_an_example_and_fits_80_columns():
     for name, text in help_texts():
         assert re.search(r"^  Example:\n    standout ", text, re.M), name
         assert [line for line in text.splitlines() if len(line) > HELP_WIDTH] == [], name
+        assert [line for line in text.splitlines() if line.endswith("-")] == [], f"{name}: a broken word"
 
 
 def test_the_list_of_commands_shortens_no_summary():

@@ -37,8 +37,8 @@ OPTIONS = [
         "--items",
         default="any",
         metavar="NAME",
-        help="Which items are known: any, rarest, popular, recent, burst, or outside-top-N, like "
-        "outside-top-500.",
+        help="Which items are known: any, rarest, popular, recent, burst, or outside-top-500 (or another "
+        "number).",
     ),
     option(
         "--length-error",

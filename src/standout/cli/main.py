@@ -68,9 +68,9 @@ def cli() -> None:
     """Measure how many people can be identified in anonymised data.
 
     Standout audits a data set of histories (ratings, purchases, check-ins)
-    before it is published. It implements Narayanan and Shmatikov, "Robust
-    De-anonymization of Large Datasets". Use it on data that you are entitled to
-    publish or study.
+    before it is published. It implements the paper "Robust De-anonymization of
+    Large Datasets" by Narayanan and Shmatikov (2008). Use it on data that you
+    are entitled to publish or study.
 
     \b
     Example:

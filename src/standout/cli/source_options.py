@@ -95,7 +95,7 @@ SECOND_SOURCE_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "titles": ("Titles of the items of {}.", {"metavar": "FILE"}),
     "separator": ("Separator of {}; \\t is a tab.", {"metavar": "TEXT"}),
     "encoding": ("Text encoding of {}.", {"metavar": "NAME"}),
-    "time-format": ("Format of times in {}, as --time-format.", {"metavar": "FORMAT"}),
+    "time-format": ("Time format of {}.", {"metavar": "FORMAT"}),
     "max-rejects": ("Maximum number or share of unusable rows of {}.", {"metavar": "N|SHARE"}),
 }
 

@@ -47,8 +47,8 @@ WORK = "work"
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the report.",
-    show_default="NAME-advice, after the name of DATA",
+    help="Folder to write; NAME is the name of DATA.",
+    show_default="NAME-advice",
 )
 @click.option(
     "--limit",

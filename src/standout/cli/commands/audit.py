@@ -55,8 +55,8 @@ TITLE_WIDTH = 10
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the report.",
-    show_default="NAME-audit, after the name of DATA",
+    help="Folder to write; NAME is the name of DATA.",
+    show_default="NAME-audit",
 )
 @click.option("--quick", is_flag=True, help="Fewer targets and known facts; wider intervals.")
 @ladder_option
@@ -99,8 +99,8 @@ TITLE_WIDTH = 10
     "--advise",
     "with_advice",
     is_flag=True,
-    help="Also search for steps that reduce the risk, as `standout advise` does. The limit is "
-    "--fail-above, or 0.05.",
+    help="Also search for steps that reduce the risk, as `standout advise` does. The limit is 0.05, or "
+    "--fail-above if given.",
 )
 @click.option(
     "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."

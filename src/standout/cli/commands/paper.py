@@ -31,7 +31,7 @@ __all__ = ["paper"]
 
 
 @click.command()
-@click.option("--data", metavar="DATA", help="Index or source to use instead of the stand-in.")
+@click.option("--data", metavar="DATA", help="Index or source, instead of the stand-in.")
 @click.option(
     "--records",
     type=click.IntRange(1),
