@@ -23,7 +23,7 @@ def test_two_items_that_fit_one_are_both_listed_for_review():
     assert alignment.doubtful["reason"].unique().to_list() == ["another item fits equally well"]
     counts = alignment.counts
     assert (counts.doubtful, counts.ambiguous, counts.unknown) == (2, 2, 0)
-    assert "2 more resemble items of the release" in alignment.explanation
+    assert "2 more public items resemble items of the release" in alignment.explanation
 
 
 def test_ids_are_trusted_if_their_titles_agree_and_titles_are_used_otherwise():
@@ -35,7 +35,10 @@ def test_ids_are_trusted_if_their_titles_agree_and_titles_are_used_otherwise():
     alignment = align(release, other, items="id")
     assert pairs_of(alignment, other) == {"1": "1", "2": "2", "3": "3"}
     assert alignment.counts.titles_differ == 3
-    assert "3 aligned items have a different title in the release" in alignment.explanation
+    assert (
+        "3 aligned items have a different title in the release and should be reviewed"
+        in alignment.explanation
+    )
     assert "There were no titles to check" not in alignment.explanation
     assert alignment.doubtful["decision"].to_list() == ["yes"] * 3
     bare = data([("x", "2", 1.0), ("x", "9", 2.0)])

@@ -33,7 +33,7 @@ def test_a_map_is_read_with_any_separator_header_and_direction(put):
         counts = alignment.counts
         assert (counts.by_map, counts.map_rows, counts.unknown) == (2, 4, 1)
         assert (counts.map_unknown_public, counts.map_unknown_release) == (1, 1)
-        assert "2 by map" in alignment.explanation and "1 rows of the map" in alignment.explanation
+        assert "2 by map" in alignment.explanation and "1 row of the map names" in alignment.explanation
 
 
 def test_a_dict_maps_public_items_to_the_release():

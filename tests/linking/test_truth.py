@@ -26,7 +26,7 @@ def test_claims_are_compared_with_the_truth(pair, put):
     assert links.recall.value == pytest.approx(correct / len(names))
     assert links.absent_claims.n == len(table) - len(names)
     assert (links.truth.unknown_profiles, links.truth.unknown_records) == (1, 1)
-    assert "1 name an unknown profile and 1 name an unknown record" in links.summary
+    assert "1 names an unknown profile and 1 names an unknown record" in links.summary
     claimable = (table["ties"] == 1) & (table["eccentricity"] > 0)
     assert links.curve["claims"][0] == int(claimable.sum())
 

@@ -28,6 +28,6 @@ def test_the_report_names_nobody_and_needs_no_other_file(tmp_path):
     for decoys in (0, 50):
         so.link(release, public, phi=2, decoys=decoys).to_html(tmp_path / "report.html")
         page = (tmp_path / "report.html").read_text()
-        assert "φ was set to 2." in page and "the decoys show that" not in page
+        assert "φ was set to 2." in page and "judging by the decoys" not in page
         assert ("The same attack was run on decoys" in page) == bool(decoys)
         assert "Comparison with the truth" not in page

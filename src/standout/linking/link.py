@@ -24,7 +24,7 @@ from standout.linking.item_alignment import Items
 from standout.linking.learn_model import DecoyCandidates, learn_model
 from standout.linking.links import Links
 from standout.linking.profiles import Profiles, batches
-from standout.linking.truth import TruthSource, read_truth
+from standout.linking.truth import Truth, TruthSource, read_truth
 from standout.linking.value_scales import Values
 from standout.release.model import Release
 
@@ -126,12 +126,18 @@ def link(
     profiles = Profiles(release, public, alignment)
     if not profiles.used.any():
         raise ParameterError("no profile has an item of the release: nothing can be linked")
-    agreement = Agreement(release.check())
+    return _link(profiles, settings, known_truth, threads, progress)
+
+
+def _link(
+    profiles: Profiles, settings: LinkSettings, truth: Truth | None, threads: int | None, progress: Progress
+) -> Links:
+    agreement = Agreement(profiles.release.check())
     decoy_candidates = (
         _decoy_candidates(profiles, agreement, settings, threads, progress) if settings.decoys else None
     )
     candidates, complete = _profile_candidates(profiles, agreement, settings, threads, progress)
-    choose_best = partial(best_records, records=release.n_records, by=settings.by)
+    choose_best = partial(best_records, records=profiles.release.n_records, by=settings.by)
     model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
     if decoy_candidates is not None and settings.by == "evidence":
         model = learn_model(candidates, decoy_candidates, choose_best, model)
@@ -145,7 +151,7 @@ def link(
         decoy_strengths=no_decoys()
         if decoy_candidates is None or best_of_decoys is None
         else decoy_candidates.strengths(best_of_decoys),
-        truth=known_truth,
+        truth=truth,
         complete=complete,
     )
 

@@ -17,6 +17,10 @@ from standout.findings.links import (
 
 __all__ = [
     "LIMITS",
+    "NUMBERS_AND_CATEGORIES",
+    "SINGLE_LEVEL",
+    "VALUES_BY_QUANTILES",
+    "VALUES_NOT_COMPARED",
     "SummaryNumbers",
     "alignment",
     "report_text",
@@ -106,19 +110,25 @@ def _alignment_sentences(counts: AlignmentCounts) -> Iterator[str]:
         f"They cover {entries} of the public entries."
     )
     if counts.doubtful:
-        yield f"{counts.doubtful:,} more resemble items of the release. They are not used until reviewed."
+        resemble = _agree(counts.doubtful, "more public item resembles", "more public items resemble")
+        yield f"{resemble} items of the release, but only a review can decide."
     if counts.ambiguous:
-        yield f"{counts.ambiguous:,} of these fit several items equally well, or compete for one item."
+        fit = _agree(counts.ambiguous, "of them fits", "of them fit")
+        yield f"{fit} several items equally well, or an item that another one fits equally well."
     if counts.titles_differ:
-        yield f"{counts.titles_differ:,} aligned items have a different title in the release: review them."
+        have = _agree(counts.titles_differ, "aligned item has", "aligned items have")
+        yield f"{have} a different title in the release and should be reviewed."
     if counts.ids_unchecked:
         yield "There were no titles to check whether the same id means the same item."
     if counts.map_unknown_public:
-        yield f"{counts.map_unknown_public:,} rows of the map name items that the public data does not have."
+        name = _agree(counts.map_unknown_public, "row of the map names", "rows of the map name")
+        yield f"{name} an item that the public data does not have."
     if counts.map_unknown_release:
-        yield f"{counts.map_unknown_release:,} rows of the map name items that the release does not have."
+        name = _agree(counts.map_unknown_release, "row of the map names", "rows of the map name")
+        yield f"{name} an item that the release does not have."
     if counts.review_unknown:
-        yield f"{counts.review_unknown:,} decisions of the review name unknown items."
+        name = _agree(counts.review_unknown, "decision of the review names", "decisions of the review name")
+        yield f"{name} an unknown item."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +168,11 @@ def _summary_sentences(numbers: SummaryNumbers) -> Iterator[str]:
     yield f"A record is claimed for {numbers.claims:,} of {numbers.profiles:,} profiles ({claimed})."
     without_facts = numbers.profiles - numbers.profiles_with_facts
     if without_facts:
-        yield f"{without_facts:,} profiles share no item with the release."
+        yield f"{_agree(without_facts, 'profile shares', 'profiles share')} no item with the release."
     yield from _false_claim_sentences(numbers)
     yield from _contested_sentences(numbers)
     if numbers.shortened:
-        yield (f"Profiles with more than {numbers.max_facts:,} facts were reduced to their rarest items.")
+        yield f"Profiles with more than {numbers.max_facts:,} facts were reduced to their rarest items."
     if numbers.few_donors:
         yield "There are few profiles, so decoys were recombined from entries of the release."
     if numbers.truth is not None:
@@ -173,21 +183,21 @@ def _false_claim_sentences(numbers: SummaryNumbers) -> Iterator[str]:
     if numbers.absent_share is None:
         yield "Without decoys, the number of false claims is unknown."
     elif math.isinf(numbers.phi):
-        yield too_few_people(numbers.settings.budget)
-        yield "Use a larger budget, or set φ."
+        yield _too_few_people(numbers.settings.budget)
+        yield "This does not show that the people are safe: use a larger budget, or set φ."
     else:
         most, likely = _about(numbers.expected_false_claims), _about(numbers.likely_false_claims)
         yield f"If none of these people were in the release, about {most} would still be claimed."
         yield (
-            f"{percent(numbers.absent_share)} of the profiles look as if they were absent, so about {likely} "
-            "of the claims are likely false."
+            f"About {percent(numbers.absent_share)} of the profiles seem to belong to absent people, so "
+            f"about {likely} of the claims are likely false."
         )
 
 
 def _contested_sentences(numbers: SummaryNumbers) -> Iterator[str]:
     contested = numbers.contested_claims
     if contested and numbers.settings.assign:
-        yield f"{contested:,} claims named a record that other profiles also claimed: the strongest was kept."
+        yield f"{contested:,} claims competed for the same records, and only the strongest was kept for each."
         if numbers.tied_claims:
             yield f"{numbers.tied_claims:,} of them were equally strong and were dropped."
     elif contested:
@@ -197,7 +207,7 @@ def _contested_sentences(numbers: SummaryNumbers) -> Iterator[str]:
 def _truth_sentences(truth: TruthFindings) -> Iterator[str]:
     yield f"Compared with the truth: precision {truth.precision}, recall {truth.recall}."
     unknown = [
-        f"{count:,} name an unknown {noun}"
+        f"{_agree(count, 'names', 'name')} an unknown {noun}"
         for count, noun in ((truth.unknown_profiles, "profile"), (truth.unknown_records, "record"))
         if count
     ]
@@ -205,7 +215,7 @@ def _truth_sentences(truth: TruthFindings) -> Iterator[str]:
         yield f"The truth has {truth.pairs:,} pairs: {' and '.join(unknown)}."
 
 
-def too_few_people(budget: float) -> str:
+def _too_few_people(budget: float) -> str:
     """Explain why nothing is claimed."""
     return f"The release has too few people for a budget of {percent(budget)}, so nothing is claimed."
 
@@ -214,10 +224,15 @@ def _about(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
+def _agree(count: int, singular: str, plural: str) -> str:
+    """A count with the form of the words that agrees with it."""
+    return f"{count:,} {singular if count == 1 else plural}"
+
+
 def report_text(findings: LinkFindings) -> LinkingText:
     """Return everything that the report says in sentences."""
     return LinkingText(
-        headline=_headline(findings.claims, findings.profiles),
+        headline=_headline(findings),
         summary=findings.summary,
         claim_rule=" ".join(_claim_rule(findings.settings, findings.phi)),
         strongest_parts=_strongest_parts(findings.strongest_parts) if findings.claims else "",
@@ -229,7 +244,11 @@ def report_text(findings: LinkFindings) -> LinkingText:
     )
 
 
-def _headline(claims: int, profiles: int) -> str:
+def _headline(findings: LinkFindings) -> str:
+    claims, profiles = findings.claims, findings.profiles
+    if findings.phi is None:
+        budget = percent(findings.settings.budget)
+        return f"Nothing can be claimed: the release has too few people for a budget of {budget}."
     if not claims:
         return f"None of the {profiles:,} public profiles could be linked to a record of the release."
     return f"{claims:,} of {profiles:,} public profiles could be linked to a record of the release."
@@ -245,12 +264,12 @@ def _claim_rule(settings: LinkSettings, phi: float | None) -> Iterator[str]:
     if settings.phi is not None:
         yield f"φ was set to {settings.phi:g}."
     elif phi is None:
-        yield too_few_people(settings.budget)
+        yield _too_few_people(settings.budget)
     else:
         unit = " bits" if settings.by == "evidence" else ""
         yield (
-            f"φ is {phi:,.1f}{unit}. At this φ, the decoys show that at most {percent(settings.budget)} of "
-            "absent people would be claimed."
+            f"φ is {phi:,.1f}{unit}. This is the smallest value at which, judging by the decoys, at most "
+            f"{percent(settings.budget)} of absent people are claimed."
         )
 
 
