@@ -10,7 +10,7 @@ import pytest
 
 from standout.core import simd, simd_fallback
 from standout.core.jit import PLAIN_KERNELS, kernel
-from standout.neighbours.bit_counters import aligned
+from standout.neighbours.aligned_memory import aligned_words
 
 VALUE_BITS, TIME_BITS, PLACE_BITS, RECORDS = 3, 5, 13, 8_192
 WORDS = simd.PLANE_WORDS
@@ -153,7 +153,11 @@ def numbers(planes, digits):
 @pytest.mark.parametrize("count", [0, 16, 64, 304])
 def test_planes_count_rows_and_say_which_counters_have_reached_a_number(count):
     rng = np.random.default_rng(count)
-    bits, planes, plain_planes = aligned(50 * WORDS), aligned(12 * WORDS), aligned(12 * WORDS)
+    bits, planes, plain_planes = (
+        aligned_words(50 * WORDS),
+        aligned_words(12 * WORDS),
+        aligned_words(12 * WORDS),
+    )
     bits[:] = rng.integers(0, 2**63, len(bits), np.uint64) << np.uint64(1)
     row = np.append(rng.integers(0, 40, count), np.zeros(simd.ROWS_AHEAD, int)).astype(np.uint32)
     digits = max(simd.LOW_PLANES, count.bit_length())
@@ -161,7 +165,7 @@ def test_planes_count_rows_and_say_which_counters_have_reached_a_number(count):
     rows = np.unpackbits(bits.reshape(-1, WORDS).view(np.uint8), axis=1, bitorder="little")
     expected = rows[row[:count] + 10].sum(axis=0)
     assert numbers(planes, digits).tolist() == numbers(plain_planes, digits).tolist() == expected.tolist()
-    limit, out, plain_out = aligned(12 * WORDS), aligned(WORDS), aligned(WORDS)
+    limit, out, plain_out = aligned_words(12 * WORDS), aligned_words(WORDS), aligned_words(WORDS)
     limit[:] = rng.integers(0, 2**63, len(limit), np.uint64)
     limits = numbers(limit, digits)
     for needed in {0, 1, count // 2, max(count - 1, 0), 2**digits - 1}:

@@ -69,7 +69,7 @@ def test_the_papers_two_subscribers(changed, of):
     found = altered(read(rows), "7", true.record("7"))
     assert (found.values, found.shared, found.times, found.agree) == (changed, of, 0, of - changed)
     assert found.value_share == found.changed_share == pytest.approx(changed / of)
-    assert str(found) == f"at most {changed} of {of} values altered, 0 times; 0 missing, 0 extra"
+    assert str(found) == f"at most {changed} of {of} values and 0 times altered; 0 items missing, 0 extra"
 
 
 def test_a_record_is_an_unaltered_copy_of_itself():
@@ -112,11 +112,11 @@ def test_hours_are_days_as_a_threshold_has_them():
 @pytest.mark.parametrize(
     ("record", "history", "thresholds", "message"),
     [
-        ("8", [], {}, "the release has no record of that id; ids are text, so 007 is not 7"),
-        (7, [], {}, "the release has no record of that id; ids are text, so 007 is not 7"),
-        ("7", 3, {}, "a history is an Aux, a record, or facts: [Fact(item, value, time), …]"),
-        ("7", "b", {}, "a history is an Aux, a record, or facts: [Fact(item, value, time), …]"),
-        ("7", [("b", 1.0)], {}, "a history is an Aux, a record, or facts: [Fact(item, value, time), …]"),
+        ("8", [], {}, "the release has no record with this id; ids are text, so 007 is not 7"),
+        (7, [], {}, "the release has no record with this id; ids are text, so 007 is not 7"),
+        ("7", 3, {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
+        ("7", "b", {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
+        ("7", [("b", 1.0)], {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
         ("7", [], {"value": -1}, "value must be a finite number ≥ 0, or None, got -1"),
         ("7", [], {"time": "1"}, "time must be a finite number ≥ 0, or None, got '1'"),
         ("7", 2 * [so.Fact("b")], {}, TWICE),

@@ -19,7 +19,8 @@ from conftest import content
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.subset import subset
 from standout.theory import bounds
-from standout.theory.matching_sets import trial
+from standout.theory.matching_sets import matching_sets
+from standout.theory.theorem_checks import NO_LEMMA, OVER
 
 COMPILED = not numba.config.DISABLE_JIT
 NETFLIX = 480_189
@@ -131,7 +132,7 @@ BETWEEN = "must be above 0 and below 1, got"
         (lambda: bounds.facts_needed(9, True, 0.1), f"epsilon {BETWEEN} True"),
         (
             lambda: bounds.facts_needed(9, 0.1, 5e-324),
-            "delta = 5e-324 is too small: there is no number for the facts needed",
+            "delta = 5e-324 is too small: the number of facts overflows",
         ),
         (lambda: bounds.facts_for_lineup(9, 1, 0.1), "k must be a whole number ≥ 2, got 1"),
         (lambda: bounds.false_matches(9, -1, 0.1), "facts must be a whole number ≥ 0, got -1"),
@@ -139,7 +140,7 @@ BETWEEN = "must be above 0 and below 1, got"
         (lambda: bounds.sample_sparsity(0.5, 0, 8), f"gamma {BETWEEN} 0"),
         (
             lambda: bounds.sample_sparsity(0.5, 0.1, 0.5),
-            "lam must be a finite number ≥ 1, got 0.5: a sample is 1/lam of all",
+            "lam must be a finite number ≥ 1, got 0.5: a sample has 1/lam of the records",
         ),
     ],
 )
@@ -158,22 +159,25 @@ def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
     release, m = given.draw(releases()), given.draw(st.integers(1, 4))
     similarity, slow = given.draw(st.sampled_from(SIMILARITIES))
     alpha = given.draw(st.sampled_from([1.0, 0.9, 0.3]))
-    tried, entries = trial(release, similarity, alpha, m, None, SEED, 1), content(release)
+    tried, entries = (
+        matching_sets(release, similarity, alpha, m, targets=None, seed=SEED, threads=1),
+        content(release),
+    )
     lengths = naive.lengths(entries)
-    assert (len(tried.suspects), tried.left_out) == (
+    assert (len(tried.sets), tried.too_few_items) == (
         sum(length >= m for length in lengths.values()),
         sum(length < m for length in lengths.values()),
     )
-    for one in tried.suspects:
+    for one in tried.sets:
         who = release.records[one.target]
         at = shuffled_entries(release, np.array([one.target]), SEED, "theorems", m)[0]
         items = [release.items[code] for code in release.by_record.item[at]]
         scores = naive.minima(entries, {item: entries[who, item] for item in items}, slow)
         found = [release.records[record] for record in one.record]
         assert found == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
-        for over in bounds.OVER:
+        for over in OVER:
             alike = [naive.alike(entries, who, other, slow, over) for other in found]
-            assert one.over(over).tolist() == pytest.approx(alike, rel=1e-12)
+            assert one.similarity(over).tolist() == pytest.approx(alike, rel=1e-12)
 
 
 @settings(max_examples=40 if COMPILED else 10)
@@ -217,7 +221,7 @@ def test_who_matches_in_a_sample_is_the_part_of_who_matches_that_is_in_it():
 
 
 def rows_of(release, **options):
-    return {(row.theorem, row.what, row.settings.over): row for row in bounds.check(release, **options)}
+    return {(row.theorem, row.statement, row.settings.over): row for row in bounds.check(release, **options)}
 
 
 @pytest.fixture(scope="module")
@@ -229,10 +233,10 @@ def test_every_theorem_has_its_rows_and_they_hold_on_a_crowd(crowd):
     rows = bounds.check(crowd, epsilon=0.05, delta=0.8, targets=60, samples=6, seed=SEED)
     assert sorted({row.theorem for row in rows}) == [1, 2, 3, 4, 5]
     for row in rows:
-        assert row.settings.over != "first" or row.holds is not False or row.what.endswith("(premise)")
+        assert row.settings.over != "first" or row.holds is not False or row.statement.endswith("(premise)")
         assert row.measured.low <= row.measured.value <= row.measured.high
         assert not math.isnan(row.bound + row.measured.value)
-        assert str(row).startswith(f"Theorem {row.theorem}: {row.what}")
+        assert str(row).startswith(f"Theorem {row.theorem}: {row.statement}")
     m = {row.theorem: row.settings.m for row in rows if row.settings.m}
     n = crowd.n_records
     assert m == {
@@ -265,15 +269,15 @@ def test_with_the_union_below_the_line_a_superset_refutes_theorem_1():
     people = [(str(p), f"{p}:{i}", 1.0, START) for p in range(40) for i in range(10)]
     release = read(people + [("all", item, 1.0, START) for _, item, *_ in people])
     rows = rows_of(release, epsilon=0.1, delta=0.5, targets=None, samples=1)
-    first, union = (rows[1, "who matches is similar", over] for over in bounds.OVER)
+    first, union = (rows[1, "a random match is similar", over] for over in OVER)
     assert first.holds and first.measured.value == 1
     assert union.holds is False and union.measured.value == pytest.approx((40 / 2 + 1) / 41)
-    assert union.note == bounds.NO_LEMMA
-    premise = [rows[2, "records with a similar one (premise)", over] for over in bounds.OVER]
+    assert union.note == NO_LEMMA
+    premise = [rows[2, "records with a similar record (premise)", over] for over in OVER]
     assert [row.holds for row in premise] == [False, True]
     alone = rows[2, "only the target matches", None]
-    assert alone.holds is None and alone.note.startswith("the premise is not given")
-    assert rows[4, "not in the sample: nobody matches", None].measured.value in (0, 1 / 41, 40 / 41, 1)
+    assert alone.holds is None and alone.note.startswith("the premise is not met")
+    assert rows[4, "not in the sample: nothing matches", None].measured.value in (0, 1 / 41, 40 / 41, 1)
 
 
 def test_theorem_5_is_refuted_by_a_star():
@@ -283,7 +287,7 @@ def test_theorem_5_is_refuted_by_a_star():
     rows = rows_of(release, epsilon=0.01, delta=0.95, lam=2, gamma=0.1, targets=None, samples=60, seed=SEED)
     dense = rows[5, "samples that are not sparse", "union"]
     assert dense.holds is False and 0.3 < dense.measured.value < 0.7 < dense.bound == 0.9
-    mean = rows[5, "records of a sample with a similar one", "union"]
+    mean = rows[5, "records of a sample with a similar record", "union"]
     assert mean.bound == 0.5 and mean.holds is not False
 
 
@@ -292,23 +296,23 @@ def test_the_target_is_tried_in_the_sample_and_not_in_it():
     rows = [(f"{p}{twin}", f"{p}:{i}", 1.0, START) for p in range(60) for twin in "ab" for i in range(12)]
     checks = rows_of(read(rows), epsilon=0.1, delta=0.5, lam=3, targets=None, samples=1, seed=SEED)
     assert checks[2, "only the target matches", None].measured.value == 0
-    found = checks[4, "in the sample: who matches is similar", "first"]
+    found = checks[4, "in the sample: a random match is similar", "first"]
     assert found.measured.value == 1 and found.settings.lam == 3
-    missed = checks[4, "not in the sample: nobody matches", None]
+    missed = checks[4, "not in the sample: nothing matches", None]
     assert missed.holds is False and 0.5 < missed.measured.value < 0.8
     assert missed.note == "does not follow without sparsity"
-    assert checks[4, "not in the sample: whoever matches is similar", "union"].measured.value == 1
+    assert checks[4, "not in the sample: all matches are similar", "union"].measured.value == 1
 
 
-def test_records_that_are_too_short_are_left_out_and_counted():
+def test_records_that_are_too_short_are_too_few_items_and_counted():
     rows = [("long", str(i), 1.0, START) for i in range(12)] + [
         ("7", "0", 1.0, START),
         ("9", "1", 2.0, START),
     ]
     found = rows_of(read(rows), epsilon=0.1, delta=0.5, samples=1)
-    one = found[1, "who matches is similar", "first"]
-    assert (one.settings.m, one.measured.n, one.left_out) == (5, 1, 2)
-    assert found[3, "a guess is right", None].left_out == 0
+    one = found[1, "a random match is similar", "first"]
+    assert (one.settings.m, one.measured.n, one.too_few_items) == (5, 1, 2)
+    assert found[3, "a random match is the target", None].too_few_items == 0
 
 
 DEGENERATE = {
@@ -340,7 +344,7 @@ def test_degenerate_releases_have_defined_checks(name, columns):
         ({"epsilon": 2}, f"epsilon {BETWEEN} 2"),
         ({"gamma": 1}, f"gamma {BETWEEN} 1"),
         ({"k": 1}, "k must be a whole number ≥ 2, got 1"),
-        ({"lam": "8"}, "lam must be a finite number ≥ 1, got '8': a sample is 1/lam of all"),
+        ({"lam": "8"}, "lam must be a finite number ≥ 1, got '8': a sample has 1/lam of the records"),
         ({"samples": 0}, "samples must be a whole number ≥ 1, got 0"),
         ({"targets": 0}, "targets must be a whole number ≥ 1, got 0"),
         ({"seed": -1}, "seed must be a whole number from 0 to 2**63 - 1, got -1"),
@@ -365,8 +369,11 @@ def test_no_theorem_that_follows_is_refuted_by_real_people(realdata):
     for similarity in (None, so.Present()):
         for delta in (0.5, 0.9):
             for row in bounds.check(release, delta=delta, similarity=similarity, seed=SEED):
-                follows = row.settings.over == "first" or row.what in ("a guess is right", "bits left")
-                assert not follows or row.what.endswith("(premise)") or row.holds is not False
+                follows = row.settings.over == "first" or row.statement in (
+                    "a random match is the target",
+                    "bits left",
+                )
+                assert not follows or row.statement.endswith("(premise)") or row.holds is not False
 
 
 @pytest.mark.realdata
@@ -374,6 +381,6 @@ def test_no_theorem_that_follows_is_refuted_by_real_people(realdata):
 def test_real_people_with_ratings_and_dates_are_alone(realdata):
     release = so.read(realdata / "movielens-latest-small")
     rows = rows_of(release, targets=100, samples=2, seed=SEED)
-    assert rows[1, "who matches is similar", "first"].settings.m == 16
+    assert rows[1, "a random match is similar", "first"].settings.m == 16
     assert rows[2, "only the target matches", None].measured.value >= 0.99
     assert rows[3, "bits left", None].measured.value < 0.5

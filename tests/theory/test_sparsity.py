@@ -43,7 +43,7 @@ def small(**constants):
         yield
 
 
-TINY = {"ROOM": 1, "MANY": 1, "BATCH": 7}
+TINY = {"MAX_BITMAP_BYTES": 1, "TILE_ENTRIES": 1, "BATCH": 7}
 """Every column is a tile of its own, and seven records are a batch."""
 
 
@@ -138,7 +138,7 @@ def test_several_tiles_columns_and_batches_give_what_dense_arrays_give(similarit
     assert_same(found, expected)
     if COMPILED:
         assert_same(sparsity(release, similarity, over=over, threads=1), expected)
-        with small(FEW=0, **TINY):  # by ranges, whatever is compared
+        with small(MAX_BITMAP_LEVELS=0, **TINY):  # by ranges, whatever is compared
             assert_same(sparsity(release, similarity, over=over, threads=1), expected)
 
 
@@ -352,7 +352,7 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
     [
         ({"similarity": so.Decay()}, r"Present\(\), Within\(...\) or Equal\(\), got Decay"),
         ({"similarity": None}, "got NoneType"),
-        ({"over": "second"}, "over must be union or first, got 'second'"),
+        ({"over": "second"}, "over must be .union. or .first., got 'second'"),
         ({"sample": 0}, "sample must be a whole number ≥ 1"),
         ({"sample": 2.5}, "sample must be a whole number ≥ 1"),
         ({"sample": True}, "sample must be a whole number ≥ 1"),

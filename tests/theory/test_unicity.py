@@ -62,12 +62,12 @@ def data(draw):
 
 def singled_out(release, entries, k, most, value, time):
     """How many records the first k of `most` entries single out, by the twin."""
-    targets, left_out = draw_targets(release, None, most, SEED, "unicity")
+    targets, too_few_entries = draw_targets(release, None, most, SEED, "unicity")
     places = shuffled_entries(release, targets, SEED, "unicity", k)
     names = [release.records[target] for target in targets.tolist()]
     items = [[release.items[code] for code in release.by_record.item[at]] for at in places]
     found = [naive.singled_out(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
-    return sum(found), len(found), left_out
+    return sum(found), len(found), too_few_entries
 
 
 @settings(max_examples=150 if COMPILED else 25)
@@ -81,8 +81,8 @@ def test_who_is_singled_out_equals_the_slow_twin(given):
     found = unicity(release, sizes, value=value, time=time, targets=None, seed=SEED, threads=1)
     bins = time if time is None or time >= 1 else Fraction(round(time * 24), 24)
     for k, one in zip(sizes, found, strict=True):
-        count, n, left_out = singled_out(release, entries, k, max(sizes), value, bins)
-        assert (one.k, one.share.n, one.left_out) == (k, n, left_out)
+        count, n, too_few_entries = singled_out(release, entries, k, max(sizes), value, bins)
+        assert (one.k, one.share.n, one.too_few_entries) == (k, n, too_few_entries)
         assert one.share.value * n == pytest.approx(count)
         assert one.share.low <= one.share.value <= one.share.high
 
@@ -114,7 +114,7 @@ def test_finer_knowledge_singles_out_no_fewer(crowd):
 def test_one_k_is_the_first_of_several_that_are_as_long(crowd):
     one, *_, last = unicity(crowd, [4, 1, 3, 4], seed=SEED)
     assert one == last == unicity(crowd, 4, seed=SEED)
-    assert one.left_out == int((crowd.lengths < 4).sum()) > 0
+    assert one.too_few_entries == int((crowd.lengths < 4).sum()) > 0
     assert one.share.baseline == 1 / 300
 
 
@@ -145,7 +145,7 @@ def test_bins_before_1970_are_as_wide():
 def test_one_record_is_singled_out_by_anything():
     found = unicity(read([("7", "b", 1.0, START), ("7", "aa", None, None)]), [1, 2, 3])
     assert [one.share.value for one in found] == [0, 0, 0] and found[0].share.n == 0
-    assert [one.left_out for one in found] == [1, 1, 1]
+    assert [one.too_few_entries for one in found] == [1, 1, 1]
     assert unicity(read([("7", "b", 1.0, START)]), 1).share.value == 1
 
 
@@ -166,7 +166,7 @@ def test_a_release_without_values_or_times_has_its_unicity(kind, unit):
     rows = [("7", "b", "x", START), ("9", "b", "x", START), ("9", "aa", "x", START), ("2", "4", "x", START)]
     rows = [(*row[:2], 1.0, row[3]) if kind == "number" else row for row in rows]
     found = unicity(read(rows, kind, unit), 1, value=0, time=1, targets=None, seed=1)
-    assert (found.share.n, found.left_out) == (3, 0)
+    assert (found.share.n, found.too_few_entries) == (3, 0)
     assert 1 / 3 <= found.share.value <= 2 / 3
 
 
@@ -174,7 +174,7 @@ def test_what_is_said_of_it():
     rows = [("7", "b", 1.0, START), ("9", "b", 2.0, START), ("9", "aa", 2.0, START)]
     assert str(unicity(read(rows), 1)) == "1 entry singles out 1.000 (0.342 to 1.000, n = 2)"
     found = str(unicity(read(rows), 2))
-    assert found == "2 entries single out 1.000 (0.207 to 1.000, n = 1); records left out: 1"
+    assert found == "2 entries single out 1.000 (0.207 to 1.000, n = 1); records with too few entries: 1"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_what_is_said_of_it():
         ("2", {}, "k must be a whole number ≥ 1, got '2'"),
         (True, {}, "k must be a whole number ≥ 1, got True"),
         ([1, -1], {}, "k must be a whole number ≥ 1, got -1"),
-        ([], {}, "k names no number of entries: give a whole number ≥ 1, or several"),
+        ([], {}, "k is empty: give a whole number ≥ 1, or several"),
         (1, {"value": -1}, "value must be a finite number ≥ 0, or None, got -1"),
         (1, {"time": 0}, "time is in days and must be a whole number of days ≥ 1, got 0"),
         (1, {"time": 1.5}, "time is in days and must be a whole number of days ≥ 1, got 1.5"),

@@ -1,0 +1,9 @@
+"""Exact nearest neighbours of records by similarity.
+
+Entry point: `nearest_neighbours` in nearest.py. Read the files in this order:
+
+    nearest           which entries are similar, and which records are compared with which
+    bitmap_kernels    compares batches of records with a tile of records by bitmaps
+    range_kernels     the same for similarity by time or by values with many levels
+    aligned_memory    memory for the counters of core.simd
+"""

@@ -1,13 +1,15 @@
 """Nearest neighbours by bitmaps: tiles of records, counted by bits.
 
-Records are ordered by length and cut into columns of 256; a tile is some of these columns, with a bitmap that
-says who has what. Records that look for their neighbours come in batches of about one length and meet one
-column after the other, so that its part of the bitmap stays in the cache. What a counter must reach to matter
-follows from the best neighbour so far and the lengths in the column; a column where none does is done. The
-rest is compared in whole numbers: similar · union′ against similar′ · union.
+Records are ordered by length and cut into columns of 256. A tile is a number of columns, with a bitmap that
+says which record has which item. Records that search for their neighbours come in batches of about the same
+length and are compared with one column after the other, so that the column's part of the bitmap stays in the
+cache. The best neighbour so far and the lengths in the column give the count that a record of the column
+must reach to matter; most columns have no such record. The others are compared in whole numbers: similar ·
+union′ with similar′ · union.
 
-If similarity is mutual, each pair is counted once, by the items of the shorter: records in the column
-have limits of their own, from their best neighbours so far, and the two are offered to each other.
+If similarity is mutual, each pair is counted once, by the items of the shorter record. Records of the column
+then have limits of their own, from their best neighbours so far, and each of the two records is offered to
+the other.
 """
 
 from typing import NamedTuple
@@ -24,35 +26,89 @@ from standout.core.simd import (
     count_rows,
     counters_reaching,
 )
-from standout.neighbours.bit_counters import aligned
+from standout.neighbours.aligned_memory import aligned_words
 
 __all__ = [
-    "BATCH", "ENTRIES", "TILE", "Best", "Tile", "Work", "count_at", "digits_of", "fill", "gather",
-    "is_nearer", "least_needed", "mark", "merge", "nearest", "number",
-]  # fmt: skip
+    "BATCH",
+    "BATCH_ENTRIES",
+    "TILE",
+    "Batch",
+    "Best",
+    "Entries",
+    "LevelRanges",
+    "Search",
+    "Tile",
+    "Work",
+    "count_at",
+    "digits_of",
+    "fill_bitmap",
+    "gather_rows",
+    "is_nearer",
+    "least_needed",
+    "mark_rows",
+    "merge",
+    "nearest_in_tile",
+    "number_rows",
+]
 
 U = np.uint64
 U1, U8, U63, U255 = U(1), U(8), U(63), U(255)
 TILE = 1 << 13
-"""A tile has so many records at most."""
-BATCH, ENTRIES = 1 << 11, 1 << 16
-"""A batch has so many records, and unless it is a single record, so many entries."""
+"""Maximum number of records in a tile."""
+BATCH, BATCH_ENTRIES = 1 << 11, 1 << 16
+"""Maximum number of records in a batch, and of entries unless it is a single record."""
 WORD_BITS = 6
 DIGITS = 64
 
 
-class Tile(NamedTuple):
-    """Some records beside each other, the short ones first.
+class Entries(NamedTuple):
+    """The entries by record: items, values if they are compared, and the keys of a search by ranges."""
 
-    place    by lane, the record; length: how long it is
-    least    by column, the shortest length; most: the longest
-    head     by column, the first record in the order of the release
-    row      by item and kind, the row of the bitmap; 0, an empty one, where nobody has it
-    bits     the bitmap: `rows` vectors for each column
-    kinds    how many kinds an item has; the last says who has it, the others who is similar to a known level
+    start: Array
+    item: Array
+    value: Array
+    key: Array
+
+
+class LevelRanges(NamedTuple):
+    """Values are similar to level v if their level is from low[v] to high[v]."""
+
+    low: Array
+    high: Array
+
+
+class Search(NamedTuple):
+    """The records that search for their neighbours, shortest first.
+
+    over_first    whether similarity is over |supp(r)| instead of the union
+    mutual        whether each pair is compared once, for both records
     """
 
-    place: Array
+    entries: Entries
+    records: Array
+    over_first: Flag
+    mutual: Flag
+
+
+class Batch(NamedTuple):
+    """The records begin … end - 1 of a search."""
+
+    begin: Int
+    end: Int
+
+
+class Tile(NamedTuple):
+    """Some records in columns of 256 lanes, shortest first.
+
+    record    by lane, the record; length: its length
+    least     by column, the shortest length; most: the longest
+    head      by column, the first record in the order of the release
+    row       by item and kind, the row of the bitmap; 0, an empty row, if no record has it
+    bits      the bitmap: `rows` vectors for each column
+    kinds     number of kinds per item; the last says who has it, the others who is similar to a known level
+    """
+
+    record: Array
     length: Array
     least: Array
     most: Array
@@ -64,21 +120,22 @@ class Tile(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The nearest neighbours so far: similar / union is how near they are; no neighbour is at -1."""
+    """The nearest neighbours so far: their similarity is similar / union; record is -1 for none."""
 
     similar: Array
     union: Array
-    place: Array
+    record: Array
 
     @classmethod
     def of(cls, count: int) -> "Best":
+        """No neighbours yet."""
         return cls(np.zeros(count, np.int64), np.ones(count, np.int64), np.full(count, -1, np.int64))
 
 
 class Work(NamedTuple):
-    """A thread's own arrays.
+    """The arrays of one thread.
 
-    row, common      rows of a batch's entries, by what is similar and by item, in whole groups
+    row, common      bitmap rows of a batch's entries, by similar level and by item, in whole groups
     ends             those of its i-th record are ends[0, i] … ends[0, i + 1] of row, ends[1, i] … of common
     planes, digits   counters of similar and of common items, by binary digits
     limit, hit       what the counters of a column must reach, in the same form; which of them have
@@ -94,31 +151,32 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> "Work":
-        rows = max(longest, ENTRIES) + (BATCH + 1) * ROW_GROUP + ROWS_AHEAD
+        """Arrays for records of up to this length."""
+        rows = max(longest, BATCH_ENTRIES) + (BATCH + 1) * ROW_GROUP + ROWS_AHEAD
         row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
-        planes, digits, limit, hit = (aligned(DIGITS * PLANE_WORDS) for _ in range(4))
+        planes, digits, limit, hit = (aligned_words(DIGITS * PLANE_WORDS) for _ in range(4))
         return cls(row, common, np.zeros((2, BATCH + 1), np.int64), planes, digits, limit, hit)
 
 
 @kernel
-def mark(
-    start: Array, other: Array, value: Array, place: Array, low: Array, high: Array, kinds: Int, row: Array
-) -> None:
-    """Sets row to 1 for every item and kind that a record of the tile has a bit for."""
-    levels = kinds - 1
+def mark_rows(entries: Entries, records: Array, levels: LevelRanges, kinds: Int, row: Array) -> None:
+    """Set row to 1 for every item and kind that a record of the tile has a bit for."""
+    start, items, value, _ = entries
+    low, high = levels
+    n_levels = kinds - 1
     row[:] = 0
-    for record in place:
+    for record in records:
         for p in range(start[record], start[record + 1]):
-            key = np.int64(other[p]) * kinds
-            row[key + levels] = 1
-            for level in range(levels):
+            key = np.int64(items[p]) * kinds
+            row[key + n_levels] = 1
+            for level in range(n_levels):
                 if low[level] <= value[p] <= high[level]:
                     row[key + level] = 1
 
 
 @kernel
-def number(row: Array, popular: Array, kinds: Int) -> Int:
-    """Gives the marked rows their numbers, the most popular items first; returns how many there are."""
+def number_rows(row: Array, popular: Array, kinds: Int) -> Int:
+    """Number the marked rows, the most popular items first; return how many there are."""
     n = 1
     for item in popular:
         for key in range(item * kinds, (item + 1) * kinds):
@@ -129,56 +187,60 @@ def number(row: Array, popular: Array, kinds: Int) -> Int:
 
 
 @kernel
-def fill(start: Array, other: Array, value: Array, low: Array, high: Array, tile: Tile) -> None:
-    """Writes the bitmap of a tile."""
-    place, _, _, _, _, row, bits, rows, kinds = tile
-    levels = kinds - 1
+def fill_bitmap(entries: Entries, levels: LevelRanges, tile: Tile) -> None:
+    """Write the bitmap of a tile."""
+    start, items, value, _ = entries
+    low, high = levels
+    records, _, _, _, _, row, bits, rows, kinds = tile
+    n_levels = kinds - 1
     bits[:] = 0
-    for lane in range(len(place)):
+    for lane in range(len(records)):
         at = lane // PLANE_BITS * rows * PLANE_WORDS + ((lane % PLANE_BITS) >> WORD_BITS)
-        record, bit = place[lane], U1 << (U(lane) & U63)
+        record, bit = records[lane], U1 << (U(lane) & U63)
         for p in range(start[record], start[record + 1]):
-            key = np.int64(other[p]) * kinds
-            bits[at + np.int64(row[key + levels]) * PLANE_WORDS] |= bit
-            for level in range(levels):
+            key = np.int64(items[p]) * kinds
+            bits[at + np.int64(row[key + n_levels]) * PLANE_WORDS] |= bit
+            for level in range(n_levels):
                 if low[level] <= value[p] <= high[level]:
                     bits[at + np.int64(row[key + level]) * PLANE_WORDS] |= bit
 
 
 @kernel
-def nearest(
-    start: Array, other: Array, value: Array, asked: Array, tile: Tile, first: Flag, mutual: Flag, work: Work,
-    best: Best, theirs: Best, begin: Int, end: Int,
-) -> None:  # fmt: skip
-    """Looks in a tile for nearer neighbours of a batch: asked[begin] … asked[end - 1], the short ones first.
+def nearest_in_tile(
+    search: Search, batch: Batch, tile: Tile, work: Work, best: Best, tile_best: Best
+) -> None:
+    """Search a tile for nearer neighbours of a batch.
 
-    The similarity is over the union of both, or over |supp(r)| if first is set. If it is mutual, `theirs` are
-    the nearest of the tile's own records, and only columns are looked at that are not shorter.
+    If the search is mutual, `tile_best` are the nearest neighbours of the tile's records, and only columns
+    that are not shorter than the batch are compared.
     """
-    place, length, least, most, head, table, bits, rows, kinds = tile
+    entries, searching, over_first, mutual = search
+    begin, end = batch
+    start = entries.start
+    records, length, least, most, head, _, bits, rows, kinds = tile
     row, common, ends, planes, digits, limit, hit = work
     similar, union, neighbour = best
-    their_similar, their_union, their_place = theirs
-    columns, sets, exact = len(least), kinds == 1, kinds == 1 or first
-    gather(start, other, value, asked, begin, end, table, kinds, not sets, row, ends[0])
+    tile_similar, tile_union, tile_neighbour = tile_best
+    columns, only_items = len(least), kinds == 1
+    exact = only_items or over_first
+    gather_rows(search, batch, tile, not only_items, row, ends[0])
     if not exact:
-        gather(start, other, value, asked, begin, end, table, kinds, False, common, ends[1])
-    shortest = start[asked[begin] + 1] - start[asked[begin]]
-    longest = start[asked[end - 1] + 1] - start[asked[end - 1]]
-    high, middle, foremost = digits_of(longest), np.searchsorted(most, shortest), asked[begin:end].min()
+        gather_rows(search, batch, tile, False, common, ends[1])
+    shortest = start[searching[begin] + 1] - start[searching[begin]]
+    longest = start[searching[end - 1] + 1] - start[searching[end - 1]]
+    high, middle, foremost = digits_of(longest), np.searchsorted(most, shortest), searching[begin:end].min()
     limit[:] = U(2**64 - 1)
     lowest = 1 << high
     for step in range(columns - middle if mutual else columns):
         k = middle + step if middle + step < columns else columns - 1 - step
         if mutual:
-            lowest = _limits(
-                their_similar, their_union, their_place, length, k, shortest, foremost, sets, high, limit
-            )
+            lowest = _set_limits(tile, tile_best, k, shortest, foremost, limit[: high * PLANE_WORDS])
         for q in range(begin, end):
-            record, i = asked[q], q - begin
+            record, i = searching[q], q - begin
             own, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
-            stands = neighbour[q] < head[k]
-            needed = least_needed(similar[q], union[q], stands, own, least[k], sets, first)
+            needed = least_needed(
+                similar[q], union[q], neighbour[q] < head[k], own, least[k], only_items, over_first
+            )
             if min(needed, lowest) > min(n, own, most[k]):
                 continue
             count_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
@@ -192,59 +254,58 @@ def nearest(
                     while not left & U255:
                         left >>= U8
                         lane += 8
-                    if left & U1 and lane < len(place) and place[lane] != record:
+                    if left & U1 and lane < len(records) and records[lane] != record:
                         count = count_at(planes, lane, high)
                         shared = count if exact else count_at(digits, lane, high)
-                        total = own if first else own + length[lane] - shared
-                        if is_nearer(count, total, place[lane], similar[q], union[q], neighbour[q]):
-                            similar[q], union[q], neighbour[q] = count, total, place[lane]
+                        total = own if over_first else own + length[lane] - shared
+                        if is_nearer(count, total, records[lane], similar[q], union[q], neighbour[q]):
+                            similar[q], union[q], neighbour[q] = count, total, records[lane]
                         if mutual and is_nearer(
-                            count, total, record, their_similar[lane], their_union[lane], their_place[lane]
+                            count, total, record, tile_similar[lane], tile_union[lane], tile_neighbour[lane]
                         ):
-                            their_similar[lane], their_union[lane], their_place[lane] = count, total, record
+                            tile_similar[lane], tile_union[lane], tile_neighbour[lane] = count, total, record
                     left >>= U1
                     lane += 1
 
 
 @subroutine
-def gather(
-    start: Array, other: Array, value: Array, asked: Array, begin: Int, end: Int, table: Array, kinds: Int,
-    by_level: Flag, row: Array, ends: Array,
-) -> None:  # fmt: skip
-    """The rows of a batch's entries that somebody in the tile has, with empty ones to fill whole groups."""
+def gather_rows(search: Search, batch: Batch, tile: Tile, by_level: Flag, row: Array, ends: Array) -> None:
+    """Collect the bitmap rows of a batch's entries, with empty rows to fill whole groups."""
+    start, items, value, _ = search.entries
+    kinds, table = tile.kinds, tile.row
     n, last = U(0), U(kinds - 1)
     ends[0] = 0
-    for q in range(begin, end):
-        record = asked[q]
+    for q in range(batch.begin, batch.end):
+        record = search.records[q]
         for p in range(U(start[record]), U(start[record + 1])):
-            found = table[U(other[p]) * U(kinds) + (U(value[p]) if by_level else last)]
-            row[n] = found
-            n += U(found != 0)
+            number = table[U(items[p]) * U(kinds) + (U(value[p]) if by_level else last)]
+            row[n] = number
+            n += U(number != 0)
         whole = (n + U(ROW_GROUP - 1)) & ~U(ROW_GROUP - 1)
         for j in range(n, whole):
             row[j] = 0
         n = whole
-        ends[q - begin + 1] = np.int64(n)
+        ends[q - batch.begin + 1] = np.int64(n)
 
 
 @subroutine
-def _limits(
-    similar: Array, union: Array, place: Array, length: Array, k: Int, own: Int, foremost: Int, sets: Flag,
-    high: Int, limit: Array,
-) -> Int:  # fmt: skip
-    """Writes what records of a length must share with each of a column to be as near as its nearest so far.
+def _set_limits(tile: Tile, tile_best: Best, k: Int, own: Int, foremost: Int, limit: Array) -> Int:
+    """Write what records of length `own` must share with each of column k to be as near as its nearest.
 
     Returns the lowest of these limits.
     """
+    similar, union, neighbour = tile_best
+    length, only_items = tile.length, tile.kinds == 1
+    high = len(limit) // PLANE_WORDS
     most = (1 << high) - 1
     lowest = most
-    limit[: high * PLANE_WORDS] = U(0)
+    limit[:] = U(0)
     for i in range(PLANE_BITS):
         lane = k * PLANE_BITS + i
         needed = most
         if lane < len(length):
-            stands = place[lane] < foremost
-            needed = least_needed(similar[lane], union[lane], stands, length[lane], own, sets, False)
+            is_before = neighbour[lane] < foremost
+            needed = least_needed(similar[lane], union[lane], is_before, length[lane], own, only_items, False)
             needed = min(needed, most)
             lowest = min(lowest, needed)
         for p in range(high):
@@ -253,36 +314,38 @@ def _limits(
 
 
 @kernel
-def merge(best: Best, begin: Int, theirs: Best) -> None:
-    """Takes over what a thread has found for the records of a tile, which are asked about from `begin` on."""
-    for lane in range(len(theirs.place)):
-        count, total, place, q = theirs.similar[lane], theirs.union[lane], theirs.place[lane], begin + lane
-        if count and is_nearer(count, total, place, best.similar[q], best.union[q], best.place[q]):
-            best.similar[q], best.union[q], best.place[q] = count, total, place
+def merge(best: Best, begin: Int, tile_best: Best) -> None:
+    """Take over what a thread has found for the records of a tile, which are searched from `begin` on."""
+    for lane in range(len(tile_best.record)):
+        count, total, record = tile_best.similar[lane], tile_best.union[lane], tile_best.record[lane]
+        q = begin + lane
+        if count and is_nearer(count, total, record, best.similar[q], best.union[q], best.record[q]):
+            best.similar[q], best.union[q], best.record[q] = count, total, record
 
 
 @inline
 def digits_of(number: Int) -> Int:
-    """How many binary digits a counter needs that reaches this number."""
-    found = LOW_PLANES
-    while (number >> found) > 0:
-        found += 1
-    return found
+    """Number of binary digits of a counter that reaches this number; at least LOW_PLANES."""
+    digits = LOW_PLANES
+    while (number >> digits) > 0:
+        digits += 1
+    return digits
 
 
 @inline
 def least_needed(
-    similar: Int, union: Int, stands: Flag, own: Int, least: Int, sets: Flag, first: Flag
+    similar: Int, union: Int, is_before: Flag, own: Int, least: Int, only_items: Flag, over_first: Flag
 ) -> Int:
-    """How many items must be similar to be as near as similar / union, if the other is not below least.
+    """How many items must be similar to be as near as similar / union, if the other is at least `least` long.
 
-    Over the union s / (a + b − c) ≥ t is wanted. By sets c = s, so s ≥ t (a + b) / (1 + t); otherwise
-    c ≤ min(a, b), so s ≥ t max(a, b). If the nearest so far stands before all others, they must be nearer.
+    Over the union, s / (a + b − c) ≥ t is wanted. If only items count, c = s, so s ≥ t (a + b) / (1 + t);
+    otherwise c ≤ min(a, b), so s ≥ t max(a, b). If the nearest so far comes before all others, they must be
+    nearer than it.
     """
-    above = 0 if stands else 1
-    if first:
+    above = 0 if is_before else 1
+    if over_first:
         return max(similar + 1 - above, 1)
-    if sets:
+    if only_items:
         return max((similar * (own + least) + union + similar - above) // (union + similar), 1)
     return max((similar * max(own, least) + union - above) // union, 1)
 
@@ -290,14 +353,14 @@ def least_needed(
 @inline
 def count_at(planes: Array, lane: Int, high: Int) -> Int:
     """The counter of a lane."""
-    found, w, bit = U(0), (lane % PLANE_BITS) >> WORD_BITS, U(lane) & U63
+    count, w, bit = U(0), (lane % PLANE_BITS) >> WORD_BITS, U(lane) & U63
     for p in range(high):
-        found |= ((planes[p * PLANE_WORDS + w] >> bit) & U1) << U(p)
-    return np.int64(found)
+        count |= ((planes[p * PLANE_WORDS + w] >> bit) & U1) << U(p)
+    return np.int64(count)
 
 
 @inline
-def is_nearer(count: Int, total: Int, place: Int, similar: Int, union: Int, neighbour: Int) -> Flag:
-    """Whether count / total is more than similar / union, or the same of a record that stands before."""
-    here, there = count * union, similar * total
-    return here > there or (here == there and place < neighbour)
+def is_nearer(count: Int, total: Int, record: Int, similar: Int, union: Int, neighbour: Int) -> Flag:
+    """Whether count / total is more than similar / union, or equal and of an earlier record."""
+    new, old = count * union, similar * total
+    return new > old or (new == old and record < neighbour)

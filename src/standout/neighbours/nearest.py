@@ -1,4 +1,4 @@
-"""The search for nearest neighbours: what is similar, which records meet which, on how many threads."""
+"""The search for nearest neighbours: which entries are similar, and which records are compared with which."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -12,42 +12,53 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 from standout.core.simd import PLANE_BITS, PLANE_WORDS
 from standout.core.threads import run_in_slices
-from standout.neighbours.bit_counters import aligned, roomy
+from standout.neighbours.aligned_memory import aligned_words, large_page_array
 from standout.neighbours.bitmap_kernels import (
     BATCH,
-    ENTRIES,
+    BATCH_ENTRIES,
     TILE,
+    Batch,
     Best,
+    Entries,
+    LevelRanges,
+    Search,
     Tile,
-    Work,
-    fill,
-    mark,
+    fill_bitmap,
+    mark_rows,
     merge,
-    nearest,
-    number,
+    nearest_in_tile,
+    number_rows,
 )
-from standout.neighbours.range_kernels import Buckets, Range, Tally, nearest_ranged, scatter, spread
+from standout.neighbours.range_kernels import (
+    Buckets,
+    KeyRanges,
+    RangedTile,
+    RangedWork,
+    choose_buckets,
+    fill_buckets,
+    nearest_in_ranges,
+)
 from standout.release.model import Levels, Release, read_only
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "nearest_neighbours", "rule_of"]
 
 Codes = NDArray[Any]
-FEW = 32
-"""Up to so many levels, each has rows of its own in the bitmap."""
-ROWS = 1 << 22
-"""And if no more rows come of it than these."""
-ROOM = 1 << 25
-"""Bytes of a tile's bitmap, at most."""
-MANY = 1 << 21
-"""Entries of a tile, about: the words of those that are looked up by time stay in the cache."""
+MAX_BITMAP_LEVELS = 32
+"""Up to this many levels, each has its own rows in the bitmap …"""
+MAX_BITMAP_ROWS = 1 << 22
+"""… unless that makes more rows than these."""
+MAX_BITMAP_BYTES = 1 << 25
+TILE_ENTRIES = 1 << 21
+"""Approximate number of entries in a tile: its buckets then stay in the cache."""
 
 
 class Rule(NamedTuple):
-    """What of two entries must agree: levels low[v] … high[v] with level v, times up to `reach` units apart.
+    """When two entries are similar: levels low[v] … high[v] to level v, times up to `reach` units apart.
 
-    None: not compared. The last of low and high stands for a known entry without a value: all levels are.
-    If ranged, entries are looked up by time or value, as a bitmap would have too many rows.
+    None: not compared. The last of low and high is for a known entry without a value, to which all levels
+    are similar. If `ranged`, entries are looked up by time or value, because a bitmap would have too many
+    rows.
     """
 
     low: Ints | None
@@ -56,37 +67,41 @@ class Rule(NamedTuple):
     ranged: bool
 
     @property
-    def levels(self) -> tuple[Ints, Ints]:
-        """low and high; if values are not compared, what nobody looks at."""
-        none = np.zeros(1, np.int64)
-        return (none, none) if self.low is None or self.high is None else (self.low, self.high)
+    def levels(self) -> LevelRanges:
+        """The ranges; unused arrays if values are not compared."""
+        unused = np.zeros(1, np.int64)
+        return LevelRanges(
+            unused if self.low is None else self.low, unused if self.high is None else self.high
+        )
 
     @property
     def kinds(self) -> int:
-        """How many rows an item has in the bitmap."""
+        """Number of bitmap rows per item."""
         return 1 if self.ranged or self.low is None else len(self.low)
 
 
 def rule_of(release: Release, similarity: Similarity) -> Rule:
-    """The rule of a similarity that counts, in the codes of a release."""
+    """The rule of a similarity, in the codes of a release."""
     if type(similarity) not in (Present, Within, Equal):
         raise ParameterError(
             f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
             "sparsity counts the items that agree"
         )
     value, time = (similarity.value, similarity.time) if isinstance(similarity, Within) else (None, None)
-    compared = isinstance(similarity, Equal) or value is not None
-    levels = release.levels if compared and release.n_levels else None
-    low, high = (None, None) if levels is None else _levels(levels, value)
+    compares_values = isinstance(similarity, Equal) or value is not None
+    levels = release.levels if compares_values and release.n_levels else None
+    low, high = (None, None) if levels is None else _similar_levels(levels, value)
     reach = None if time is None or not release.span else _reach(release, time)
-    many = low is not None and (len(low) > FEW + 1 or len(low) * release.n_items > ROWS)
-    return Rule(low, high, reach, many or reach is not None)
+    too_many = low is not None and (
+        len(low) > MAX_BITMAP_LEVELS + 1 or len(low) * release.n_items > MAX_BITMAP_ROWS
+    )
+    return Rule(low, high, reach, too_many or reach is not None)
 
 
-def _levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
-    """By known level the first and the last that is similar; last of all for a value that is not known.
+def _similar_levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
+    """The first and the last level similar to each level; the last element is for a missing value.
 
-    Numbers are if they are at most `value` apart; None: if they are the same, as categories are.
+    Numbers are similar if they are at most `value` apart. None: only equal levels are, as with categories.
     """
     n = len(levels)
     low, high = np.arange(n + 1), np.arange(n + 1)
@@ -102,208 +117,198 @@ def _levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
 
 
 def _reach(release: Release, time: float) -> int:
-    """How many units of time are at most so many days."""
+    """The largest number of time units that is at most so many days."""
     unit, limit = days_per_unit(release), time + ROUNDING
     about = int(min(limit / unit, release.span))
     return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)
 
 
-class Entries(NamedTuple):
-    """The entries by record: items, values where they are compared, and the keys of a search by ranges."""
-
-    start: Ints
-    other: Codes
-    value: Codes
-    key: Codes
-
-
 def _entries(release: Release, rule: Rule) -> Entries:
-    """The columns that are compared, none narrower than is usual: every type compiles the kernels anew."""
-    start, other, value, time = release.by_record
+    """The columns to compare; narrow ones are widened, because every new type compiles the kernels again."""
+    start, item, value, time = release.by_record
     none = read_only(np.empty(0, np.uint8))
     values = none if value is None or rule.low is None else value
     keys = none if not rule.ranged else values if time is None or rule.reach is None else time
-    return Entries(start, _wide(other), values, _wide(keys))
+    return Entries(start, _widened(item), values, _widened(keys))
 
 
-def _wide(codes: Codes) -> Codes:
+def _widened(codes: Codes) -> Codes:
     return codes if codes.itemsize > 1 else read_only(codes.astype(np.uint16))
 
 
-class Place(NamedTuple):
-    """A thread's own arrays, and what it finds for the records of the tile."""
-
-    work: Work
-    tally: Tally
-    theirs: Best
-
-
 def nearest_neighbours(
-    release: Release, rule: Rule, asked: Ints, *, over_first: bool, threads: int, progress: Progress
+    release: Release, rule: Rule, records: Ints, *, over_first: bool, threads: int, progress: Progress
 ) -> Best:
-    """The nearest neighbours of the records at these places, in their order.
+    """The nearest neighbour of each of these records, in their order.
 
-    If all are asked about and similarity goes both ways, tiles are cut from the order of lengths, and a
-    tile meets the records that stand before its end. Otherwise it has columns of all lengths and meets all.
+    If all records are searched and similarity is mutual, tiles are cut from the order of lengths, and a tile
+    is compared with the records up to its own end. Otherwise a tile has columns of all lengths and is
+    compared with all.
     """
-    first = over_first
-    mutual = not first and len(asked) == release.n_records and not _lacks(release, rule)
-    by_length = np.argsort(release.lengths[asked], kind="stable")
-    order, columns = asked[by_length], _columns(release, rule)
-    best, cuts = Best.of(len(order)), _batches(release.lengths[order])
-    shortest = release.lengths[order[cuts[:-1]]]
-    tiles, entries = _tiles(release.lengths, columns, mutual), _entries(release, rule)
-    ends = np.cumsum([len(place) for place in tiles])
-    counts = np.searchsorted(cuts[:-1], ends) if mutual else np.full(len(tiles), len(cuts) - 1)
-    for i, place in enumerate(tiles):
-        own = slice(int(ends[i]) - len(place), int(ends[i])) if mutual else slice(0, 0)
-        compare = _comparison(release, rule, entries, order, place, first, mutual, best)
-        told = _adding(progress, int(counts[:i].sum()), int(counts.sum()))
-        places = _Places(release, best, own)
-        _on_threads(compare, cuts, shortest[: counts[i]], places, threads, told)
-        for one in places.made:
-            merge(best, own.start, one.theirs)
-    back = np.argsort(by_length)
-    return Best(*(column[back] for column in best))
+    is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
+    by_length = np.argsort(release.lengths[records], kind="stable")
+    search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
+    tiles = _tiles(release.lengths, _columns_per_tile(release, rule), is_mutual)
+    lengths = release.lengths[search.records]
+    best, cuts = Best.of(len(lengths)), _batch_cuts(lengths)
+    ends = np.cumsum([len(tile) for tile in tiles])
+    counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
+    for i, tile in enumerate(tiles):
+        searched = slice(int(ends[i]) - len(tile), int(ends[i])) if is_mutual else slice(0, 0)
+        workspaces = _Workspaces(int(release.lengths.max()), best, searched)
+        batches = _long_batches_first(cuts, lengths, int(counts[i]))
+        compare = _comparison(release, rule, search, tile, best)
+        part_of_progress = _part(progress, int(counts[:i].sum()), int(counts.sum()))
+        _compare_on_threads(compare, batches, workspaces, threads, part_of_progress)
+        for workspace in workspaces.created:
+            merge(best, searched.start, workspace.tile_best)
+    original_order = np.argsort(by_length)
+    return Best(*(column[original_order] for column in best))
 
 
-def _adding(progress: Progress, before: int, total: int) -> Progress:
-    """Tells of one tile as a part of all."""
+class _Workspace(NamedTuple):
+    """The arrays of one thread, and the neighbours that it finds for the records of the tile."""
+
+    arrays: RangedWork
+    tile_best: Best
+
+
+class _Workspaces:
+    """Creates and keeps workspaces that begin with the neighbours found so far for the tile's records."""
+
+    def __init__(self, longest: int, best: Best, searched: slice) -> None:
+        self.longest, self.best, self.searched = longest, best, searched
+        self.created: list[_Workspace] = []
+
+    def __call__(self) -> _Workspace:
+        tile_best = Best(*(column[self.searched].copy() for column in self.best))
+        self.created.append(_Workspace(RangedWork.of(self.longest), tile_best))
+        return self.created[-1]
+
+
+def _part(progress: Progress, before: int, total: int) -> Progress:
+    """The progress of one tile as a part of the whole."""
     return lambda stage, done, _: progress("comparing", before + done, total)
 
 
-def _on_threads(
-    compare: Callable[[int, int, Place], None],
-    cuts: Ints,
-    lengths: Ints,
-    places: "_Places",
+def _long_batches_first(cuts: Ints, lengths: Ints, count: int) -> list[Batch]:
+    """The first `count` batches, the longest records first and equals in order.
+
+    Long records are nearest to those of the tile. A record that has found the first of equal neighbours need
+    not look at the others.
+    """
+    shortest = lengths[cuts[:-1]][:count]
+    order = np.lexsort((np.arange(count), -shortest))
+    return [Batch(int(cuts[batch]), int(cuts[batch + 1])) for batch in order.tolist()]
+
+
+def _compare_on_threads(
+    compare: Callable[[Batch, _Workspace], None],
+    batches: list[Batch],
+    workspaces: _Workspaces,
     threads: int,
     progress: Progress,
 ) -> None:
-    """Every batch once, the long records first, of equals those that stand before.
+    def work_on(low: int, high: int, workspace: _Workspace) -> None:
+        for batch in batches[low:high]:
+            compare(batch, workspace)
 
-    They are nearest to those of the tile, and who has the first of equals need not look at the others.
-    """
-    order = np.lexsort((np.arange(len(lengths)), -lengths))
-
-    def work_on(low: int, high: int, place: Place) -> None:
-        for batch in order[low:high].tolist():
-            compare(int(cuts[batch]), int(cuts[batch + 1]), place)
-
-    run_in_slices(len(order), threads, places, work_on, progress)
-
-
-class _Places:
-    """Makes workplaces that begin with what is known of the tile's records, and keeps them."""
-
-    def __init__(self, release: Release, best: Best, own: slice) -> None:
-        self.longest, self.best, self.own = int(release.lengths.max()), best, own
-        self.made: list[Place] = []
-
-    def __call__(self) -> Place:
-        theirs = Best(*(column[self.own].copy() for column in self.best))
-        self.made.append(Place(Work.of(self.longest), Tally.of(self.longest), theirs))
-        return self.made[-1]
+    run_in_slices(len(batches), threads, workspaces, work_on, progress)
 
 
 def _comparison(
-    release: Release,
-    rule: Rule,
-    entries: Entries,
-    asked: Ints,
-    place: Ints,
-    first: bool,
-    mutual: bool,
-    best: Best,
-) -> Callable[[int, int, Place], None]:
-    """What compares a batch with the tile of these records."""
-    start, other, value, key = entries
-    tile = _laid(release, rule, entries, place)
+    release: Release, rule: Rule, search: Search, records: Ints, best: Best
+) -> Callable[[Batch, _Workspace], None]:
+    """A function that compares a batch with the tile of these records."""
+    tile = _tile(release, rule, search.entries, records)
     if not rule.ranged:
-        return lambda begin, end, own: nearest(
-            start, other, value, asked, tile, first, mutual, own.work, best, own.theirs, begin, end
+        return lambda batch, workspace: nearest_in_tile(
+            search, batch, tile, workspace.arrays.work, best, workspace.tile_best
         )
-    ranges = _range(release, rule)
-    buckets = _sorted(release, entries, place, ranges)
-    return lambda begin, end, own: nearest_ranged(
-        start, other, key, value, asked, tile, ranges, buckets, first, mutual, own.work, own.tally, best,
-        own.theirs, begin, end,
-    )  # fmt: skip
+    ranges = _key_ranges(release, rule)
+    ranged = RangedTile(tile, ranges, _buckets(release, search.entries, records, ranges))
+    return lambda batch, workspace: nearest_in_ranges(
+        search, batch, ranged, workspace.arrays, best, workspace.tile_best
+    )
 
 
-def _lacks(release: Release, rule: Rule) -> bool:
-    """Whether some entry lacks what is compared: similarity then depends on who is known."""
+def _has_gaps(release: Release, rule: Rule) -> bool:
+    """Whether an entry lacks a value or time that is compared: similarity is then not mutual."""
     value, time = release.by_record.value, release.by_record.time
     lacks_value = rule.low is not None and value is not None and int(value.max()) == release.n_levels
     return lacks_value or (rule.reach is not None and time is not None and int(time.max()) == release.span)
 
 
-def _columns(release: Release, rule: Rule) -> int:
-    """How many columns a tile has: a power of two, so that its bitmap has no more than ROOM bytes."""
+def _columns_per_tile(release: Release, rule: Rule) -> int:
+    """A power of two, such that the bitmap has at most MAX_BITMAP_BYTES."""
     columns, rows = TILE // PLANE_BITS, release.n_items * rule.kinds
     entries = -(-release.n_entries * PLANE_BITS // release.n_records) * rule.kinds
-    while columns > 1 and min(rows, columns * entries) * columns * PLANE_BITS // 8 > ROOM:
+    while columns > 1 and min(rows, columns * entries) * columns * PLANE_BITS // 8 > MAX_BITMAP_BYTES:
         columns //= 2
     return columns
 
 
-def _batches(lengths: Ints) -> Ints:
-    """Where batches of records begin, and where the last ends."""
+def _batch_cuts(lengths: Ints) -> Ints:
+    """Where batches of records begin, and where the last one ends."""
     total, cuts = np.cumsum(lengths), [0]
     while cuts[-1] < len(lengths):
         before = total[cuts[-1] - 1] if cuts[-1] else 0
-        end = int(np.searchsorted(total, before + ENTRIES, side="right"))
+        end = int(np.searchsorted(total, before + BATCH_ENTRIES, side="right"))
         cuts.append(min(max(end, cuts[-1] + 1), cuts[-1] + BATCH, len(lengths)))
     return np.array(cuts)
 
 
-def _tiles(lengths: Ints, columns: int, mutual: bool) -> list[Ints]:
-    """The records of each tile, in the order of lengths: neighbouring columns, or some from everywhere."""
+def _tiles(lengths: Ints, columns: int, is_mutual: bool) -> list[Ints]:
+    """The records of each tile, shortest first: consecutive columns if mutual, otherwise every n-th."""
     order = np.argsort(lengths, kind="stable")
     cut = [order[at : at + PLANE_BITS] for at in range(0, len(order), PLANE_BITS)]
-    if not mutual:
+    if not is_mutual:
         tiles = -(-len(cut) // columns)
         return [np.concatenate(cut[tile::tiles]) for tile in range(tiles)]
     entries = np.cumsum([lengths[column].sum() for column in cut])
     ends = [0]
     while ends[-1] < len(cut):
         before = entries[ends[-1] - 1] if ends[-1] else 0
-        end = int(np.searchsorted(entries, before + MANY, side="right"))
+        end = int(np.searchsorted(entries, before + TILE_ENTRIES, side="right"))
         ends.append(min(max(end, ends[-1] + 1), ends[-1] + columns))
     return [np.concatenate(cut[low:high]) for low, high in pairwise(ends)]
 
 
-def _laid(release: Release, rule: Rule, entries: Entries, place: Ints) -> Tile:
+def _tile(release: Release, rule: Rule, entries: Entries, records: Ints) -> Tile:
     """The tile of these records."""
-    start, other, value, _ = entries
-    length, ends = release.lengths[place], np.arange(0, len(place), PLANE_BITS)
-    least, most = length[ends], length[np.append(ends[1:], len(place)) - 1]
-    head = np.minimum.reduceat(place, ends)
-    low, high = rule.levels
+    length, starts = release.lengths[records], np.arange(0, len(records), PLANE_BITS)
+    least, most = length[starts], length[np.append(starts[1:], len(records)) - 1]
     row = np.zeros(release.n_items * rule.kinds, np.uint32)
-    mark(start, other, value, place, low, high, rule.kinds, row)
-    rows = number(row, np.argsort(release.rank), rule.kinds)
+    mark_rows(entries, records, rule.levels, rule.kinds, row)
+    rows = number_rows(row, np.argsort(release.rank), rule.kinds)
     tile = Tile(
-        place, length, least, most, head, row, aligned(rows * len(least) * PLANE_WORDS), rows, rule.kinds
+        record=records,
+        length=length,
+        least=least,
+        most=most,
+        head=np.minimum.reduceat(records, starts),
+        row=row,
+        bits=aligned_words(rows * len(least) * PLANE_WORDS),
+        rows=rows,
+        kinds=rule.kinds,
     )
-    fill(start, other, value, low, high, tile)
+    fill_bitmap(entries, rule.levels, tile)
     return tile
 
 
-def _range(release: Release, rule: Rule) -> Range:
-    timed = rule.reach is not None
-    missing = release.span if timed else release.n_levels
-    second_bits = release.n_levels.bit_length() if timed and rule.low is not None else 0
-    return Range(*rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
+def _key_ranges(release: Release, rule: Rule) -> KeyRanges:
+    is_timed = rule.reach is not None
+    missing = release.span if is_timed else release.n_levels
+    second_bits = release.n_levels.bit_length() if is_timed and rule.low is not None else 0
+    return KeyRanges(rule.levels, -1 if rule.reach is None else rule.reach, missing, second_bits)
 
 
-def _sorted(release: Release, entries: Entries, place: Ints, ranges: Range) -> Buckets:
+def _buckets(release: Release, entries: Entries, records: Ints, ranges: KeyRanges) -> Buckets:
     """The entries of these records in buckets."""
-    start, other, value, key = entries
     base, shift = np.zeros(release.n_items, np.int64), np.zeros(release.n_items, np.uint8)
-    count = spread(start, other, place, ranges.missing, base, shift)
+    count = choose_buckets(entries, records, ranges.missing, base, shift)
     bits = ranges.missing.bit_length() + ranges.second_bits + TILE.bit_length() - 1
-    word = roomy(int(release.lengths[place].sum()), np.uint32 if bits <= 32 else np.uint64)
-    buckets = Buckets(base, shift, roomy(count + 2, np.uint32), word)
-    scatter(start, other, key, value, place, ranges.second_bits, buckets)
+    word = large_page_array(int(release.lengths[records].sum()), np.uint32 if bits <= 32 else np.uint64)
+    buckets = Buckets(base, shift, large_page_array(count + 2, np.uint32), word)
+    fill_buckets(entries, records, ranges.second_bits, buckets)
     return buckets

@@ -1,7 +1,7 @@
-"""Altered entries: what a release changed of a person's true history  [appendix, On perturbation].
+"""Altered entries: how a record differs from the person's true history  [appendix, On perturbation].
 
-The paper got the histories of two subscribers and found their records: 1 of 306 ratings was altered, and 5 of
-229.
+The paper obtained the histories of two subscribers and found their records: 1 of 306 ratings was altered,
+and 5 of 229.
 """
 
 from collections.abc import Iterable
@@ -24,17 +24,31 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """A history beside the record that stands for it in a release.
+    """The differences between a person's history and the record that represents it in a release.
 
-    shared     how many items both have
-    values     of these, how many have another value in the release, or none
-    times      how many have another time, or none
-    changed    how many have another value or another time
-    missing    how many items of the history the record lacks
-    extra      how many items of the record the history lacks
+    All counts are upper bounds of what the publisher changed: the person may have changed, added or deleted
+    entries since the release, and the history may be incomplete.
 
-    All are upper bounds of what the publisher changed: a person may have changed, added or deleted entries
-    since the release was taken, and the history may be incomplete.
+    Attributes
+    ----------
+    shared
+        Number of items in both.
+    values
+        Number of shared items whose value differs, or is missing in the record.
+    times
+        Number of shared items whose time differs, or is missing in the record.
+    changed
+        Number of shared items whose value or time differs.
+    missing
+        Number of items of the history that the record lacks.
+    extra
+        Number of items of the record that the history lacks.
+
+    Examples
+    --------
+    >>> differences = Altered(shared=306, values=1, times=0, changed=1, missing=0, extra=0)
+    >>> round(differences.value_share, 4)
+    0.0033
     """
 
     shared: int
@@ -46,77 +60,103 @@ class Altered:
 
     @property
     def agree(self) -> int:
-        """How many of the shared items are unchanged."""
+        """Number of shared items that are unchanged."""
         return self.shared - self.changed
 
     @property
     def value_share(self) -> float:
-        """The share of the shared items with another value: the paper's "1 of 306"."""
+        """Share of the shared items whose value differs: the paper's "1 of 306"."""
         return _share(self.values, self.shared)
 
     @property
     def time_share(self) -> float:
-        """The share of the shared items with another time."""
+        """Share of the shared items whose time differs."""
         return _share(self.times, self.shared)
 
     @property
     def changed_share(self) -> float:
-        """The share of the shared items with another value or time."""
+        """Share of the shared items whose value or time differs."""
         return _share(self.changed, self.shared)
 
     @property
     def missing_share(self) -> float:
-        """The share of the history that is not in the record."""
+        """Share of the history's items that the record lacks."""
         return _share(self.missing, self.shared + self.missing)
 
     @property
     def extra_share(self) -> float:
-        """The share of the record that is not in the history."""
+        """Share of the record's items that the history lacks."""
         return _share(self.extra, self.shared + self.extra)
 
     def __str__(self) -> str:
         return (
-            f"at most {self.values:,} of {self.shared:,} values altered, {self.times:,} times; "
-            f"{self.missing:,} missing, {self.extra:,} extra"
+            f"at most {self.values:,} of {self.shared:,} values and {self.times:,} times altered; "
+            f"{self.missing:,} item{'s' * (self.missing != 1)} missing, {self.extra:,} extra"
         )
 
 
 def altered(
     release: Release, record: str, history: History, value: float | None = 0, time: float | None = 0
 ) -> Altered:
-    """How a record differs from the true history of the person whom it stands for.
+    """Compare a record with the true history of the person whom it represents.
 
-    The history is an Aux, another release's record, or any facts or entries; its items are named by id or
-    title. Values differ that are further than `value` apart, times that are more than `time` days apart;
-    None: not compared. What the history does not tell is not compared, and what the record's entry lacks of
-    it differs. A day without an hour is its first one, where the release has hours.
+    A part that the history lacks (a fact without a value or a time) is not compared. A part that only the
+    record's entry lacks differs. If the release has hours, a day without an hour is its first hour.
 
+    Parameters
+    ----------
+    release
+        The release.
+    record
+        The id of the record.
+    history
+        An Aux, a record of another release, or any facts or entries. Items are named by id or title.
+    value
+        Values differ if they are further apart than this; None: do not compare values.
+    time
+        Times differ if they are more than so many days apart; None: do not compare times.
+
+    Returns
+    -------
+    Altered
+        The number of differences.
+
+    Raises
+    ------
+    NotFoundError
+        If the release has no such record.
+    ParameterError
+        If the history has another type, or a parameter is out of range.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> one, two, *rest = release.record("14").entries
-    >>> print(altered(release, "14", [so.Fact(one.item, one.value % 5 + 1), so.Fact("Bent"), *rest]))
-    at most 1 of 12 values altered, 0 times; 1 missing, 1 extra
+    >>> first, second, *rest = release.record("14").entries
+    >>> print(altered(release, "14", [so.Fact(first.item, first.value % 5 + 1), so.Fact("Bent"), *rest]))
+    at most 1 of 12 values and 0 times altered; 1 item missing, 1 extra
     """
     threshold = Within(value, time)
-    place = release.records.find(record) if isinstance(record, str) else None
-    if place is None:
-        raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
+    index = release.records.find(record) if isinstance(record, str) else None
+    if index is None:
+        raise NotFoundError("the release has no record with this id; ids are text, so 007 is not 7")
     known = encode_auxes(release, [_aux(history)])
-    both = _shared(release, place, known)
-    values, times = _values(release, known, both, threshold), _times(release, known, both, threshold)
-    shared = len(both.fact)
+    shared = _shared_items(release, index, known)
+    values = _differing_values(release, known, shared, threshold)
+    times = _differing_times(release, known, shared, threshold)
+    n_shared = len(shared.fact)
     return Altered(
-        shared,
-        int(values.sum()),
-        int(times.sum()),
-        int((values | times).sum()),
-        len(known.item) - shared,
-        int(release.lengths[place]) - shared,
+        shared=n_shared,
+        values=int(values.sum()),
+        times=int(times.sum()),
+        changed=int((values | times).sum()),
+        missing=len(known.item) - n_shared,
+        extra=int(release.lengths[index]) - n_shared,
     )
 
 
-class _Shared(NamedTuple):
-    """The items that both have: where they stand in the history, and among the entries by record."""
+class _SharedItems(NamedTuple):
+    """The items in both: indices of the facts of the history, and of the entries of the release by record."""
 
     fact: NDArray[np.int64]
     entry: NDArray[np.int64]
@@ -128,40 +168,40 @@ def _aux(history: Any) -> Aux:
     entries = history.entries if isinstance(history, Record) else history
     entries = list(entries) if isinstance(entries, Iterable) and not isinstance(entries, str) else [None]
     if not all(isinstance(entry, (Fact, Entry)) for entry in entries):
-        raise ParameterError("a history is an Aux, a record, or facts: [Fact(item, value, time), …]")
+        raise ParameterError("history must be an Aux, a record, or facts: [Fact(item, value, time), …]")
     return Aux([Fact(entry.item, entry.value, entry.time) for entry in entries])
 
 
-def _shared(release: Release, place: int, known: KnownFacts) -> _Shared:
-    start, stop = release.by_record.start[place : place + 2]
-    own = release.by_record.item[start:stop].astype(np.int64)
-    _, fact, entry = np.intersect1d(known.item, own, return_indices=True)
-    return _Shared(fact, start + entry)
+def _shared_items(release: Release, record: int, known: KnownFacts) -> _SharedItems:
+    start, stop = release.by_record.start[record : record + 2]
+    items = release.by_record.item[start:stop].astype(np.int64)
+    _, fact, entry = np.intersect1d(known.item, items, return_indices=True)
+    return _SharedItems(fact, start + entry)
 
 
-def _values(release: Release, known: KnownFacts, both: _Shared, threshold: Within) -> Flags:
-    """Which of the shared items have another value in the release."""
-    told, column, levels = known.value[both.fact], release.by_record.value, release.levels
-    differ = np.zeros(len(told), np.bool_)
+def _differing_values(release: Release, known: KnownFacts, shared: _SharedItems, threshold: Within) -> Flags:
+    """Which of the shared items have a different value in the release."""
+    code, column, levels = known.value[shared.fact], release.by_record.value, release.levels
+    differ = np.zeros(len(code), np.bool_)
     if threshold.value is None or column is None or levels is None:
         return differ
-    for i in np.flatnonzero(told >= 0).tolist():
-        near = threshold.values(known.values[told[i]], levels)
+    for i in np.flatnonzero(code >= 0).tolist():
+        near = threshold.values(known.values[code[i]], levels)
         assert near is not None
-        differ[i] = not np.append(near, 0.0)[column[both.entry[i]]]
+        differ[i] = not np.append(near, 0.0)[column[shared.entry[i]]]
     return differ
 
 
-def _times(release: Release, known: KnownFacts, both: _Shared, threshold: Within) -> Flags:
-    """Which of the shared items have another time in the release."""
-    told, column = known.timed[both.fact], release.by_record.time
+def _differing_times(release: Release, known: KnownFacts, shared: _SharedItems, threshold: Within) -> Flags:
+    """Which of the shared items have a different time in the release."""
+    is_known, column = known.timed[shared.fact], release.by_record.time
     if threshold.time is None or column is None:
-        return np.zeros(len(told), np.bool_)
-    code = column[both.entry].astype(np.int64)
-    days = (code - known.time[both.fact]).astype(np.float64) * days_per_unit(release)
+        return np.zeros(len(is_known), np.bool_)
+    code = column[shared.entry].astype(np.int64)
+    days = (code - known.time[shared.fact]).astype(np.float64) * days_per_unit(release)
     near = threshold.times(days)
     assert near is not None
-    return np.asarray(told & ((code == release.span) | (near == 0)))
+    return np.asarray(is_known & ((code == release.span) | (near == 0)))
 
 
 def _share(count: int, of: int) -> float:

@@ -1,4 +1,4 @@
-"""Algorithm 1A tried on targets of a release: who matches, and how alike they are."""
+"""Algorithm 1A on random targets: which records match, and how similar they are to the target."""
 
 from dataclasses import dataclass
 
@@ -16,81 +16,85 @@ from standout.facts import facts_from_entries
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
 
-__all__ = ["Suspects", "Trial", "trial"]
+__all__ = ["MatchingSet", "MatchingSets", "matching_sets"]
 
-PIECE = 1 << 20
-"""How many attributes are compared at a time."""
+ENTRIES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Suspects:
-    """The matching set D′ of a target r, and Sim(r, r′) with |supp(r)| below the line, and the union."""
+class MatchingSet:
+    """The matching set D′ of a target r, and Sim(r, r′) of its records.
+
+    `over_first` divides by |supp(r)|, `over_union` by the size of the union.
+    """
 
     target: int
     record: Ints
     over_first: Floats
     over_union: Floats
 
-    def over(self, over: str) -> Floats:
+    def similarity(self, over: str) -> Floats:
+        """Sim(r, r′) with the denominator "first" or "union"."""
         return self.over_first if over == "first" else self.over_union
 
-    def kept(self, keep: NDArray[np.bool_]) -> "Suspects":
-        """Those who are left in a sample: a score of Algorithm 1A depends on one record only."""
-        return Suspects(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
+    def filter(self, keep: NDArray[np.bool_]) -> "MatchingSet":
+        """The part that is in a sample. A score of Algorithm 1A depends on one record only."""
+        return MatchingSet(self.target, self.record[keep], self.over_first[keep], self.over_union[keep])
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """Targets with at least m items, and who matches m of them; `left_out` records have fewer."""
+class MatchingSets:
+    """The matching sets of targets for m facts; `too_few_items` records have fewer than m items."""
 
     m: int
-    suspects: list[Suspects]
-    left_out: int
+    sets: list[MatchingSet]
+    too_few_items: int
 
 
-def trial(
+def matching_sets(
     release: Release,
     similarity: Similarity,
     alpha: float,
     m: int,
+    *,
     targets: int | None = 200,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
-) -> Trial:
-    """Tells Algorithm 1A m random items of each target, exactly as they are, and who then has a score ≥ α."""
-    chosen, left_out = draw_targets(release.check(), targets, m, seed, "theorems")
+) -> MatchingSets:
+    """The records with a score ≥ α in Algorithm 1A, given m random exact entries of each target."""
+    chosen, too_few_items = draw_targets(release.check(), targets, m, seed, "theorems")
     orders = shuffled_entries(release, chosen, seed, "theorems")
     first = offsets([len(order) for order in orders])
-    everything = facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
-    nobody = np.full(len(chosen), -1, np.int64)
-    histories = prepare_queries(release, everything, similarity, "one", nobody)
-    facts = prefix_queries(histories, [m])
-    found: dict[int, Suspects] = {}
+    all_facts = facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+    exclude_none = np.full(len(chosen), -1, np.int64)
+    records = prepare_queries(release, all_facts, similarity, "one", exclude_none)
+    facts = prefix_queries(records, [m])
+    sets: dict[int, MatchingSet] = {}
 
     def work_on(low: int, high: int, work: Workspace) -> None:
         for q in range(low, high):
             record, score = minimum_similarities(facts, q, work)
-            found[q] = _suspects(histories, q, int(chosen[q]), record[score >= alpha])
+            sets[q] = _matching_set(records, q, int(chosen[q]), record[score >= alpha])
 
     run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
-    return Trial(m, [found[q] for q in range(len(chosen))], left_out)
+    return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items)
 
 
-def _suspects(histories: Queries, q: int, target: int, record: Ints) -> Suspects:
-    """Sim(r, r′) = Σ Sim(r_i, r′_i) over either denominator; the target's own entries are what is known."""
-    lengths = histories.release.lengths
-    total, shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
-    step = max(1, PIECE // int(lengths[target]))
+def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
+    """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators; query q has all entries of the target."""
+    lengths = targets.release.lengths
+    total, n_shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
+    step = max(1, ENTRIES_AT_ONCE // int(lengths[target]))
     for low in range(0, len(record), step):
-        here = slice(low, low + step)
-        total[here], shared[here] = _compared(histories, q, record[here])
-    union = lengths[target] + lengths[record] - shared
-    return Suspects(target, record, total / lengths[target], total / union)
+        part = slice(low, low + step)
+        total[part], n_shared[part] = _sums(targets, q, record[part])
+    union = lengths[target] + lengths[record] - n_shared
+    return MatchingSet(target, record, total / lengths[target], total / union)
 
 
-def _compared(histories: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
-    """(Σ Sim, how many items are shared) of a target and each of these records."""
-    pair, _, alike = fact_similarities(histories, np.full(len(record), q), record)
-    shared = np.bincount(pair[alike >= 0], minlength=len(record))
-    return np.bincount(pair, np.maximum(alike, 0.0), len(record)).astype(np.float64), shared.astype(np.int64)
+def _sums(targets: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
+    """(Σ Sim, number of shared items) of a target and each of these records."""
+    pair, _, sim = fact_similarities(targets, np.full(len(record), q), record)
+    n_shared = np.bincount(pair[sim >= 0], minlength=len(record))
+    return np.bincount(pair, np.maximum(sim, 0.0), len(record)).astype(np.float64), n_shared.astype(np.int64)

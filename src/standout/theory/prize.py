@@ -1,16 +1,15 @@
-"""The Prize: how many de-anonymised records move a recommender's error  [appendix, Netflix Prize].
+"""The Netflix Prize: how much de-anonymised records improve a recommender's error  [appendix, Netflix Prize].
 
-Of a subscriber who is known the true ratings are known, and the error is 0. Let a share f of the records be
-known, each of them with as many test ratings as any other, and let x be the RMSE over all records without
-them.
+The true ratings of a de-anonymised subscriber are known, so the error is 0. Let a share f of the records be
+de-anonymised, each with the same number of test ratings, and let x be the RMSE without that.
 
     the paper's reading    RMSE(f) = x · (1 − f)       "assuming that … RMSE behaves roughly linearly"
-    what RMSE does         RMSE(f) = x · √(1 − f)      squared errors are what is averaged
+    exact                  RMSE(f) = x · √(1 − f)      because squared errors are averaged
 
-The paper's "1/0.87 = 1.14 % of de-anonymized records, then the RMSE score improves by 1 %" is the first of
-these with an improvement of 0.01 in RMSE itself, 0.87 → 0.86 (and 1.149 % cut off, not rounded); of 1 % of
-0.87 it would be 1 % of the records. By the second it takes twice as many: 2.29 % of them, and 1.99 % for 1 %
-of 0.87.
+The paper says "1/0.87 = 1.14 % of de-anonymized records, then the RMSE score improves by 1 %". That is the
+first formula with an improvement of 0.01 in RMSE itself, 0.87 → 0.86 (1.149 %, truncated); an improvement by
+1 % of 0.87 would take 1 % of the records. By the exact formula it takes twice as many: 2.29 % of the
+records, and 1.99 % for 1 % of 0.87.
 """
 
 import math
@@ -22,15 +21,37 @@ from standout.core.errors import ParameterError
 __all__ = ["RMSE", "improvement", "share"]
 
 RMSE = 0.87
-"""The best of November 2007."""
+"""The best RMSE of November 2007."""
 
 
 def share(improvement: float, rmse: float = RMSE, *, relative: bool = False, linear: bool = False) -> float:
-    """The share of records that must be de-anonymised for the RMSE to fall by so much.
+    """Share of records to de-anonymise for a given improvement of the RMSE.
 
-    f = 1 − (1 − y/x)²; in the paper's linear reading y/x. The improvement y is in units of RMSE (0.01 takes
-    0.87 to 0.86); with relative=True it is a share of x (0.01 takes 0.87 to 0.8613).
+    f = 1 − (1 − y/x)²; in the paper's linear reading y/x.
 
+    Parameters
+    ----------
+    improvement
+        y, in units of RMSE (0.01 takes 0.87 to 0.86).
+    rmse
+        x, the RMSE without de-anonymised records.
+    relative
+        Whether the improvement is a share of x instead (0.01 takes 0.87 to 0.8613).
+    linear
+        Whether to use the paper's linear reading.
+
+    Returns
+    -------
+    float
+        f, the share of records.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+
+    Examples
+    --------
     >>> round(share(0.01, linear=True), 5), round(share(0.01), 5)
     (0.01149, 0.02286)
     >>> round(share(0.01, relative=True, linear=True), 5), round(share(0.01, relative=True), 5)
@@ -42,10 +63,33 @@ def share(improvement: float, rmse: float = RMSE, *, relative: bool = False, lin
 
 
 def improvement(share: float, rmse: float = RMSE, *, relative: bool = False, linear: bool = False) -> float:
-    """By how much the RMSE falls when this share of the records is de-anonymised.
+    """Improvement of the RMSE if a given share of the records is de-anonymised.
 
-    y = x · (1 − √(1 − f)); in the paper's linear reading x · f. With relative=True it is a share of x.
+    y = x · (1 − √(1 − f)); in the paper's linear reading x · f.
 
+    Parameters
+    ----------
+    share
+        f, the share of records, from 0 to 1.
+    rmse
+        x, the RMSE without de-anonymised records.
+    relative
+        Whether to return a share of x.
+    linear
+        Whether to use the paper's linear reading.
+
+    Returns
+    -------
+    float
+        y, the improvement.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+
+    Examples
+    --------
     >>> round(improvement(0.0114), 4), round(improvement(0.0114, linear=True), 4)
     (0.005, 0.0099)
     """

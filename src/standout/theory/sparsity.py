@@ -1,4 +1,4 @@
-"""Sparsity: how near the nearest neighbour of a record is  [Definition 1, appendix "Sparsity"]."""
+"""Sparsity: how similar the nearest neighbour of each record is  [Definition 1, appendix "Sparsity"]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,21 +29,29 @@ POINTS = tuple(i / 100 for i in range(101))
 
 @dataclass(frozen=True, eq=False)
 class Sparsity:
-    """The nearest neighbours of records: who they are and how similar.
+    """The nearest neighbours of records, and the sparsity that follows from them.
 
-    records    the places of the records that were examined, in order
-    nearest    for each, the similarity of its nearest neighbour; 0 if nobody has anything in common with it
-    neighbour  the place of that neighbour, the first among equals; -1 if there is none
-    total      how many records the release has; where all were examined, nothing is left to chance
+    Attributes
+    ----------
+    records
+        Indices of the examined records, in ascending order.
+    nearest
+        The similarity of each record's nearest neighbour; 0 if it shares nothing with any other record.
+    neighbour
+        The index of that neighbour, the first one in a tie; -1 if there is none.
+    total
+        Number of records in the release. If all were examined, there is no sampling error.
 
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=200, items=60, entries=2_000, seed=7)
-    >>> found = sparsity(release)
-    >>> print(found)
-    200 of 200 records: the nearest neighbour is 0.649 similar at the median, 1.000 at most
-    >>> print(found.delta(0.75))
+    >>> result = sparsity(release)
+    >>> print(result)
+    200 of 200 records: similarity of the nearest neighbour 0.649 (median), 1.000 (maximum)
+    >>> print(result.delta(0.75))
     0.310 (0.310 to 0.310, n = 200)
-    >>> found.is_sparse(epsilon=0.75, delta=0.31)
+    >>> result.is_sparse(epsilon=0.75, delta=0.31)
     True
     """
 
@@ -54,8 +62,8 @@ class Sparsity:
 
     def __str__(self) -> str:
         return (
-            f"{len(self.records):,} of {self.total:,} records: the nearest neighbour is "
-            f"{np.median(self.nearest):.3f} similar at the median, {self.nearest.max():.3f} at most"
+            f"{len(self.records):,} of {self.total:,} records: similarity of the nearest neighbour "
+            f"{np.median(self.nearest):.3f} (median), {self.nearest.max():.3f} (maximum)"
         )
 
     @property
@@ -64,28 +72,28 @@ class Sparsity:
         return len(self.records) == self.total
 
     def delta(self, epsilon: float) -> Estimate:
-        """The share of records that have a neighbour MORE similar than epsilon  [Definition 1]."""
-        return self._share(self.nearest > _share_checked("epsilon", epsilon))
+        """The share of records with a neighbour more similar than epsilon  [Definition 1]."""
+        return self._share(self.nearest > _share_from_0_to_1("epsilon", epsilon))
 
     def survival(self, similarity: float) -> Estimate:
-        """The share of records whose nearest neighbour is at least so similar  [Figure 12]."""
-        return self._share(self.nearest >= _share_checked("similarity", similarity))
+        """The share of records whose nearest neighbour is at least this similar  [Figure 12]."""
+        return self._share(self.nearest >= _share_from_0_to_1("similarity", similarity))
 
     def is_sparse(self, epsilon: float, delta: float) -> bool:
-        """Whether the release is (epsilon, delta)-sparse  [Definition 1]; of a sample, by the upper end."""
-        return self.delta(epsilon).high <= _share_checked("delta", delta)
+        """Whether the release is (epsilon, delta)-sparse  [Definition 1]; upper end of a sample."""
+        return self.delta(epsilon).high <= _share_from_0_to_1("delta", delta)
 
     def table(self, epsilons: Sequence[float] = EPSILONS) -> "pl.DataFrame":
-        """A row for each epsilon: epsilon, delta, low, high, n."""
+        """One row for each epsilon: epsilon, delta, low, high, n."""
         return _frame("epsilon", epsilons, "delta", [self.delta(epsilon) for epsilon in epsilons])
 
     def curve(self, points: Sequence[float] = POINTS) -> "pl.DataFrame":
-        """Figure 12: similarity, the share of records with a neighbour at least so similar, low, high, n."""
+        """Figure 12: similarity, share of records with a neighbour at least this similar, low, high, n."""
         return _frame("similarity", points, "share", [self.survival(point) for point in points])
 
-    def _share(self, there: NDArray[np.bool_]) -> Estimate:
-        found = rate(int(np.count_nonzero(there)), len(there))
-        return Estimate(found.value, found.value, found.value, found.n) if self.complete else found
+    def _share(self, flags: NDArray[np.bool_]) -> Estimate:
+        share = rate(int(np.count_nonzero(flags)), len(flags))
+        return Estimate(share.value, share.value, share.value, share.n) if self.complete else share
 
 
 def sparsity(
@@ -98,56 +106,86 @@ def sparsity(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Sparsity:
-    """The nearest neighbour of every record, or of a sample, among all other records: exact.
+    """Find the nearest neighbour of every record, or of a sample, among all other records.
 
-    Sim(r, r′) = (common items whose attributes are similar) / |supp(r) ∪ supp(r′)|, as `record_similarity`
-    has it; with over="first" it is divided by |supp(r)|. By default having an item is all that counts;
-    `Within` and `Equal` look at values and times too.
+    Sim(r, r′) = (shared items with similar attributes) / |supp(r) ∪ supp(r′)| [section 2]. The search is
+    exact.
 
+    Parameters
+    ----------
+    release
+        The release.
+    similarity
+        Which shared items are similar: Present (all), Within or Equal.
+    sample
+        Number of random records to examine; default: all.
+    over
+        The denominator: "union", or "first" for |supp(r)|.
+    seed
+        Random seed of the sample.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Called with (stage, done, total).
+
+    Returns
+    -------
+    Sparsity
+        The nearest neighbours.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=200, items=60, entries=2_000, seed=7)
-    >>> found = sparsity(release, so.Within(value=1, time=14), sample=100, seed=1)
-    >>> pair = [release.records[place] for place in (found.records[0], found.neighbour[0])]
-    >>> so.record_similarity(release, *pair, so.Within(value=1, time=14)), float(found.nearest[0])
+    >>> result = sparsity(release, so.Within(value=1, time=14), sample=100, seed=1)
+    >>> pair = [release.records[index] for index in (result.records[0], result.neighbour[0])]
+    >>> so.record_similarity(release, *pair, so.Within(value=1, time=14)), float(result.nearest[0])
     (0.2857142857142857, 0.2857142857142857)
     """
     if over not in ("union", "first"):
-        raise ParameterError(f"over must be union or first, got {over!r}")
+        raise ParameterError(f'over must be "union" or "first", got {over!r}')
     rule = rule_of(release.check(), similarity)
-    asked, threads = _asked(release.n_records, sample, seed), thread_count(threads)
+    records = _examined(release.n_records, sample, seed)
     best = nearest_neighbours(
-        release, rule, asked, over_first=over == "first", threads=threads, progress=progress
+        release,
+        rule,
+        records,
+        over_first=over == "first",
+        threads=thread_count(threads),
+        progress=progress,
     )
-    return Sparsity(asked, best.similar / best.union, best.place, release.n_records)
+    return Sparsity(records, best.similar / best.union, best.record, release.n_records)
 
 
-def _asked(n_records: int, sample: int | None, seed: int) -> Ints:
-    """The places of all records, or of so many drawn ones, in order."""
+def _examined(n_records: int, sample: int | None, seed: int) -> Ints:
+    """All records, or a random sample of them, in ascending order."""
     if sample is None:
         return np.arange(n_records)
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 1:
         raise ParameterError(f"sample must be a whole number ≥ 1, or None for all records, got {sample!r}")
-    drawn = generator(seed, "sparsity").permutation(n_records)[:sample]
-    return np.sort(drawn)
+    return np.sort(generator(seed, "sparsity").permutation(n_records)[:sample])
 
 
-def _share_checked(name: str, given: Any) -> float:
-    fits = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not fits or not 0 <= given <= 1:
+def _share_from_0_to_1(name: str, given: Any) -> float:
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= 1:
         raise ParameterError(f"{name} must be a number from 0 to 1, got {given!r}")
     return float(given)
 
 
-def _frame(x: str, points: Sequence[float], y: str, found: list[Estimate]) -> "pl.DataFrame":
+def _frame(x: str, points: Sequence[float], y: str, estimates: list[Estimate]) -> "pl.DataFrame":
     import polars as pl
 
     columns = {
         x: [float(point) for point in points],
-        y: [one.value for one in found],
-        "low": [one.low for one in found],
-        "high": [one.high for one in found],
+        y: [estimate.value for estimate in estimates],
+        "low": [estimate.low for estimate in estimates],
+        "high": [estimate.high for estimate in estimates],
     }
-    schema = dict.fromkeys(columns, pl.Float64)
-    return pl.DataFrame(columns, schema=schema).with_columns(
-        n=pl.Series([one.n for one in found], dtype=pl.Int64)
-    )
+    n = pl.Series([estimate.n for estimate in estimates], dtype=pl.Int64)
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64)).with_columns(n=n)

@@ -93,9 +93,9 @@ def bounds(
       records, epsilon      what the numbers are for
       needed                delta; facts (Theorems 1, 2 and 4); lineups: facts by
                             length of the lineup (Theorem 3)
-      checks                with DATA, one row per check: theorem, what, settings,
-                            sign, bound, value, low, high, n, holds (null:
-                            undecided), left_out, note
+      checks                with DATA, one row per check: theorem, statement,
+                            settings, sign, bound, value, low, high, n, holds
+                            (null: undecided), too_few_items, note
       fingerprint, version  with DATA
     """
     from standout.evaluate.result_table import write_table
@@ -185,13 +185,13 @@ def _show_checks(checks: "Sequence[Check]") -> None:
     screen = console()
     screen.print()
     screen.print(table)
-    notes = (f"Theorem {check.theorem}, {check.what}: {check.note}" for check in checks if check.note)
+    notes = (f"Theorem {check.theorem}, {check.statement}: {check.note}" for check in checks if check.note)
     print_text(*(f"- {note}" for note in dict.fromkeys(notes)))
 
 
 def _check_row(check: "Check") -> tuple[str, str, str, str]:
     facts = f", m = {check.settings.m}" if check.settings.m else ""
-    name = f"{check.theorem} {check.what}{DENOMINATORS[check.settings.over]}{facts}"
+    name = f"{check.theorem} {check.statement}{DENOMINATORS[check.settings.over]}{facts}"
     return name, _estimate(check.measured), f"{check.sign} {check.bound:.3g}", VERDICTS[check.holds]
 
 

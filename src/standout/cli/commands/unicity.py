@@ -122,7 +122,7 @@ def _show(results: "Sequence[Unicity]", knowledge: str, release: "Release", as_j
     number_columns(table, "singled out", "targets", "too few entries")
     for result in results:
         share = percent_interval(result.share.value, result.share.low, result.share.high)
-        table.add_row(str(result.k), share, f"{result.share.n:,}", f"{result.left_out:,}")
+        table.add_row(str(result.k), share, f"{result.share.n:,}", f"{result.too_few_entries:,}")
     console().print(table)
 
 
@@ -135,5 +135,5 @@ def _to_dict(result: "Unicity") -> dict[str, float | int | None]:
         "high": share.high,
         "n": share.n,
         "baseline": share.baseline,
-        "too_few_entries": result.left_out,
+        "too_few_entries": result.too_few_entries,
     }
