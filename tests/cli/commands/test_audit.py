@@ -162,7 +162,7 @@ def test_impossible_options_are_errors_of_one_line(run, index, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "ladder.toml").write_text("[[adversary]]\nname = 'x'\nknwos = 3\n")
     for options, message in [
-        (("-o", tmp_path / "file"), "is a file"),
+        (("-o", tmp_path / "file"), "a file has this name"),
         (("--risk-sample", 5), "--risk-sample needs --risk-table"),
         (("--risk-table", tmp_path / "risk.xlsx"), ".csv or .parquet"),
         (("--ladder", tmp_path / "ladder.toml"), "knwos"),

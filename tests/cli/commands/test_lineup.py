@@ -107,10 +107,10 @@ def test_a_title_of_several_items_lists_them_with_years_and_ids(ask):
     check_error(outcome)
     assert "2 items have the title 'hamlet'" in outcome.err
     assert "Hamlet (1996) [5]" in outcome.err and "Hamlet (1948) [4]" in outcome.err
-    assert "add its year, or name it by its id" in outcome.err
+    assert "add the year, or use the id" in outcome.err
     outcome = ask("emma (1996)")
     check_error(outcome)
-    assert "Emma (1996) [12]" in outcome.err and "by its id" in outcome.err and "year" not in outcome.err
+    assert "Emma (1996) [12]" in outcome.err and "use the id" in outcome.err and "year" not in outcome.err
 
 
 def test_a_name_unlike_any_item_is_accepted_and_reported(ask):
@@ -334,11 +334,9 @@ def test_facts_of_a_file_and_of_the_command_line_add_up(ask, tmp_path):
 
 
 def test_output_to_a_pipe_is_plain_text(titled_files):
-    for args in (["--knows", "Brazil=1@2005-03-01"], ["--knows", "Bent", "--json"], ["--knows", "qqzz"]):
-        outcome = run_process("lineup", titled_files / "index", *args)
-        assert (outcome.code, outcome.err) == (0, "")
-        assert "\r" not in outcome.out and "\x1b" not in outcome.out
-    check_error(run_process("lineup", titled_files / "index", "--knows", "Brasil"))
+    outcome = run_process("lineup", titled_files / "index", "--knows", "Brazil=1@2005-03-01")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "\r" not in outcome.out and "\x1b" not in outcome.out
 
 
 @pytest.mark.realdata
