@@ -4,30 +4,27 @@ import json
 from dataclasses import fields, replace
 from datetime import date, timedelta
 from functools import partial
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import polars as pl
 import pytest
 
 import standout as so
+from auditing.audit_samples import valid
 from standout.attack.kernels.record_scores import first_times
 from standout.attack.known_items import known_items_of_query
 from standout.attack.reference import scores_1b
 from standout.auditing.risk_table import risk_table
 from standout.auditing.selfcheck import SelfCheck
-from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.population import Population
 from standout.facts import level_values
 from standout.release.model import Release
-from standout.report.audit_page import page
+from standout.report.audit_page import audit_page
 from standout.sanitized import OriginalMapping, Period, Sanitized, StepReport
 from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
 pytestmark = pytest.mark.once
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "findings.schema.json").read_text())
 TARGETS, FACTS, SEED = 12, [1, 2, 4], 3
 GONE, ADDED = {"thing 3", "thing 11"}, "thing 5"
 
@@ -92,7 +89,7 @@ def safer(rows):
 
 
 @pytest.fixture(scope="module")
-def done(safer):
+def audited(safer):
     return ask(safer, fail_above=0.05)
 
 
@@ -110,68 +107,71 @@ def test_with_nothing_changed_the_findings_are_the_same(rows, tmp_path):
     listed = tmp_path / "sensitive.txt"
     listed.write_text("thing 3\thealth\nthing 5\nthing 77\n")
     release = so.read(frame(rows))
-    one, other = (ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release)))
-    told, others = dict(one.findings), dict(other.findings)
-    assert told.pop("original") is None and others.pop("original")["not_in_release"] == 0
-    whom = "the 60 people of the original, all in this release."
-    assert others["answer"].pop("sentence") == told["answer"].pop("sentence").replace("people.", whom)
-    assert len(others["trust"].pop("checks")) == len(told["trust"].pop("checks")) + 1 == 5
-    assert {*told.pop("limits")} < {*others.pop("limits")}
-    assert told == others
-    assert one.risk_table(draws=2).equals(other.risk_table(draws=2))
+    plain, sanitized = (
+        ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release))
+    )
+    findings, others = plain.to_dict(), sanitized.to_dict()
+    assert findings.pop("original") is None and others.pop("original")["not_in_release"] == 0
+    whom = "the 60 people of the original, all of whom are in this release."
+    assert others["answer"].pop("sentence") == findings["answer"].pop("sentence").replace("people.", whom)
+    assert len(others["trust"].pop("checks")) == len(findings["trust"].pop("checks")) + 1 == 5
+    assert {*findings.pop("limits")} < {*others.pop("limits")}
+    assert findings == others
+    assert plain.risk_table(draws=2).equals(sanitized.risk_table(draws=2))
 
 
-def test_the_findings_keep_to_the_schema_and_say_what_the_release_was_made_from(done, safer):
-    jsonschema.Draft202012Validator(SCHEMA).validate(done.findings)
-    found = done.findings["original"]
-    assert done.complete and done.trusted, done.findings["trust"]
-    assert (found["records"], found["entries"]) == (60, safer.original.n_entries)
-    assert found["fingerprint"] == safer.original.fingerprint != done.findings["data"]["fingerprint"]
-    assert found["not_in_release"] == 20 and found["records_of_several"] == 10
-    assert [one["step"] for one in found["done"]] == ["sample-records", "round-time month"]
-    sentence = done.findings["answer"]["sentence"]
-    assert "of the 60 people of the original, 20 of whom are not in this release." in sentence
-    assert "Who is not in this release cannot be found, and is among those tried." in found["words"]
-    assert "10 of the records stand for several people" in found["words"]
-    assert done.findings["answer"]["of"] == 60
+def test_the_findings_say_what_the_release_was_made_from(audited, safer):
+    valid(audited)
+    original = audited.findings.original
+    assert audited.complete and audited.trusted, audited.findings.trust
+    assert (original.records, original.entries) == (60, safer.original.n_entries)
+    assert original.fingerprint == safer.original.fingerprint != audited.findings.data.fingerprint
+    assert original.not_in_release == 20 and original.shared_records == 10
+    assert [step.step for step in original.steps] == ["sample-records", "round-time month"]
+    sentence = audited.findings.answer.sentence
+    assert "of the 60 people of the original; 20 of the 60 are not in this release." in sentence
+    missing = "People missing from the release cannot be identified, but they count among the targets."
+    assert missing in original.explanation
+    assert "10 records represent several people each" in original.explanation
+    assert audited.findings.answer.people_total == 60
 
 
-def test_nobody_is_named_neither_by_the_old_ids_nor_by_the_new(done, safer):
-    text = json.dumps(done.findings) + page(done.findings)
+def test_no_id_of_the_original_or_the_release_is_named(audited, safer):
+    text = json.dumps(audited.to_dict()) + audit_page(audited.findings)
     assert not any(f'"{name}"' in text for name in (*safer.records, *safer.original.records, *safer.items))
     assert "person 1" not in text and "thing 1" not in text
 
 
-def test_the_report_says_so(done):
-    text = page(done.findings)
-    assert "What adversaries know is taken from the original" in text
-    assert "60 people of the original, 20 of whom are not in this release" in text
-    assert "sample-records" in text and "40 of 60 records left" in text
+def test_the_report_explains_the_original(audited):
+    text = audit_page(audited.findings)
+    assert "Targets and the facts that adversaries know come from the original" in text
+    assert "60 people of the original; 20 of the 60 are not in this release" in text
+    assert "sample-records" in text and "40 of 60 records remain" in text
     assert "about the release itself, not about the original" in text
     assert "Fingerprint of the original" in text
 
 
-def test_every_number_of_an_adversary_is_that_of_a_direct_call(done, safer):
-    for one in done.findings["adversaries"]:
-        adversary = done.adversaries[one["name"]]
+def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, safer):
+    for findings in audited.findings.adversaries:
+        adversary = audited.adversaries[findings.name]
         direct = so.simulate(safer, adversary, targets=TARGETS, seed=SEED)
-        assert one["at"]["identified"] == estimate_json(direct.estimate("identified"))
-        assert one["at"]["revealed_correct"] == estimate_json(direct.estimate("revealed_correct"))
-        assert one["left_out"] == int((safer.original.lengths < adversary.knows).sum())
+        assert findings.as_named.identified == direct.estimate("identified")
+        assert findings.as_named.revealed_correct == direct.estimate("revealed_correct")
+        assert findings.too_few_items == int((safer.original.lengths < adversary.knows).sum())
 
 
-def test_classes_of_people_are_those_of_the_original(done, safer, rows):
-    exposure = done.findings["exposure"]
+def test_groups_of_people_are_those_of_the_original(audited, safer, rows):
+    exposure = audited.findings.exposure
     lengths = safer.original.lengths
-    for row in exposure["by_length"]:
-        assert row["people"] == int(((lengths >= row["low"]) & (lengths <= row["high"])).sum())
+    for group in exposure.by_length:
+        assert group.people == int(((lengths >= group.low) & (lengths <= group.high)).sum())
     first = first_times(safer.original)
-    assert sum(row["people"] for row in exposure["by_joined"]) == len(first) == 60
+    assert sum(group.people for group in exposure.by_first_date) == len(first) == 60
     days = {}
     for who, _, _, day in rows:
         days[who] = min(day, days.get(who, day))
-    for row in exposure["by_joined"]:
-        assert row["people"] == sum(row["low"] <= day.isoformat() <= row["high"] for day in days.values())
+    for group in exposure.by_first_date:
+        assert group.people == sum(group.low <= day.isoformat() <= group.high for day in days.values())
 
 
 def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp_path):
@@ -185,7 +185,7 @@ def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp
     done = ask(safer, targets=60, sensitive=listed)
     adversary = done.adversaries["acquaintance"]
     cell = so.simulate(safer, adversary, targets=60, seed=SEED).cell()
-    found = {row["category"]: row for row in done.findings["exposure"]["sensitive"]["rows"]}
+    found = {row.category: row for row in done.findings.exposure.sensitive.rows}
     out = {(who, item) for who, item, *_ in kept}
     for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():
         having, hits = 0, 0.0
@@ -195,10 +195,10 @@ def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp
             if any(row[:2] == (who, item) for row in rows):
                 having += 1
                 hits += right * (item not in known and (stands[who], item) in out)
-        assert found[name]["revealed"]["n"] == having
-        assert found[name]["revealed"]["value"] == pytest.approx(hits / having)
-        assert found[name]["people_with"] == len({who for who, one, *_ in rows if one == item})
-    assert found["gone"]["revealed"]["value"] == 0 < found["kept"]["revealed"]["value"]
+        assert found[name].revealed.n == having
+        assert found[name].revealed.value == pytest.approx(hits / having)
+        assert found[name].people_with == len({who for who, one, *_ in rows if one == item})
+    assert found["gone"].revealed.value == 0 < found["kept"].revealed.value
 
 
 def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
@@ -236,15 +236,15 @@ def test_an_original_that_does_not_belong_to_the_release_is_noticed(safer, spoil
     terms = replace(safer.mapping, **{spoil: getattr(safer.mapping, spoil)[order]})
     done = ask(replace(safer, mapping=terms))
     assert not done.trusted
-    failed = [check["name"] for check in done.findings["trust"]["checks"] if not check["passed"]]
-    assert failed == ["standing"]
-    assert "another original or another key" in done.findings["trust"]["checks"][-1]["words"]
+    failed = [check.name for check in done.findings.trust.checks if not check.passed]
+    assert failed == ["original"]
+    assert "The original or the key may be wrong" in done.findings.trust.checks[-1].explanation
 
 
 def test_checks_are_made_on_some_of_a_large_release_with_their_people(safer, monkeypatch):
     monkeypatch.setattr("standout.auditing.selfcheck.SAMPLE", 20)
     done = ask(safer)
-    assert done.trusted and len(done.findings["trust"]["checks"]) == 5
+    assert done.trusted and len(done.findings.trust.checks) == 5
     own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
     assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
     assert 20 <= own.people.original.n_records < 60 and (own.release.mapping.representatives >= 0).all()
@@ -269,15 +269,15 @@ def test_a_release_without_dates_or_values_is_audited_too(rows):
         "plain": so.Adversary(knows=6),
     }
     done = ask(safer, ladder=ladder)
-    jsonschema.Draft202012Validator(SCHEMA).validate(done.findings)
-    assert done.trusted, done.findings["trust"]
+    valid(done)
+    assert done.trusted, done.findings.trust
 
 
 def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
     release = so.synthesize(records=400, items=300, entries=12_000, seed=3)
     safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
     done = so.audit(safer, targets=60, facts=[4], seed=2)
-    told = done.findings["original"]
+    told = done.findings.original
     named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     ways = {
         "without dates": so.ScoreboardRH(time_scale=None),
@@ -287,11 +287,11 @@ def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
     assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *ways}
     asked = {"targets": 60, "absent": False, "seed": 2}
     papers = so.simulate(safer, named, **asked).estimate("identified").value
-    best = so.simulate(safer, named, attack=ways[told["attack"]], **asked).estimate("identified").value
-    assert told["attack"] in told["words"] and done.findings["answer"]["rate"]["value"] == best > papers
+    best = so.simulate(safer, named, attack=ways[told.attack], **asked).estimate("identified").value
+    assert told.attack in told.explanation and done.findings.answer.rate.value == best > papers
     assert done.risk_table(records=30)["probability"].mean() > papers
     plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
-    assert plain.findings["original"]["attack"] == ""
+    assert plain.findings.original.attack == ""
 
 
 def test_attacks_that_allow_for_noise_count_what_lies_within_it():
@@ -317,10 +317,8 @@ def test_the_gate_is_about_those_who_are_in_the_release():
     release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
     few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
     done = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
-    at = done.findings["adversaries"][1]["at"]
-    assert (
-        at["identified"]["value"] < 0.3 < at["identified_in_release"]["value"]
-        and at["identified_in_release"]["n"] < 40
-    )
-    assert done.exceeded and "people in the release" in done.findings["threshold"]["words"]
-    assert "Of those who are in it" in done.findings["answer"]["sentence"]
+    measures = done.findings.adversaries[1].as_named
+    assert measures.identified.value < 0.3 < measures.identified_in_release.value
+    assert measures.identified_in_release.n < 40
+    assert done.exceeded and "people in the release" in done.findings.threshold.explanation
+    assert "Among people who are in the release, it is" in done.findings.answer.sentence

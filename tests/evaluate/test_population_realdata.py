@@ -130,6 +130,6 @@ def test_facts_from_the_release_itself_find_more(movielens, safer, tmp_path):
 
 def test_it_is_audited_with_the_original(safer):
     done = so.audit(safer, quick=True, seed=1)
-    assert done.complete and done.trusted, done.findings["trust"]
-    assert done.findings["answer"]["of"] == 610
-    assert done.findings["original"]["not_in_release"] == int((safer.mapping.representatives < 0).sum()) > 0
+    assert done.complete and done.trusted, done.findings.trust
+    assert done.findings.answer.people_total == 610
+    assert done.findings.original.not_in_release == int((safer.mapping.representatives < 0).sum()) > 0

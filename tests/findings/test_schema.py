@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import jsonschema
 import pytest
 
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.findings.audit import AuditFindings
+from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION, AuditFindings
 from standout.findings.json_types import Count, Day, JsonObject, Rate
-from standout.findings.schema import attribute_descriptions, schema_of
+from standout.findings.schema import attribute_descriptions, schema_of, schema_text
 from standout.findings.serialize import to_json
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,12 @@ class Whole:
 
 SCHEMA = schema_of(Whole, "test")
 WHOLE = Whole(1, rate(3, 4), mean([7.0]), (Part("yes", "2005-03-01"),), {"numpy": "2"})
+
+
+def test_the_schema_in_the_docs_is_generated_from_the_types():
+    text = (DOCS / "findings.schema.json").read_text()
+    assert text == schema_text(AuditFindings, SCHEMA_TITLE), "run make docs"
+    assert f"version {SCHEMA_VERSION}" in SCHEMA_TITLE
 
 
 def test_what_is_serialized_keeps_to_the_schema():

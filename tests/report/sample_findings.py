@@ -1,6 +1,37 @@
-"""Findings to be shown: full, with as little as there can be, with hostile texts, and not to be trusted."""
+"""Findings for the tests of the report: complete, minimal, with hostile texts, and not to be trusted."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from itertools import cycle
+
+from standout.evaluate.estimates import Estimate
+from standout.findings.adversaries import AdversaryFindings, CurvePoint, MeasuresAsNamed
+from standout.findings.audit import (
+    Answer,
+    AuditFindings,
+    Bound,
+    Check,
+    DataSummary,
+    Run,
+    Settings,
+    Sparsity,
+    SparsityPoint,
+    Theory,
+    Threshold,
+    Trust,
+    Verdict,
+    VerdictPart,
+)
+from standout.findings.exposure import (
+    DateGroup,
+    Exposure,
+    FactsNeeded,
+    RankGroup,
+    SensitiveCategory,
+    SensitiveItems,
+    SizeGroup,
+)
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
 
@@ -12,360 +43,385 @@ HOSTILE = [
     '\x00\x1b[31m\ud800 a\u0301\u0302\u0303\u0304\u0305\u0306\u0307 "\' style="x" & {{ 7*7 }} ${a} '
     "</style><style>*{display:none}",
 ]
+FACTS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
-def est(value, n=1000, baseline=None, width=1.96):
-    half = width * math.sqrt(max(value * (1 - value), 0.0005) / n) if 0 <= value <= 1 else 0.1
+def est(value, n=1000, baseline=None):
+    """An estimate with a plausible interval."""
+    half = 1.96 * math.sqrt(max(value * (1 - value), 0.0005) / n) if 0 <= value <= 1 else 0.1
     low, high = max(value - half, 0.0), min(value + half, 1.0) if value <= 1 else value + half
-    return {"value": value, "low": low, "high": high, "n": n, "baseline": baseline}
+    return Estimate(value, low, high, n, baseline)
 
 
-FACTS = [1, 2, 3, 4, 6, 8, 12, 16]
-LADDER = [
-    (
-        "colleague",
-        "A colleague at the water cooler",
-        "4 popular items, values ± 1, dates ± 30 days, 1 wrong",
-        4,
-        1,
-        0.38,
-        6.0,
-    ),
-    (
-        "acquaintance",
-        "An acquaintance with approximate dates",
-        "8 items, values ± 1, dates ± 14 days, 2 wrong",
-        8,
-        2,
-        0.84,
-        4.0,
-    ),
-    (
-        "profile",
-        "Somebody who read a public profile",
-        "8 items, exact values, dates ± 3 days",
-        8,
-        0,
-        0.97,
-        2.2,
-    ),
-    ("undated", "Somebody who knows no dates", "8 items, values ± 1, no dates, 2 wrong", 8, 2, 0.55, 7.0),
-    ("worst", "The worst case", "8 of the rarest items, exact", 8, 0, 0.995, 0.9),
-]
-
-
-def adversary(name, title, words, knows, wrong, found, slow):
-    rise = [found * (1 - math.exp(-k / slow)) / (1 - math.exp(-knows / slow)) for k in FACTS]
-    curve = [
-        {
-            "facts": k,
-            "identified": est(min(y, 0.998)),
-            "correct_claims": est(min(0.9 * y, 0.99)),
-            "absent_claims": est(0.3),
-            "phi_at_budget": 2.0 + 0.1 * k,
-            "correct_claims_at_budget": est(min(0.7 * y, 0.9)),
-            "bits_gained": est(9 * min(y, 1), 1000),
-            "lineup": est(1 + 40 * (1 - min(y, 1))),
-        }
+def adversary(name, title, description, knows, wrong, rate, slope):
+    rise = [rate * (1 - math.exp(-k / slope)) / (1 - math.exp(-knows / slope)) for k in FACTS]
+    curve = tuple(
+        CurvePoint(
+            facts=k,
+            identified=est(min(y, 0.998)),
+            correct_claims=est(min(0.9 * y, 0.99)),
+            absent_claims=est(0.3),
+            phi_at_budget=2.0 + 0.1 * k,
+            correct_claims_at_budget=est(min(0.7 * y, 0.9)),
+            bits_gained=est(9 * min(y, 1), 1000),
+            lineup_size=est(1 + 40 * (1 - min(y, 1))),
+        )
         for k, y in zip(FACTS, rise, strict=True)
+    )
+    as_named = MeasuresAsNamed(
+        facts=knows,
+        targets=1000,
+        identified=est(rate, baseline=1 / 610),
+        identified_in_release=est(rate),
+        in_top=est(min(rate + 0.1, 1.0)),
+        correct_claims=est(0.9 * rate),
+        wrong_claims=est(0.02),
+        absent_claims=est(0.28),
+        phi_at_budget=2.314,
+        correct_claims_at_budget=est(0.55 * rate),
+        bits_gained=est(8.97),
+        bits_left=est(1.28),
+        lineup_size=est(3.0),
+        lineup_mass=0.9,
+        revealed=est(62.4),
+        revealed_correct=est(55.1),
+        revealed_correct_share=est(min(rate + 0.01, 1)),
+    )
+    return AdversaryFindings(
+        name=name,
+        title=title,
+        description=description,
+        gate=name != "worst",
+        knows=knows,
+        wrong=wrong,
+        wrong_facts="values",
+        value_error=1.0,
+        time_error=14.0,
+        items="any",
+        length_error=None,
+        joined_error=None,
+        note="",
+        too_few_items=12,
+        as_named=as_named,
+        curve=curve,
+        curve_note="the same share of facts is wrong; the curve covers only people with at least 16 items",
+        curve_too_few_items=80,
+    )
+
+
+def adversaries():
+    return (
+        adversary(
+            "colleague",
+            "A colleague who knows a few popular items",
+            "4 popular items, values ± 1, dates ± 30 days, 1 wrong",
+            4,
+            1,
+            0.38,
+            6.0,
+        ),
+        adversary(
+            "acquaintance",
+            "An acquaintance who knows approximate dates",
+            "8 items, values ± 1, dates ± 14 days, 2 wrong",
+            8,
+            2,
+            0.84,
+            4.0,
+        ),
+        adversary(
+            "profile",
+            "A reader of a public profile",
+            "8 items, exact values, dates ± 3 days",
+            8,
+            0,
+            0.97,
+            2.2,
+        ),
+        adversary(
+            "undated",
+            "An acquaintance who knows no dates",
+            "8 items, values ± 1, no dates, 2 wrong",
+            8,
+            2,
+            0.55,
+            7.0,
+        ),
+        adversary("worst", "The worst case", "8 of the rarest items, exact", 8, 0, 0.995, 0.9),
+    )
+
+
+def exposure():
+    lengths = [("1–20 entries", 0.61), ("21–50 entries", 0.8), ("51–200 entries", 0.9), ("over 200", 0.93)]
+    ranks = [("rank 1–100", 0.55), ("rank 101–500", 0.83), ("rank above 500", 0.97)]
+    needed = [(2, 0.21), (3, 0.38), (4, 0.52), (6, 0.71), (8, 0.83), (12, 0.93)]
+    sensitive = [("health", 12, 210, 0.29, 150), ("politics", 9, 96, 0.13, 70), ("any", 28, 268, 0.37, 190)]
+    return Exposure(
+        adversary="acquaintance",
+        facts_needed=tuple(FactsNeeded(facts=k, share=est(y)) for k, y in needed),
+        by_length=tuple(
+            SizeGroup(label=label, low=1, high=20, people=120, identified=est(y, 200)) for label, y in lengths
+        ),
+        by_popularity=tuple(
+            RankGroup(label=label, low=1, high=20, identified=est(y, 200)) for label, y in ranks
+        ),
+        by_first_date=tuple(
+            DateGroup(
+                label=str(year),
+                low=f"{year}-01-01",
+                high=f"{year}-12-31",
+                people=120,
+                identified=est(0.95 - 0.03 * (year - 2000), 200),
+            )
+            for year in range(2000, 2010)
+        ),
+        sensitive=SensitiveItems(
+            file="sensitive.txt",
+            items_listed=30,
+            items_in_release=28,
+            adversary="acquaintance",
+            rows=tuple(
+                SensitiveCategory(
+                    category=name,
+                    items=items,
+                    people_with=people,
+                    revealed=est(y),
+                    people_revealed=revealed,
+                    explanation=f"{people} people have such an item.",
+                )
+                for name, items, people, y, revealed in sensitive
+            ),
+        ),
+    )
+
+
+def theory():
+    points = [
+        SparsityPoint(epsilon=round(0.05 * k, 2), share=est(math.exp(-k / 2.5), 610)) for k in range(1, 16)
     ]
-    at = {
-        "facts": knows,
-        "targets": 1000,
-        "identified": est(found, baseline=1 / 610),
-        "identified_in_release": est(found),
-        "in_top": est(min(found + 0.1, 1.0)),
-        "correct_claims": est(0.9 * found),
-        "wrong_claims": est(0.02),
-        "absent_claims": est(0.28),
-        "phi_at_budget": 2.314,
-        "correct_claims_at_budget": est(0.55 * found),
-        "bits_gained": est(8.97),
-        "bits_left": est(1.28),
-        "lineup": est(3.0),
-        "lineup_mass": 0.9,
-        "revealed": est(62.4),
-        "revealed_correct": est(55.1),
-        "revealed_correct_share": est(min(found + 0.01, 1)),
-    }
-    return {
-        "name": name,
-        "title": title,
-        "words": words,
-        "gate": name != "worst",
-        "knows": knows,
-        "wrong": wrong,
-        "wrong_facts": "values",
-        "value_error": 1,
-        "time_error": 14,
-        "items": "any",
-        "note": "",
-        "left_out": 12,
-        "at": at,
-        "curve": curve,
-        "curve_left_out": 80,
-        "curve_note": "the same share of facts is wrong; only people with at least 16 items",
-    }
+    return Theory(
+        sparsity=Sparsity(similarity="values within 1 and dates within 14 days", n=610, curve=tuple(points)),
+        bounds=(
+            Bound(
+                theorem="Theorem 1",
+                statement="26 facts are enough to find a record that is at least 0.5 similar.",
+                bound=26,
+                measured="With 8 facts, 98 % are identified.",
+                setting="ε = 0.01, δ = 0.5",
+            ),
+            Bound(
+                theorem="Theorem 3",
+                statement="If records are sparse, 12 facts are enough to find the record itself.",
+                bound=12,
+                measured="With 8 facts, 84 % are identified.",
+                setting="ε = 0.15, δ = 0.05",
+            ),
+        ),
+    )
+
+
+def checks():
+    return (
+        Check(
+            name="planted",
+            title="Planted records are identified",
+            expected="20 of 20",
+            observed="20 of 20",
+            passed=True,
+            explanation="The attack identified all invented records.",
+        ),
+        Check(
+            name="guessing",
+            title="Facts about somebody else identify nobody",
+            expected="at most 1 %",
+            observed="0.2 %",
+            passed=True,
+            explanation="This is no more than guessing explains.",
+        ),
+        Check(
+            name="absent",
+            title="Absent people are rarely claimed",
+            expected="at most 1 %",
+            observed="0.9 %",
+            passed=True,
+            explanation="Claims about removed people stay within the budget.",
+        ),
+    )
+
+
+def verdict():
+    return Verdict(
+        summary="These adversaries succeed at singling out. The data cannot be considered anonymous.",
+        singling_out=VerdictPart(
+            title="Singling out",
+            answer="yes",
+            explanation="An acquaintance identifies 84 % of people.",
+            rate=est(0.84),
+        ),
+        linkability=VerdictPart(
+            title="Linkability",
+            answer="partly",
+            explanation="A second source with 8 facts is linked correctly for 46 % of people.",
+            rate=est(0.46),
+        ),
+        inference=VerdictPart(
+            title="Inference",
+            answer="yes",
+            explanation="85 % of the items of the best guess are true.",
+            rate=est(0.85),
+        ),
+    )
 
 
 def full():
-    """Everything there is."""
-    groups = {
-        "by_length": [
-            ("1–20 entries", 0.61),
-            ("21–50 entries", 0.8),
-            ("51–200 entries", 0.9),
-            ("more than 200 entries", 0.93),
-        ],
-        "by_popularity": [
-            ("known items of ranks up to 100", 0.55),
-            ("of ranks 101–500", 0.83),
-            ("of ranks above 500", 0.97),
-        ],
-        "by_joined": [(str(year), 0.95 - 0.03 * (year - 2000)) for year in range(2000, 2010)],
-    }
-    exposure = {
-        key: [
-            {
-                "label": label,
-                "low": 1,
-                "high": 20,
-                "people": None if key == "by_popularity" else 120,
-                "identified": est(share, 200),
-            }
-            for label, share in told
-        ]
-        for key, told in groups.items()
-    }
-    needed = [(2, 0.21), (3, 0.38), (4, 0.52), (6, 0.71), (8, 0.83), (12, 0.93)]
-    sensitive = [("health", 12, 210, 0.29, 150), ("politics", 9, 96, 0.13, 70), ("any", 28, 268, 0.37, 190)]
-    question = {"answer": "yes", "number": est(0.84)}
-    return {
-        "schema": "standout-findings",
-        "schema_version": 2,
-        "made": {"by": "standout 0.1.0", "at": "2026-11-16T08:00:00+00:00", "seed": 2008, "seconds": None},
-        "data": {
-            "name": "ratings.csv",
-            "fingerprint": "b2:5f0c7a1e9d3b4c6f8a2e1d0c9b8a7f6e5d4c3b2a19080706",
-            "records": 610,
-            "items": 9724,
-            "entries": 100836,
-            "has_values": True,
-            "has_times": True,
-            "levels": 10,
-            "first": "1996-03-29",
-            "last": "2018-09-24",
-            "median_length": 70,
-            "rows_rejected": 3,
-            "synthetic": False,
-        },
-        "original": None,
-        "settings": {
-            "targets": 1000,
-            "facts": FACTS,
-            "phi": 1.5,
-            "budget": 0.01,
-            "top": 10,
-            "quick": False,
-            "fail_above": 0.05,
-            "headline": "acquaintance",
-            "ladder": "default",
-        },
-        "trust": {
-            "trusted": True,
-            "checks": [
-                {
-                    "name": "canaries",
-                    "title": "Planted records are found",
-                    "expected": "20 of 20",
-                    "found": "20 of 20",
-                    "passed": True,
-                    "words": "Records that stand out by construction are picked out.",
-                },
-                {
-                    "name": "guessing",
-                    "title": "Knowing nothing finds nobody",
-                    "expected": "at most 1 %",
-                    "found": "0.2 %",
-                    "passed": True,
-                    "words": "Facts of somebody else do no better than chance.",
-                },
-                {
-                    "name": "control",
-                    "title": "People who are not there are not claimed",
-                    "expected": "at most 1 %",
-                    "found": "0.9 %",
-                    "passed": True,
-                    "words": "Claims of removed people keep to the budget.",
-                },
-            ],
-        },
-        "answer": {
-            "sentence": "An acquaintance who knows 8 things about a person, 2 of them wrongly, picks the "
-            "right record for 84 % of people.",
-            "adversary": "acquaintance",
-            "rate": est(0.84, baseline=1 / 610),
-            "people": 512,
-            "of": 610,
-            "could_not_be_tried": 12,
-        },
-        "adversaries": [adversary(*one) for one in LADDER],
-        "exposure": {
-            "adversary": "acquaintance",
-            "facts_needed": [{"facts": k, "share": est(y)} for k, y in needed],
-            **exposure,
-            "sensitive": {
-                "file": "sensitive.txt",
-                "items_listed": 30,
-                "items_found": 28,
-                "adversary": "acquaintance",
-                "rows": [
-                    {
-                        "category": name,
-                        "items": items,
-                        "people_with": people,
-                        "revealed": est(y),
-                        "people_revealed": told,
-                    }
-                    for name, items, people, y, told in sensitive
-                ],
-            },
-        },
-        "theory": {
-            "sparsity": {
-                "similarity": "values within 1 and dates within 14 days",
-                "n": 610,
-                "curve": [
-                    {"epsilon": round(0.05 * k, 2), "share": est(math.exp(-k / 2.5), 610)}
-                    for k in range(1, 16)
-                ],
-            },
-            "bounds": [
-                {
-                    "theorem": "Theorem 1",
-                    "says": "so many facts are enough to find a record at least 0.5 similar",
-                    "bound": 26,
-                    "measured": "98 % found with 8",
-                    "setting": "ε = 0.01, δ = 0.5",
-                },
-                {
-                    "theorem": "Theorem 3",
-                    "says": "where records are sparse, so many facts find the record itself",
-                    "bound": 12,
-                    "measured": "84 % found with 8",
-                    "setting": "ε = 0.15, δ = 0.05",
-                },
-            ],
-        },
-        "verdict": {
-            "summary": "By the means of these adversaries people in this data can be singled out: the data "
-            "cannot be taken to be anonymous on this evidence.",
-            "singling_out": question
-            | {
-                "title": "Singling out",
-                "words": "An acquaintance picks the right record for 84 % of people.",
-            },
-            "linkability": question
-            | {
-                "title": "Linkability",
-                "answer": "partly",
-                "words": "A second source with 8 of the same facts can be "
-                "joined to the release for 46 % of people, with 1 % of false links.",
-                "number": est(0.46),
-            },
-            "inference": question
-            | {
-                "title": "Inference",
-                "words": "Of what the guessed record says beyond the known facts 85 % is true.",
-            },
-        },
-        "threshold": {
-            "fail_above": 0.05,
-            "measured": est(0.995),
-            "adversary": "worst",
-            "exceeded": True,
-            "words": "The most that was measured, 99.5 % (99 to 100 %), is above the threshold of 5 %.",
-        },
-        "limits": [
-            "The people who were tried are a sample of those with at least 8 items.",
+    """Everything that findings can have."""
+    return AuditFindings(
+        complete=True,
+        run=Run(software="standout 0.1.0", finished_at="2026-11-16T08:00:00+00:00", seed=2008),
+        data=DataSummary(
+            name="ratings.csv",
+            fingerprint="b2:5f0c7a1e9d3b4c6f8a2e1d0c9b8a7f6e5d4c3b2a19080706",
+            records=610,
+            items=9724,
+            entries=100836,
+            has_values=True,
+            has_times=True,
+            levels=10,
+            first="1996-03-29",
+            last="2018-09-24",
+            median_length=70.0,
+            rows_rejected=3,
+            synthetic=False,
+        ),
+        original=None,
+        settings=Settings(
+            targets=1000,
+            facts=FACTS,
+            phi=1.5,
+            budget=0.01,
+            top=10,
+            quick=False,
+            fail_above=0.05,
+            headline="acquaintance",
+            ladder="default",
+        ),
+        trust=Trust(trusted=True, checks=checks()),
+        answer=Answer(
+            sentence="An acquaintance who knows 8 facts about a person identifies 84 % of people.",
+            adversary="acquaintance",
+            rate=est(0.84, baseline=1 / 610),
+            people_identified=512,
+            people_total=610,
+            too_few_items=12,
+        ),
+        adversaries=adversaries(),
+        exposure=exposure(),
+        theory=theory(),
+        verdict=verdict(),
+        threshold=Threshold(
+            fail_above=0.05,
+            measured=est(0.97),
+            adversary="profile",
+            exceeded=True,
+            explanation="The adversary “profile” identifies 97 % of people.",
+        ),
+        limits=(
+            "The targets are a sample of people with at least 8 items.",
             "An adversary with other knowledge may do better; none of these numbers is an upper bound.",
-        ],
-        "versions": {
+        ),
+        versions={
             "standout": "0.1.0",
             "python": "3.11",
             "numpy": "2.4.6",
             "numba": "0.68.1",
             "polars": "2.1.0",
         },
-    }
+    )
 
 
 def minimal():
-    """No times, no values, one adversary, a curve of one point, nothing that may be left out."""
-    found = full()
-    one = found["adversaries"][1]
-    one["curve"], one["curve_note"], one["curve_left_out"] = one["curve"][:1], "", 0
-    one["at"]["lineup"] = one["curve"][0]["lineup"] = None
-    one["note"] = "the release has no times, so dates are left out"
-    found["adversaries"] = [one]
-    found["exposure"] |= {
-        "facts_needed": [],
-        "by_length": [],
-        "by_popularity": [],
-        "by_joined": [],
-        "sensitive": None,
-    }
-    found["data"] |= {
-        "has_values": False,
-        "has_times": False,
-        "first": None,
-        "last": None,
-        "synthetic": True,
-        "levels": 0,
-        "rows_rejected": 0,
-    }
-    found["made"]["at"] = None
-    found["answer"] |= {"people": None, "could_not_be_tried": 0}
-    found["settings"] |= {"fail_above": None, "quick": True}
-    found["threshold"] = {
-        "fail_above": None,
-        "measured": None,
-        "adversary": None,
-        "exceeded": None,
-        "words": "",
-    }
-    found["theory"] = {"sparsity": {"similarity": "items", "n": 0, "curve": []}, "bounds": []}
-    found["limits"] = []
-    return found
+    """No times, no values, a single adversary with a curve of one point, and nothing optional."""
+    findings = full()
+    single = findings.adversaries[1]
+    single = replace(
+        single,
+        curve=(replace(single.curve[0], lineup_size=None),),
+        curve_note="",
+        curve_too_few_items=0,
+        as_named=replace(single.as_named, lineup_size=None),
+        note="the release has no dates, so the adversary knows none",
+    )
+    nothing = dict.fromkeys(("facts_needed", "by_length", "by_popularity", "by_first_date"), ())
+    return replace(
+        findings,
+        adversaries=(single,),
+        exposure=replace(findings.exposure, **nothing, sensitive=None),
+        data=replace(
+            findings.data,
+            has_values=False,
+            has_times=False,
+            first=None,
+            last=None,
+            synthetic=True,
+            levels=0,
+            rows_rejected=0,
+        ),
+        run=replace(findings.run, finished_at=None),
+        answer=replace(findings.answer, people_identified=None, too_few_items=0),
+        settings=replace(findings.settings, fail_above=None, quick=True),
+        threshold=Threshold(fail_above=None, measured=None, adversary=None, exceeded=None, explanation=""),
+        theory=Theory(sparsity=Sparsity(similarity="items", n=0, curve=()), bounds=()),
+        limits=(),
+    )
+
+
+FIXED = {
+    "schema",
+    "finished_at",
+    "first",
+    "last",
+    "low",
+    "high",
+    "wrong_facts",
+    "answer",
+    "headline",
+    "adversary",
+}
+"""Fields that never hold foreign text, and references between parts."""
 
 
 def hostile():
-    """Foreign words wherever there may be some, each of them hostile in its own way."""
-    found, told = full(), iter(HOSTILE * 500)
-    fixed = {"schema", "at", "first", "last", "wrong_facts", "answer", "headline", "adversary"}
+    """Hostile texts in every field that may hold foreign text."""
+    texts = cycle(HOSTILE)
 
-    def spoil(node, name=""):
-        if isinstance(node, dict):
-            return {key: spoil(value, key if isinstance(value, str) else "") for key, value in node.items()}
-        if isinstance(node, list):
-            return [spoil(one) for one in node]
-        return next(told) if isinstance(node, str) and name not in fixed else node
+    def spoil(value, name=""):
+        if is_dataclass(value):
+            return replace(value, **{f.name: spoil(getattr(value, f.name), f.name) for f in fields(value)})
+        if isinstance(value, Mapping):
+            return {key: spoil(content) for key, content in value.items()}
+        if isinstance(value, tuple):
+            return tuple(spoil(element) for element in value)
+        return next(texts) if isinstance(value, str) and name not in FIXED else value
 
-    found = spoil(found)
-    name = found["adversaries"][1]["name"]
-    for part in (found["answer"], found["exposure"], found["threshold"], found["exposure"]["sensitive"]):
-        part["adversary"] = name
-    found["settings"]["headline"] = name
-    return found
+    findings = spoil(full())
+    name = findings.adversaries[1].name
+    sensitive = replace(findings.exposure.sensitive, adversary=name)
+    return replace(
+        findings,
+        answer=replace(findings.answer, adversary=name),
+        exposure=replace(findings.exposure, adversary=name, sensitive=sensitive),
+        threshold=replace(findings.threshold, adversary=name),
+        settings=replace(findings.settings, headline=name),
+    )
 
 
 def untrusted():
-    """A self-check failed."""
-    found = minimal()
-    found["trust"]["trusted"] = False
-    found["trust"]["checks"][0] |= {
-        "passed": False,
-        "found": "3 of 20",
-        "words": "Planted records were not found.",
-    }
-    return found
+    """A check failed."""
+    findings = minimal()
+    failed = replace(
+        findings.trust.checks[0],
+        passed=False,
+        observed="3 of 20",
+        explanation="Planted records were not identified.",
+    )
+    return replace(findings, trust=Trust(trusted=False, checks=(failed, *findings.trust.checks[1:])))

@@ -5,15 +5,16 @@ import hashlib
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-import sample_findings as examples
 
 import standout as so
+from report import sample_findings
 from standout.core.formatting import (
     LONG,
     SHORT,
@@ -24,10 +25,13 @@ from standout.core.formatting import (
     percent,
     printable_texts,
 )
-from standout.report.audit_charts import figures
-from standout.report.audit_page import charts, page, write
+from standout.evaluate.estimates import Estimate
+from standout.findings.audit import Threshold
+from standout.findings.measure_titles import measure_titles
+from standout.report.audit_charts import audit_figures
+from standout.report.audit_page import audit_charts, audit_page, write_report
 from standout.report.charts import Axis, Point
-from standout.report.html_page import page_of
+from standout.report.html_page import render_page
 from standout.report.interval_charts import NARROW, WIDE, Row, fan, rows
 
 pytestmark = pytest.mark.once
@@ -107,7 +111,7 @@ class Page(HTMLParser):
 @cache
 def page_for(kind):
     """The page of an example, made once."""
-    return page(getattr(examples, kind)())
+    return audit_page(getattr(sample_findings, kind)())
 
 
 @pytest.fixture(params=KINDS)
@@ -161,76 +165,101 @@ def test_nothing_is_called_safe_or_anonymous_by_the_page(text):
 
 
 def test_the_same_findings_give_the_same_bytes():
-    assert page(examples.full()) == page_for("full")
+    assert audit_page(sample_findings.full()) == page_for("full")
 
 
 # What it says
 
 
-def test_it_opens_with_the_answer_and_a_picture():
-    found, text = examples.full(), page_for("full")
+def test_it_opens_with_the_answer_and_a_chart():
+    findings, text = sample_findings.full(), page_for("full")
+    sections = [
+        "adversaries",
+        "exposed",
+        "learned",
+        "questions",
+        "help",
+        "method",
+        "theory",
+        "limits",
+        "check",
+    ]
     order = [
-        "<h1", found["answer"]["sentence"], "Above the threshold of", "<svg", "<nav", 'id="adversaries"',
-        'id="exposed"', 'id="learned"', 'id="questions"', 'id="help"', 'id="measured"', 'id="theory"',
-        'id="limits"', 'id="check"', 'id="settings"', found["data"]["fingerprint"],
-    ]  # fmt: skip
-    places = [text.index(one) for one in order]
-    assert places == sorted(places)
+        "<h1",
+        findings.answer.sentence,
+        "Above the threshold of",
+        "<svg",
+        "<nav",
+        *(f'id="{section}"' for section in [*sections, "glossary", "settings"]),
+        findings.data.fingerprint,
+    ]
+    positions = [text.index(part) for part in order]
+    assert positions == sorted(positions)
 
 
-def test_everything_that_was_found_is_there():
-    found, seen = examples.full(), Page(page_for("full")).text
-    for one in found["adversaries"]:
-        assert (
-            one["title"] in seen
-            and one["words"] in seen
-            and percent(one["at"]["identified"]["value"]) in page_for("full")
-        )
-    for part in ("by_length", "by_popularity", "by_joined"):
-        assert all(group["label"] in seen for group in found["exposure"][part])
-    for row in found["exposure"]["sensitive"]["rows"]:
-        assert row["category"] in seen and f"{row['people_revealed']:,}" in seen
-    for key in ("singling_out", "linkability", "inference"):
-        assert found["verdict"][key]["title"] in seen and found["verdict"][key]["words"] in seen
-    for words in (found["verdict"]["summary"], *found["limits"], "512 of 610 people", "Guessing would find"):
-        assert words in seen
-    for check in found["trust"]["checks"]:
-        assert check["title"] in seen and check["words"] in seen
-    for bound in found["theory"]["bounds"]:
-        assert bound["says"] in seen and bound["measured"] in seen
-    assert all(f"{name} {told}" in seen for name, told in found["versions"].items())
-    assert "At φ = 2.31 it is 1 % at most" in seen and "It does not carry over" in seen
-    assert "standout advise" in seen and "2026-11-16T08:00:00+00:00" in seen
+def test_everything_in_the_findings_is_on_the_page():
+    findings, text = sample_findings.full(), Page(page_for("full")).text
+    for adversary in findings.adversaries:
+        assert adversary.title in text and adversary.description in text
+        assert percent(adversary.as_named.identified.value) in page_for("full")
+    exposure, verdict = findings.exposure, findings.verdict
+    for groups in (exposure.by_length, exposure.by_popularity, exposure.by_first_date):
+        assert all(group.label in text for group in groups)
+    for row in exposure.sensitive.rows:
+        assert row.category in text and f"{row.people_revealed:,}" in text
+    for part in (verdict.singling_out, verdict.linkability, verdict.inference):
+        assert part.title in text and part.explanation in text
+    for sentence in (verdict.summary, *findings.limits, "512 of 610 people", "Guessing would identify"):
+        assert sentence in text
+    for check in findings.trust.checks:
+        assert check.title in text and check.explanation in text
+    for bound in findings.theory.bounds:
+        assert bound.statement in text and bound.measured in text
+    assert all(f"{name} {version}" in text for name, version in findings.versions.items())
+    assert "At φ = 2.31 it is at most 1 %" in text and "This value does not suit all data" in text
+    assert "standout advise" in text and "2026-11-16T08:00:00+00:00" in text
 
 
-def test_what_is_not_there_leaves_no_trace():
-    seen = Page(page_for("minimal"))
-    assert not seen.drawings and not seen.ids.keys() & {"exposed", "theory"}
+TERMS = [
+    "Target", "Best guess, identified", "Claim", "Correct claim", "False claim", "Release", "Adversary",
+    "Known facts", "Eccentricity, φ", "Interval", "Baseline", "Absent people (control)", "Original",
+]  # fmt: skip
+
+
+def test_the_glossary_defines_every_term():
+    glossary = page_for("minimal").split('id="glossary"')[1].split("</section>")[0]
+    for term in TERMS:
+        assert f"<dt>{term}</dt><dd>" in glossary, term
+
+
+def test_measures_have_the_titles_of_the_console():
+    titles, text = measure_titles(phi=1.5, budget=0.01), page_for("full")
+    for title in set(titles.values()) - {titles["identified_in_release"]}:
+        assert title in text, title
+
+
+def test_missing_parts_leave_no_trace():
+    page = Page(page_for("minimal"))
+    assert not page.drawings and not page.ids.keys() & {"exposed", "theory"}
     for words in (
         "threshold of",
         "Sensitive",
-        "suspicion",
+        "of the probability falls",
         "Grey:",
-        "left out)",
-        "None",
-        "nan",
         "Audited on",
     ):
-        assert words not in seen.text
-    for words in (
-        "these people do not exist",
-        "A quick audit",
-        "the release has no times",
-        "may be identified by others",
-    ):
-        assert words in seen.text
+        assert words not in page.text
+    assert not re.search(r"\b(?:nan|inf|None)\b", page.text)
+    for words in ("these people do not exist", "quick audit", "has no dates", "may be identified by others"):
+        assert words in page.text
 
 
 def test_a_report_that_cannot_be_trusted_says_so_first():
     text = page_for("untrusted")
     assert text.index("Do not trust this report") < text.index("<h1")
     banner = text[text.index('class="warning"') : text.index("<h1")]
-    assert "Planted records are found" in banner and "3 of 20" in banner and "Knowing nothing" not in banner
+    assert "Planted records are identified" in banner and "3 of 20" in banner
+    assert "Facts about somebody else" not in banner
     assert "Do not trust" not in page_for("full") and "All checks passed." in page_for("full")
 
 
@@ -240,57 +269,45 @@ def test_a_report_that_cannot_be_trusted_says_so_first():
         (True, 0.06, "Above the"),
         (True, 0.03, "May be above the"),
         (False, 0.01, "Not above the"),
-        (None, 0.0, "Not held against"),
+        (None, 0.0, "Not compared with"),
     ],
 )
 def test_the_threshold_is_judged_near_the_top(exceeded, low, words):
-    found = examples.minimal()
-    measured = None if exceeded is None else {"value": 0.1, "low": low, "high": 0.2, "n": 9, "baseline": None}
-    found["threshold"] = {
-        "fail_above": 0.05,
-        "measured": measured,
-        "adversary": "a",
-        "exceeded": exceeded,
-        "words": "So.",
-    }
-    text = page(found)
+    measured = None if exceeded is None else Estimate(0.1, low, 0.2, 9)
+    threshold = Threshold(
+        fail_above=0.05, measured=measured, adversary="a", exceeded=exceeded, explanation="So."
+    )
+    text = audit_page(replace(sample_findings.minimal(), threshold=threshold))
     assert text.index(words) < text.index("<nav") and ("verdict over" in text) == bool(exceeded)
 
 
-def test_an_audit_that_was_cut_short_says_so():
-    assert "cut short" in page(examples.minimal() | {"complete": False})
+def test_an_interrupted_audit_says_so():
+    assert "was interrupted" in audit_page(replace(sample_findings.minimal(), complete=False))
 
 
-def test_groups_that_do_not_differ_are_told_and_not_drawn():
-    found = examples.minimal()
-    for part in ("by_length", "by_popularity", "by_joined"):
-        found["exposure"][part] = examples.full()["exposure"][part]
-        for group in found["exposure"][part]:
-            group["identified"] = examples.est(0.8, 50)
-    text = page(found)
-    assert "groups" not in charts(found) and text.count("no difference that chance could not explain") == 3
+def test_groups_that_do_not_differ_are_described_and_not_drawn():
+    groups = {
+        part: tuple(replace(group, identified=sample_findings.est(0.8, 50)) for group in getattr(whole, part))
+        for whole in [sample_findings.full().exposure]
+        for part in ("by_length", "by_popularity", "by_first_date")
+    }
+    findings = sample_findings.minimal()
+    findings = replace(findings, exposure=replace(findings.exposure, **groups))
+    text = audit_page(findings)
+    assert "groups" not in audit_charts(findings) and text.count("no difference beyond sampling error") == 3
     assert "21–50 entries" in text
 
 
-def test_numbers_that_are_not_known_are_a_dash():
-    found = examples.minimal()
-    for one in found["adversaries"]:
-        one["at"]["bits_left"] = one["at"]["lineup"] = one["at"]["phi_at_budget"] = None
-        one["at"]["correct_claims_at_budget"] = {
-            "value": None,
-            "low": None,
-            "high": None,
-            "n": 0,
-            "baseline": None,
-        }
-        one["at"]["bits_gained"] = {
-            "value": math.inf,
-            "low": None,
-            "high": math.nan,
-            "n": 3,
-            "baseline": None,
-        }
-    text = page(found)
+def test_unknown_numbers_are_a_dash():
+    findings = sample_findings.minimal()
+    unknown = Estimate(math.nan, -math.inf, math.inf, 0)
+    measures = replace(
+        findings.adversaries[0].as_named,
+        bits_left=unknown,
+        bits_gained=Estimate(math.inf, -math.inf, math.nan, 3),
+        correct_claims_at_budget=unknown,
+    )
+    text = audit_page(replace(findings, adversaries=(replace(findings.adversaries[0], as_named=measures),)))
     assert "–" in text and not re.search(r"\b(?:nan|inf|None)\b", Page(text).text)
 
 
@@ -353,11 +370,14 @@ def test_attributes_are_stripped_from_tags_and_not_from_texts():
 
 
 def test_names_that_begin_alike_are_told_apart():
-    found = examples.full()
-    for place, one in enumerate(found["adversaries"]):
-        one["name"] = f"somebody with a very long name {place}"
-    found["answer"]["adversary"] = found["adversaries"][1]["name"]
-    drawn = figures(found)["success"].draw(NARROW).svg()
+    findings = sample_findings.full()
+    adversaries = tuple(
+        replace(adversary, name=f"somebody with a very long name {number}")
+        for number, adversary in enumerate(findings.adversaries)
+    )
+    answer = replace(findings.answer, adversary=adversaries[1].name)
+    renamed = replace(findings, adversaries=adversaries, answer=answer)
+    drawn = audit_figures(renamed)["success"].draw(NARROW).svg()
     said = [one.text for one in ElementTree.fromstring(drawn).iter() if one.text]
     assert len({words for words in said if "somebody" in words}) == 5
 
@@ -372,8 +392,14 @@ def test_charts_keep_to_their_width():
 
 
 def test_the_charts_are_few_and_named():
-    assert list(figures(examples.full())) == ["success", "adversaries", "facts-needed", "groups", "sparsity"]
-    assert not charts(examples.minimal())
+    assert list(audit_figures(sample_findings.full())) == [
+        "success",
+        "adversaries",
+        "facts-needed",
+        "groups",
+        "sparsity",
+    ]
+    assert not audit_charts(sample_findings.minimal())
 
 
 def test_charts_that_are_not_drawn_any_more_are_removed(tmp_path):
@@ -381,7 +407,7 @@ def test_charts_that_are_not_drawn_any_more_are_removed(tmp_path):
     beside.mkdir()
     for name in ("groups.svg", "success.png", "mine.svg"):
         (beside / name).write_text("old")
-    write(examples.minimal(), tmp_path)
+    write_report(sample_findings.minimal(), tmp_path)
     assert [path.name for path in beside.iterdir()] == ["mine.svg"]
 
 
@@ -394,7 +420,7 @@ def test_small_shares_have_a_closer_axis_from_nothing(most, top):
 
 
 def test_without_adversaries_there_is_still_a_page():
-    seen = Page(page(examples.minimal() | {"adversaries": []}))
+    seen = Page(audit_page(replace(sample_findings.minimal(), adversaries=())))
     assert not seen.tags["article"] and "Limits" in seen.text
 
 
@@ -419,11 +445,11 @@ def test_names_of_curves_keep_apart_and_within_the_chart():
 
 
 def test_report_and_charts_are_written(tmp_path):
-    found = examples.full()
-    assert write(found, tmp_path / "new" / "out") == tmp_path / "new" / "out" / "report.html"
+    found = sample_findings.full()
+    assert write_report(found, tmp_path / "new" / "out") == tmp_path / "new" / "out" / "report.html"
     assert (tmp_path / "new" / "out" / "report.html").read_bytes() == page_for("full").encode()
     beside = sorted(path.name for path in (tmp_path / "new" / "out" / "charts").iterdir())
-    assert beside == sorted(f"{name}.{ending}" for name in figures(found) for ending in ("png", "svg"))
+    assert beside == sorted(f"{name}.{ending}" for name in audit_figures(found) for ending in ("png", "svg"))
     for path in (tmp_path / "new" / "out" / "charts").glob("*.svg"):
         assert ElementTree.fromstring(path.read_text())[0].text
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").rglob("*.png"))
@@ -432,7 +458,7 @@ def test_report_and_charts_are_written(tmp_path):
 def test_a_folder_that_is_a_file_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(so.StandoutError, match="file"):
-        write(examples.minimal(), tmp_path / "file")
+        write_report(sample_findings.minimal(), tmp_path / "file")
 
 
 def test_numbers_in_words():
@@ -454,12 +480,12 @@ def test_numbers_in_words():
 
 def test_what_is_not_given_to_a_page_is_an_error():
     with pytest.raises(Exception, match="missing"):
-        page_of("{% extends 'shell.html' %}{% block body %}{{ missing }}{% endblock %}")
+        render_page("{% extends 'base.html' %}{% block body %}{{ missing }}{% endblock %}")
 
 
 @pytest.mark.large
 def test_what_an_audit_finds_can_be_shown():
     release = so.synthesize(records=120, items=60, entries=2_400, seed=3)
-    found = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
-    seen = Page(page(found))
-    assert found["answer"]["sentence"] in seen.text and "some.csv" in seen.text
+    findings = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
+    seen = Page(audit_page(findings))
+    assert findings.answer.sentence in seen.text and "some.csv" in seen.text

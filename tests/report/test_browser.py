@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
-import sample_findings as examples
 
-from standout.report.audit_page import page
+from report import sample_findings
+from standout.report.audit_page import audit_page
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +33,7 @@ def files(tmp_path_factory):
     made = {}
     for kind in ("full", "hostile", "untrusted"):
         made[kind] = folder / f"{kind}.html"
-        made[kind].write_text(page(getattr(examples, kind)()), encoding="utf-8")
+        made[kind].write_text(audit_page(getattr(sample_findings, kind)()), encoding="utf-8")
     return made
 
 
@@ -78,7 +78,7 @@ def test_nothing_is_wider_than_the_screen(opened, kind, screen):
 
 def test_the_answer_and_the_picture_are_seen_at_once(opened):
     shown, _ = opened("full")
-    assert examples.full()["answer"]["sentence"] in shown.inner_text(".answer")
+    assert sample_findings.full().answer.sentence in shown.inner_text(".answer")
     assert shown.locator("header svg:visible").count() == 1
     box = shown.locator("header svg:visible").bounding_box()
     assert box["width"] > 600 and box["y"] < 600

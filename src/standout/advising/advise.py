@@ -19,7 +19,7 @@ from standout.advising.frontier import Steps, frontier
 from standout.advising.runner import Lab
 from standout.advising.search import Found, searched
 from standout.advising.strongest_attack import Among
-from standout.auditing.ladder import fitted, ladder_of, words_of
+from standout.auditing.ladder import describe_adversary, fit_ladder, resolve_ladder
 from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
@@ -86,7 +86,7 @@ class Advice(TableResult):
 
     @property
     def _sentences(self) -> list[str]:
-        return words.summary(self.found, words_of(self.adversary, self.release), self.limit)
+        return words.summary(self.found, describe_adversary(self.adversary, self.release), self.limit)
 
     def command(self, data: str | Sequence[str] = "DATA", output: str = "OUT") -> str:
         """The `standout sanitize` command of what is recommended; empty where nothing is."""
@@ -132,7 +132,7 @@ class Advice(TableResult):
         both, edge = self.composition, {point.steps for point in self.frontier}
         return {
             "schema": SCHEMA, "complete": self.complete, "limit": self.limit, "among": self.among,
-            "adversary": words_of(self.adversary, self.release),
+            "adversary": describe_adversary(self.adversary, self.release),
             "data": {
                 "name": self.name, "records": self.release.n_records, "items": self.release.n_items,
                 "entries": self.release.n_entries, "fingerprint": self.release.fingerprint,
@@ -209,7 +209,7 @@ def advise(
 
 
 def _headline(release: Release) -> Adversary:
-    fit = fitted(ladder_of(None), release)
+    fit = fit_ladder(resolve_ladder(None), release)
     return next(rung.adversary for rung in fit.rungs if rung.name == fit.headline)
 
 

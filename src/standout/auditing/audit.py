@@ -1,9 +1,8 @@
-"""The audit: how many people stand out, by whom, what is learned, who is exposed, and how sure that is."""
+"""The audit: how many people adversaries identify, who is exposed, and what is learned."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,14 @@ import polars as pl
 from standout.adversary import Adversary
 from standout.attack.eccentricity import check_phi
 from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.attacks import Attacked, Plan, attacked, strongest
-from standout.auditing.findings import Asked, Worked, findings
-from standout.auditing.ladder import Fitted, fitted, ladder_of
-from standout.auditing.result_frames import tables
+from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary, with_strongest_attack
+from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
+from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
+from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
-from standout.auditing.selfcheck import Check, SelfCheck
-from standout.auditing.sensitive import listed
-from standout.auditing.theory_section import measured_sparsity
+from standout.auditing.selfcheck import SelfCheck
+from standout.auditing.sensitive import read_sensitive_list
+from standout.auditing.theory_section import measure_sparsity
 from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
@@ -28,6 +27,9 @@ from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import Population
+from standout.findings.audit import AuditFindings, Check
+from standout.findings.json_types import JsonObject
+from standout.findings.serialize import json_text, to_json_object
 from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.report.safe_tables import inert
@@ -38,16 +40,34 @@ __all__ = ["Audit", "audit"]
 FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
 QUICK_TARGETS, TOP = 200, 10
 MOST_FACTS = 1000
-CHECKS, NEAREST, ATTACK = 0.3, 0.3, 1.0
-"""What the parts of the work cost beside each other, about."""
+CHECKS_COST, SPARSITY_COST, ADVERSARY_COST = 0.3, 0.3, 1.0
+"""Approximate relative costs of the parts of an audit, for its progress."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What came of it. `findings` is plain data, as docs/findings.schema.json describes it."""
+    """Result of an audit.
+
+    Attributes
+    ----------
+    release : Release
+        The release that was audited.
+    findings : AuditFindings
+        Everything that was found; docs/findings.schema.json describes its JSON form.
+    adversaries : Mapping[str, Adversary]
+        The adversaries by name, as they were adapted to the release.
+    complete : bool
+        Whether the audit finished. False if it was interrupted.
+    seed : int
+        Seed of all random draws.
+    threads : int or None
+        Number of threads; None for all.
+    attack : ScoreboardRH or None
+        The attack that identified most targets.
+    """
 
     release: Release = field(repr=False)
-    findings: dict[str, Any] = field(repr=False)
+    findings: AuditFindings = field(repr=False)
     adversaries: Mapping[str, Adversary]
     complete: bool
     seed: int = 0
@@ -56,36 +76,97 @@ class Audit:
 
     @property
     def trusted(self) -> bool:
-        """Whether the audit passed its own checks."""
-        return bool(self.findings["trust"]["trusted"])
+        """Whether the audit passed its self-check."""
+        return self.findings.trust.trusted
 
     @property
     def exceeded(self) -> bool | None:
-        """Whether the threshold may be exceeded; None where none was set."""
-        found = self.findings["threshold"]["exceeded"]
-        return None if found is None else bool(found)
+        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
+        return self.findings.threshold.exceeded
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The findings as frames: adversaries, curves, exposure, sensitive, theory, checks."""
-        return tables(self.findings)
+        """The findings as frames: adversaries, curves, exposure, sensitive, theory and checks."""
+        return result_frames(self.findings)
+
+    def finished_at(self, time: str) -> "Audit":
+        """The audit with the time at which its report is written.
+
+        Parameters
+        ----------
+        time : str
+            A time in ISO 8601.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.run.finished_at` set.
+        """
+        return replace(self, findings=self.findings.finished_at(time))
+
+    def with_advice(self, advice: JsonObject, complete: bool = True) -> "Audit":
+        """The audit with advice on what would help, which the report then shows.
+
+        Parameters
+        ----------
+        advice : dict
+            The content of advice.json.
+        complete : bool
+            Whether the search for advice finished.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.advice` set.
+        """
+        findings = replace(self.findings, advice=advice, complete=complete)
+        return replace(self, findings=findings, complete=complete)
+
+    def to_dict(self) -> JsonObject:
+        """The findings as plain JSON values.
+
+        Returns
+        -------
+        dict
+            The content of findings.json.
+        """
+        return to_json_object(self.findings)
 
     def to_json(self, path: str | Path) -> None:
-        """findings.json."""
-        text = json.dumps(self.findings, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        """Write findings.json.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        """
+        text = json_text(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def to_html(self, path: str | Path) -> None:
-        """The report, one file."""
-        from standout.report.audit_page import page
+        """Write the report as one HTML file.
 
-        write_atomically(Path(path), lambda file: file.write(page(self.findings).encode()))
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        """
+        from standout.report.audit_page import audit_page
+
+        text = audit_page(self.findings)
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def to_csv(self, folder: str | Path) -> None:
-        """Every table as a file of its name in a folder."""
-        place = make_folder(Path(folder))
+        """Write every table of `tables` as a CSV file of the same name.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is created if it is missing.
+        """
+        target = make_folder(Path(folder))
         for name, table in self.tables.items():
-            write_atomically(place / f"{name}.csv", inert(table).write_csv)
+            write_atomically(target / f"{name}.csv", inert(table).write_csv)
 
     def risk_table(
         self,
@@ -97,20 +178,54 @@ class Audit:
         facts: Sequence[int] | None = None,
         progress: Progress = no_progress,
     ) -> pl.DataFrame:
-        """How likely each person is to be identified by an adversary of the ladder: see `risk_table`."""
-        name = self.findings["settings"]["headline"] if adversary is None else adversary
+        """Risk of each person: the probability of being identified by one adversary.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A .csv or .parquet file to write, readable only by its owner.
+        adversary : str, optional
+            Name of an adversary of the audit. Default: the headline adversary.
+        records : "all" or int
+            All records, or a random sample of this size.
+        draws : int
+            Number of random draws of known facts for each person.
+        facts : sequence of int, optional
+            Numbers of facts that are tried.
+        progress : callable
+            Called with the stage, the work done and the total.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns record, length, facts_needed, probability, low and high.
+
+        Raises
+        ------
+        ParameterError
+            If there is no adversary of this name.
+        """
+        name = self.findings.settings.headline if adversary is None else adversary
         if name not in self.adversaries:
             raise ParameterError(f"adversary must be one of {', '.join(self.adversaries)}, got {name!r}")
         return risk_table(
-            self.release, self.adversaries[name], records=records, draws=draws, facts=facts, seed=self.seed,
-            threads=self.threads, progress=progress, path=path, attack=self.attack,
-        )  # fmt: skip
+            self.release,
+            self.adversaries[name],
+            records=records,
+            draws=draws,
+            facts=facts,
+            seed=self.seed,
+            threads=self.threads,
+            progress=progress,
+            path=path,
+            attack=self.attack,
+        )
 
 
 def audit(
     release: Release,
     *,
-    ladder: Any = None,
+    ladder: LadderSource = None,
     headline: str | None = None,
     targets: int = 1000,
     facts: Sequence[int] | None = None,
@@ -125,104 +240,161 @@ def audit(
     progress: Progress = no_progress,
     work: str | Path | None = None,
 ) -> Audit:
-    """How many people could be picked out of a release, by whom, what would be learned, and how sure that is.
+    """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
-    ladder      the adversaries: the usual five, a TOML file (docs/ladder.toml), or adversaries by name
-    headline    which of them the answer is about
-    targets     how many people are tried by each
-    facts       numbers of facts of the curves, as far as half of the records have so many items
-    phi         the eccentricity from which on a record is claimed  [Algorithm 1B]
-    budget      the share of absent people that may be claimed: which φ keeps to it
-    fail_above  the share of people found that must not be exceeded, by any adversary that counts
-    sensitive   a file of sensitive items: who would have one revealed
-    quick       fewer people and facts
-    name        what the data is called in the findings
-    work        a folder that keeps what is done; an audit that was cut short goes on from there
+    Each adversary attacks targets whose records are known [Algorithm 1B]. If the release was sanitized
+    (`standout.sanitize`), targets and known facts come from the original; sparsity and the theorems are about
+    the release itself. Ctrl-C ends the audit with the results so far, and `complete` is False.
 
-    The same seed gives the same findings. Ctrl-C ends an audit with what it has, `complete` False.
+    Parameters
+    ----------
+    release : Release
+        The data that would be published.
+    ladder : str, Path or mapping, optional
+        The adversaries: a TOML file (docs/ladder.toml) or adversaries by name. Default: the five of the
+        default ladder.
+    headline : str, optional
+        Name of the adversary that the answer is about. Default: acquaintance.
+    targets : int
+        Largest number of targets for each adversary.
+    facts : sequence of int, optional
+        Numbers of known facts in the curves. A curve ends where fewer than half of the records have enough
+        items.
+    phi : float
+        Minimum eccentricity for a claim.
+    budget : float
+        Largest share of absent targets that may be claimed; decides `phi_at_budget`.
+    fail_above : float, optional
+        Largest acceptable share of identified people; decides `Audit.exceeded`.
+    sensitive : str or Path, optional
+        A file of sensitive items: the audit reports how many people would have one revealed.
+    quick : bool
+        Use fewer targets and facts.
+    name : str
+        Name of the data in the report.
+    seed : int
+        Seed of all random draws. The same seed gives the same findings.
+    threads : int, optional
+        Number of threads. Default: all processors. It changes no result.
+    progress : callable
+        Called with the stage, the work done and the total.
+    work : str or Path, optional
+        Folder for checkpoints. An interrupted audit resumes from there.
 
-    Where the release was made from another (`standout.sanitize`), everything is about the people of the
-    original and what is known of them there; sparsity and the theorems are about the release itself.
+    Returns
+    -------
+    Audit
+        Findings, report and tables.
 
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or no adversary applies to the release.
+    SourceError
+        If the ladder or the list of sensitive items cannot be read.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
-    >>> done = audit(release, targets=6, facts=[2])
-    >>> done.findings["answer"]["sentence"]
-    'An acquaintance who knows 8 things about a person, 2 of them wrongly, picks the right record for ...'
-    >>> done.trusted, done.exceeded
+    >>> result = audit(release, targets=6, facts=[2])
+    >>> result.findings.answer.sentence
+    'An acquaintance who knows 8 facts about a person, 2 of them wrong, identifies ...'
+    >>> result.trusted, result.exceeded
     (True, None)
     """
-    meant = ladder_of(ladder, headline)
+    resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not _is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
-    wanted = whole_number("targets", targets, 1)
+    targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
-    fit = fitted(meant, truth)
-    plan = Plan(
-        release, min(wanted, QUICK_TARGETS) if quick else wanted, _facts(facts, quick), check_phi(phi),
-        float(budget), TOP, check_seed(seed), thread_count(threads),
-        None if work is None else make_folder(Path(work), private=True),
-    )  # fmt: skip
-    plan = strongest(plan, next(rung.adversary for rung in fit.rungs if rung.name == fit.headline))
-    asked = Asked(
-        plan, fit.headline, meant.source, bool(quick), None if fail_above is None else float(fail_above),
-        printable(str(name)), fit.limits, None if sensitive is None else listed(sensitive, truth),
-    )  # fmt: skip
-    worked = _worked(asked, fit, progress)
-    known = {rung.name: rung.adversary for rung in fit.rungs}
+    fitted = fit_ladder(resolved, truth)
+    plan = AuditPlan(
+        release=release,
+        targets=min(targets, QUICK_TARGETS) if quick else targets,
+        facts=_fact_counts(facts, quick),
+        phi=check_phi(phi),
+        budget=float(budget),
+        top=TOP,
+        seed=check_seed(seed),
+        threads=thread_count(threads),
+        work=None if work is None else make_folder(Path(work), private=True),
+    )
+    headline_rung = next(rung for rung in fitted.rungs if rung.name == fitted.headline)
+    plan = with_strongest_attack(plan, headline_rung.adversary)
+    request = AuditRequest(
+        plan=plan,
+        headline=fitted.headline,
+        ladder=resolved.source,
+        quick=bool(quick),
+        fail_above=None if fail_above is None else float(fail_above),
+        name=printable(str(name)),
+        limits=fitted.limits,
+        sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
+    )
+    results = _run(request, fitted, progress)
     return Audit(
-        release, findings(asked, worked), known, worked.complete, plan.seed, plan.threads, plan.attack
+        release,
+        assemble_findings(request, results),
+        {rung.name: rung.adversary for rung in fitted.rungs},
+        results.complete,
+        plan.seed,
+        plan.threads,
+        plan.attack,
     )
 
 
-def _worked(asked: Asked, fit: Fitted, progress: Progress) -> Worked:
-    """The checks first, then the headline, the other adversaries, and the nearest neighbours.
+def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
+    """Run the self-check, the headline adversary, the other adversaries and the nearest-neighbour search.
 
-    Whoever cuts it short before the headline has been tried on anybody gets nothing.
+    An interruption before the first result of the headline adversary is raised again.
     """
-    plan = asked.plan
-    order = sorted(fit.rungs, key=lambda rung: rung.name != asked.headline)
-    meter = ProgressMeter("auditing", CHECKS + ATTACK * len(order) + NEAREST, progress)
+    plan = request.plan
+    order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
+    meter = ProgressMeter("auditing", CHECKS_COST + ADVERSARY_COST * len(order) + SPARSITY_COST, progress)
     checks: list[Check] = []
-    tried: dict[str, Attacked] = {}
-    near: Sparsity | None = None
+    runs: dict[str, AdversaryRun] = {}
+    nearest: Sparsity | None = None
     try:
-        with meter.part(CHECKS):
-            own = SelfCheck.of(plan.release, order[0], plan.budget, plan.seed, plan.threads)
-            checks = own.run(meter)
+        with meter.part(CHECKS_COST):
+            selfcheck = SelfCheck.of(plan.release, order[0], plan.budget, plan.seed, plan.threads)
+            checks = selfcheck.run(meter)
         for rung in order:
-            with meter.part(ATTACK):
-                tried[rung.name] = attacked(plan, rung, meter)
-            if not tried[rung.name].complete:
+            with meter.part(ADVERSARY_COST):
+                runs[rung.name] = run_adversary(plan, rung, meter)
+            if not runs[rung.name].complete:
                 raise KeyboardInterrupt
-        with meter.part(NEAREST):
-            similarity = _named(tried[asked.headline]).criteria.similarity
-            near = measured_sparsity(plan.release, similarity, asked.quick, plan.seed, plan.threads, meter)
+        with meter.part(SPARSITY_COST):
+            simulation = runs[request.headline].as_named
+            assert simulation is not None
+            nearest = measure_sparsity(
+                plan.release,
+                simulation.criteria.similarity,
+                quick=request.quick,
+                seed=plan.seed,
+                threads=plan.threads,
+                progress=meter,
+            )
     except KeyboardInterrupt:
-        if asked.headline not in tried or tried[asked.headline].at is None:
+        if request.headline not in runs or runs[request.headline].named_cell is None:
             raise
-    done = [tried[rung.name] for rung in fit.rungs if rung.name in tried]
-    return Worked(done, checks, near, near is not None)
+    finished = [runs[rung.name] for rung in fitted.rungs if rung.name in runs]
+    return AuditResults(runs=finished, checks=checks, sparsity=nearest, complete=nearest is not None)
 
 
-def _named(one: Attacked) -> Any:
-    assert one.named is not None
-    return one.named
-
-
-def _facts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
+def _fact_counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
     if facts is None:
         return QUICK_FACTS if quick else FACTS
     if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
-        raise ParameterError("facts are numbers of facts, like [1, 2, 4, 8]")
-    found = tuple(sorted({whole_number("facts", size, 1) for size in facts}))
-    if found[-1] > MOST_FACTS:
-        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {found[-1]:,}")
-    return found
+        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
+    counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
+    if counts[-1] > MOST_FACTS:
+        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {counts[-1]:,}")
+    return counts
 
 
 def _is_share(number: Any) -> bool:
-    fits = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return fits and math.isfinite(number) and 0 <= number <= 1
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return is_number and math.isfinite(number) and 0 <= number <= 1

@@ -1,140 +1,154 @@
-"""Who is exposed: by length of the record, popularity of what is known, first date; with how few facts."""
+"""Who is exposed: with how few facts, and by length, known items and first date of the record."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from standout.attack.kernels.record_scores import first_times
-from standout.auditing.attacks import Attacked
+from standout.auditing.adversary_runs import AdversaryRun
 from standout.core.arrays import Floats, Ints
-from standout.evaluate.estimate_json import estimate_json
-from standout.evaluate.estimates import rate
+from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.simulate import SimulationCell
 from standout.facts import KnownFacts
+from standout.findings.exposure import DateGroup, FactsNeeded, RankGroup, SizeGroup
 from standout.release.model import Release
 
-__all__ = ["by_joined", "by_length", "by_popularity", "facts_needed", "needed", "rarest_known"]
+__all__ = [
+    "NEVER",
+    "by_first_date",
+    "by_length",
+    "by_popularity",
+    "facts_needed",
+    "rarest_known_rank",
+    "smallest_sufficient",
+]
 
 NEVER = np.iinfo(np.int64).max
-"""Instead of a number of facts: not identified with any number that was tried."""
-LEAST = 0.04
-"""A class with less than this share of the tried people is told with its neighbour."""
+"""In place of a number of facts: not identified with any number that was tried."""
+SMALLEST_GROUP = 0.04
+"""A group with less than this share of the targets is merged with its neighbour."""
 STEPS = (1, 2, 5)
-Row = dict[str, Any]
+Group = TypeVar("Group")
 
 
-def needed(right: Floats, sizes: Sequence[int]) -> Ints:
-    """The smallest number of facts from which on the guess is right, for certain, at every number tried.
+def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
+    """Smallest number of facts from which on the best guess is certainly right, at every number tried.
 
-    `right` is by target and number of facts. A guess among several that tie is not right for certain.
+    `correct` is by target and number of facts. A guess among several tied records is not certainly right.
 
-    >>> needed(np.array([[0.0, 1.0, 1.0], [1.0, 0.5, 1.0], [1.0, 1.0, 0.0]]), [1, 2, 4]).tolist()[:2]
+    >>> correct = np.array([[0.0, 1.0, 1.0], [1.0, 0.5, 1.0]])
+    >>> smallest_sufficient(correct, [1, 2, 4]).tolist()
     [2, 4]
     """
-    stays = np.logical_and.accumulate((right == 1.0)[:, ::-1], axis=1)[:, ::-1]
+    stays = np.logical_and.accumulate((correct == 1.0)[:, ::-1], axis=1)[:, ::-1]
     first = np.argmax(stays, axis=1)
     return np.where(stays.any(axis=1), np.array(sizes, np.int64)[first], NEVER)
 
 
-def facts_needed(attacked: Attacked) -> list[Row]:
-    """The share of the tried people who are identified with at most so many facts, and stay so."""
-    cells = attacked.cells
+def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
+    """Share of targets who are identified with at most so many facts, for each number in the curve."""
+    cells = run.curve_cells
     if not cells:
-        return []
+        return ()
     sizes = [cell.facts for cell in cells]
-    found = needed(np.stack([cell.outcomes.identified[:, 0] for cell in cells], axis=1), sizes)
-    shares = [rate(int(np.count_nonzero(found <= size)), len(found)) for size in sizes]
-    return [{"facts": size, "share": estimate_json(share)} for size, share in zip(sizes, shares, strict=True)]
+    smallest = smallest_sufficient(
+        np.stack([cell.outcomes.identified[:, 0] for cell in cells], axis=1), sizes
+    )
+    return tuple(
+        FactsNeeded(facts=size, share=rate(int(np.count_nonzero(smallest <= size)), len(smallest)))
+        for size in sizes
+    )
 
 
-def by_length(release: Release, cell: SimulationCell) -> list[Row]:
-    """How often the guess is right, by how long the record is."""
+def by_length(release: Release, cell: SimulationCell) -> tuple[SizeGroup, ...]:
+    """Share of identified targets by number of entries of the record."""
     own, every = release.lengths[cell.targets], release.lengths
-    shortest = int(own.min(initial=every.max()))
-    starts = [shortest, *(start for start in _rounded(int(every.max())) if start > shortest)]
+    longest = int(every.max())
+    shortest = int(own.min(initial=longest))
+    starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
 
-    def row(low: int, high: int) -> Row:
-        last = int(every.max()) if high == NEVER else high - 1
+    def group(low: int, high: int, identified: Estimate) -> SizeGroup:
+        last = longest if high == NEVER else high - 1
         people = int(np.count_nonzero((every >= low) & (every <= last)))
-        return {"label": f"{_span(low, last)} entries", "low": low, "high": last, "people": people}
+        label = f"{_span(low, last)} entries"
+        return SizeGroup(label=label, low=low, high=last, people=people, identified=identified)
 
-    return _classes(own, _right(cell), starts, row)
+    return _groups(own, _correct(cell), starts, group)
 
 
-def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> list[Row]:
-    """How often the guess is right, by the popularity rank of the rarest item that is known."""
-    starts = [1, *(step + 1 for step in _rounded(release.n_items)[1:])]
+def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[RankGroup, ...]:
+    """Share of identified targets by popularity rank of the rarest known item."""
+    starts = [1, *(step + 1 for step in _round_numbers(release.n_items)[1:])]
 
-    def row(low: int, high: int) -> Row:
+    def group(low: int, high: int, identified: Estimate) -> RankGroup:
         last = release.n_items if high == NEVER else high - 1
-        label = (
-            f"rarest known item of rank {_span(low, last)}"
-            if low > 1
-            else f"known items of ranks up to {last:,}"
-        )
-        return {"label": label, "low": low, "high": last, "people": None}
+        label = f"rank {_span(low, last)}" + (" (most popular)" if low == 1 else "")
+        return RankGroup(label=label, low=low, high=last, identified=identified)
 
-    return _classes(rarest_known(release, known), _right(cell), starts, row)
+    return _groups(rarest_known_rank(release, known), _correct(cell), starts, group)
 
 
-def rarest_known(release: Release, known: KnownFacts) -> Ints:
-    """The popularity rank of the rarest item that is known of each person."""
+def rarest_known_rank(release: Release, known: KnownFacts) -> Ints:
+    """Popularity rank of the rarest known item, by target."""
     return np.maximum.reduceat(release.rank[known.item], known.first[:-1]).astype(np.int64)
 
 
-def by_joined(release: Release, cell: SimulationCell) -> list[Row]:
-    """How often the guess is right, by when the record begins; who has no time at all is not among them."""
-    ends, clock = release.time_range, release.clock
-    if ends is None or clock is None:
-        return []
+def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ...]:
+    """Share of identified targets by date of the record's first entry. Undated records do not count."""
+    time_range, clock = release.time_range, release.clock
+    if time_range is None or clock is None:
+        return ()
     first = first_times(release).astype(np.int64)
     own = first[cell.targets]
-    timed = own >= 0
-    days, last = _periods(_day(ends[0]), _day(ends[1]))
+    dated = own >= 0
+    days, end = _periods(_day(time_range[0]), _day(time_range[1]))
     starts = [max(0, clock.encode(day)) for day in days]
 
-    def row(low: int, high: int) -> Row:
-        at, past = starts.index(low), len(starts) if high == NEVER else starts.index(high)
-        until = (days[past] if past < len(days) else last) - timedelta(days=1)
-        people = int(np.count_nonzero((first >= low) & (first < high)))
-        label = _named(days[at], until)
-        return {"label": label, "low": days[at].isoformat(), "high": until.isoformat(), "people": people}
+    def group(low: int, high: int, identified: Estimate) -> DateGroup:
+        index, next_index = starts.index(low), len(starts) if high == NEVER else starts.index(high)
+        until = (days[next_index] if next_index < len(days) else end) - timedelta(days=1)
+        return DateGroup(
+            label=_period_name(days[index], until),
+            low=days[index].isoformat(),
+            high=until.isoformat(),
+            people=int(np.count_nonzero((first >= low) & (first < high))),
+            identified=identified,
+        )
 
-    return _classes(own[timed], _right(cell)[timed], starts, row)
+    return _groups(own[dated], _correct(cell)[dated], starts, group)
 
 
-def _classes(
-    own: Ints, right: Floats, starts: Sequence[int], row: Callable[[int, int], Row]
-) -> list[Row]:  # fmt: skip
-    """A row for each class of people with enough of them; they begin at `starts`, small ones join."""
+def _groups(
+    own: Ints, correct: Floats, starts: Sequence[int], group: Callable[[int, int, Estimate], Group]
+) -> tuple[Group, ...]:
+    """Groups of targets that begin at `starts`; a small group is merged with its neighbour."""
     if not len(own):
-        return []
-    rows, least = [], max(1, round(LEAST * len(own)))
+        return ()
+    groups, smallest = [], max(1, round(SMALLEST_GROUP * len(own)))
     low = starts[0]
     for high in [*starts[1:], NEVER]:
-        here = (own >= low) & (own < high)
-        rest = np.count_nonzero(own >= high)
-        if high != NEVER and (here.sum() < least or rest < least):
+        inside = (own >= low) & (own < high)
+        n, rest = int(inside.sum()), np.count_nonzero(own >= high)
+        if high != NEVER and (n < smallest or rest < smallest):
             continue
-        found = rate(min(float(right[here].sum()), int(here.sum())), int(here.sum()))
-        rows.append(row(low, high) | {"identified": estimate_json(found)})
+        groups.append(group(low, high, rate(min(float(correct[inside].sum()), n), n)))
         low = high
-    return rows
+    return tuple(groups)
 
 
-def _right(cell: SimulationCell) -> Floats:
+def _correct(cell: SimulationCell) -> Floats:
     return np.asarray(cell.outcomes.identified.mean(axis=1))
 
 
-def _rounded(most: int) -> list[int]:
+def _round_numbers(most: int) -> list[int]:
     """1, 2, 5, 10, 20, 50, … up to a number."""
-    found, unit = [], 1
+    numbers, unit = [], 1
     while unit <= most:
-        found += [step * unit for step in STEPS if step * unit <= most]
+        numbers += [step * unit for step in STEPS if step * unit <= most]
         unit *= 10
-    return found
+    return numbers
 
 
 def _span(low: int, high: int) -> str:
@@ -146,7 +160,7 @@ def _day(moment: date) -> date:
 
 
 def _periods(first: date, last: date) -> tuple[list[date], date]:
-    """The first days of years (of quarters or months, where there are few) and the day after the last."""
+    """First days of years (quarters or months in a short release), and the day after the last period."""
     months = (last.year - first.year) * 12 + last.month - first.month + 1
     step = 12 if months > 30 else 3 if months > 9 else 1
     year, month = first.year, (first.month - 1) // step * step + 1
@@ -157,8 +171,8 @@ def _periods(first: date, last: date) -> tuple[list[date], date]:
     return days, date(year, month, 1)
 
 
-def _named(first: date, last: date) -> str:
-    """2001; 2001–2003; 2001-04 to 2001-06."""
+def _period_name(first: date, last: date) -> str:
+    """Name of the period between two days: 2001; 2001–2003; 2001-04 to 2001-06."""
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
         return f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
     ends = f"{first:%Y-%m}", f"{last:%Y-%m}"

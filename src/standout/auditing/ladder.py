@@ -1,36 +1,51 @@
-"""The ladder: named adversaries from a colleague to the worst case, fitted to what a release has."""
+"""The ladder: the named adversaries of an audit, from a colleague to the worst case.
 
-import re
-import tomllib
-from collections.abc import Callable, Mapping
+`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from standout.adversary import Adversary, Choice, outside_top
-from standout.core.errors import ParameterError, SourceError
-from standout.release.catalogue import printable
+from standout.adversary import Adversary, Choice
+from standout.core.errors import ParameterError
 from standout.release.model import Release
 
 __all__ = [
-    "LADDER", "Fitted", "Ladder", "Rung", "able", "fit", "fitted", "ladder_of", "read_ladder", "scaled",
-    "words_of",
-]  # fmt: skip
+    "LADDER",
+    "FittedLadder",
+    "Ladder",
+    "LadderSource",
+    "Rung",
+    "checked_ladder",
+    "describe_adversary",
+    "eligible_share",
+    "fit_ladder",
+    "fit_rung",
+    "resolve_ladder",
+    "shortened",
+    "with_facts",
+]
 
 FEW = 0.05
-"""An adversary who knows more than this share of the records have is asked for less."""
-LONGEST = 80
-TEXTS, SWITCHES = ("name", "title"), ("gate",)
-NUMBERS = ("knows", "wrong")
-ERRORS = ("value_error", "time_error", "length_error", "joined_error")
-OPTIONS = (*TEXTS, *SWITCHES, *NUMBERS, *ERRORS, "wrong_facts", "items")
+"""An adversary knows fewer facts if less than this share of the records has enough items."""
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One adversary of the ladder. `gate`: whether it counts for the threshold; `note`: what was adapted."""
+    """One adversary of the ladder.
+
+    Attributes
+    ----------
+    gate
+        Whether the adversary counts for the threshold.
+    note
+        How the adversary was adapted to the release.
+    """
 
     name: str
     title: str
@@ -40,236 +55,211 @@ class Rung:
 
 
 class Ladder(NamedTuple):
-    """Adversaries in order, who of them is the headline, and where they come from."""
+    """Adversaries in order, the name of the headline adversary, and where the ladder comes from."""
 
     rungs: tuple[Rung, ...]
     headline: str
     source: str
 
 
-class Fitted(NamedTuple):
-    """The adversaries that apply to a release, the headline among them, and what was left out."""
+class FittedLadder(NamedTuple):
+    """The adversaries that apply to a release, the headline, and sentences about what was skipped."""
 
     rungs: tuple[Rung, ...]
     headline: str
     limits: tuple[str, ...]
 
 
+LadderSource: TypeAlias = str | Path | Mapping[str, Adversary | Rung] | Sequence[Rung] | None
+"""Path of a TOML file, adversaries by name, rungs, or None for the default ladder."""
+
 LADDER = (
     Rung(
-        "colleague", "A colleague at the water cooler",
+        "colleague",
+        "A colleague who knows a few popular items",
         Adversary(knows=4, wrong=1, value_error=1, time_error=30, items="popular"),
     ),
     Rung(
-        "acquaintance", "An acquaintance who knows about when",
+        "acquaintance",
+        "An acquaintance who knows approximate dates",
         Adversary(knows=8, wrong=2, value_error=1, time_error=14),
     ),
     Rung(
-        "profile", "Somebody who has read a public profile",
+        "profile",
+        "A reader of a public profile",
         Adversary(knows=8, wrong=0, value_error=0, time_error=3),
     ),
     Rung(
-        "undated", "An acquaintance who knows no dates",
+        "undated",
+        "An acquaintance who knows no dates",
         Adversary(knows=8, wrong=2, value_error=1, time_error=None),
     ),
     Rung(
-        "worst", "The worst case: the rarest items, exactly",
-        Adversary(knows=8, wrong=0, value_error=0, time_error=0, items="rarest"), gate=False,
+        "worst",
+        "The worst case: knows the rarest items exactly",
+        Adversary(knows=8, wrong=0, value_error=0, time_error=0, items="rarest"),
+        gate=False,
     ),
-)  # fmt: skip
-"""The worst case is a bound, not a likely adversary: it is told, and does not count for the threshold."""
+)
+"""The default ladder. The worst case is a bound rather than a likely adversary: it does not count for the
+threshold."""
 HEADLINE = "acquaintance"
+WRONG_LADDER = "ladder must be the path of a TOML file or a mapping from names to adversaries"
 
 
-def ladder_of(given: Any, headline: str | None = None) -> Ladder:
-    """The ladder that is meant: None for the usual one, a TOML file, adversaries by name, or rungs."""
-    if given is None:
-        ladder = Ladder(LADDER, HEADLINE, "default")
-    elif isinstance(given, (str, Path)):
-        ladder = read_ladder(given)
-    elif isinstance(given, Mapping):
-        ladder = _checked([_own(name, one) for name, one in given.items()], None, "own")
-    elif isinstance(given, (list, tuple)) and all(isinstance(one, Rung) for one in given):
-        ladder = _checked(list(given), None, "own")
+def resolve_ladder(ladder: LadderSource, headline: str | None = None) -> Ladder:
+    """The ladder that the caller means: the default for None, a TOML file, adversaries by name, or rungs."""
+    if ladder is None:
+        resolved = Ladder(LADDER, HEADLINE, "default")
+    elif isinstance(ladder, (str, Path)):
+        from standout.auditing.ladder_file import read_ladder
+
+        resolved = read_ladder(ladder)
+    elif isinstance(ladder, Mapping):
+        resolved = checked_ladder([_own_rung(name, rung) for name, rung in ladder.items()], None, "own")
+    elif isinstance(ladder, (list, tuple)) and all(isinstance(rung, Rung) for rung in ladder):
+        resolved = checked_ladder(list(ladder), None, "own")
     else:
-        raise ParameterError("ladder is the path of a TOML file, or adversaries by name")
-    return ladder if headline is None else ladder._replace(headline=_among(ladder.rungs, headline))
+        raise ParameterError(f"{WRONG_LADDER}, got {type(ladder).__name__}")
+    return resolved if headline is None else resolved._replace(headline=_rung_name(resolved.rungs, headline))
 
 
-def read_ladder(path: str | Path) -> Ladder:
-    """The ladder in a TOML file: a table [[adversary]] for each, and `headline` if it is not to be chosen.
-
-    Options are those of so.Adversary, and name, title and gate. What is not known is written "none".
-    """
-    try:
-        told = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"{path} is not a TOML file: {error}") from error
-    if unknown := sorted({*told} - {"adversary", "headline"}):
-        raise ParameterError(f"{path}: unknown key {_short(unknown[0])}: adversary and headline are known")
-    tables = told.get("adversary")
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise ParameterError(f"{path}: a ladder needs at least one table [[adversary]]")
-    rungs = [_rung(table, f"{path}, adversary {number}") for number, table in enumerate(tables, 1)]
-    headline = told.get("headline")
-    if headline is not None and not isinstance(headline, str):
-        raise ParameterError(f"{path}: headline is the name of an adversary")
-    try:
-        return _checked(rungs, headline, printable(Path(path).name))
-    except ParameterError as error:
-        raise ParameterError(f"{path}: {error}") from None
+def _own_rung(name: object, rung: object) -> Rung:
+    if isinstance(name, str) and isinstance(rung, Adversary):
+        return Rung(name, name, rung)
+    if isinstance(name, str) and isinstance(rung, Rung):
+        return rung
+    raise ParameterError(WRONG_LADDER)
 
 
-def _rung(table: dict[str, Any], where: str) -> Rung:
-    """One table of the file."""
-    if unknown := sorted({*table} - {*OPTIONS}):
-        raise ParameterError(f"{where}: unknown option {_short(unknown[0])}: there are {', '.join(OPTIONS)}")
-    if "name" not in table:
-        raise ParameterError(f"{where}: it needs a name")
-    for name in (*TEXTS, "wrong_facts", "items"):
-        if not isinstance(table.get(name, ""), str):
-            raise ParameterError(f"{where}: {name} must be text")
-    for name in SWITCHES:
-        if not isinstance(table.get(name, True), bool):
-            raise ParameterError(f"{where}: {name} must be true or false")
-    said = {name: table[name] for name in (*NUMBERS, "wrong_facts") if name in table}
-    said |= {name: _error(table[name], name, where) for name in ERRORS if name in table}
-    top = re.fullmatch(r"outside[-_]top[-_(]?(\d{1,9})\)?", table.get("items", ""))
-    try:
-        said |= {"items": outside_top(int(top[1])) if top else table["items"]} if "items" in table else {}
-        adversary = Adversary(**said)
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from None
-    return Rung(table["name"], table.get("title", table["name"]), adversary, table.get("gate", True))
-
-
-def _error(told: Any, name: str, where: str) -> float | None:
-    if isinstance(told, str) and told.lower() == "none":
-        return None
-    if isinstance(told, bool) or not isinstance(told, (int, float)):
-        raise ParameterError(f'{where}: {name} must be a number, or "none" where it is not known')
-    return float(told)
-
-
-def _own(name: Any, one: Any) -> Rung:
-    if not isinstance(name, str) or not isinstance(one, (Adversary, Rung)):
-        raise ParameterError("ladder is the path of a TOML file, or adversaries by name")
-    return one if isinstance(one, Rung) else Rung(name, name, one)
-
-
-def _checked(rungs: list[Rung], headline: str | None, source: str) -> Ladder:
+def checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> Ladder:
+    """The ladder of these rungs, if their names and titles are valid."""
     if not rungs:
         raise ParameterError("a ladder needs at least one adversary")
     for rung in rungs:
         for text in (rung.name, rung.title):
-            if not text.strip() or len(text) > LONGEST or not text.isprintable():
-                raise ParameterError(f"names and titles are one line of 1 to {LONGEST} characters")
+            if not text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
+                raise ParameterError(
+                    f"the name and title of an adversary must be one line of 1 to {LONGEST_NAME} characters"
+                )
     names = [rung.name for rung in rungs]
     if len({*names}) < len(names):
         raise ParameterError("two adversaries have the same name")
-    usual = HEADLINE if HEADLINE in names else next((one.name for one in rungs if one.gate), names[0])
-    return Ladder(tuple(rungs), usual if headline is None else _among(rungs, headline), source)
+    default = HEADLINE if HEADLINE in names else next((rung.name for rung in rungs if rung.gate), names[0])
+    return Ladder(tuple(rungs), default if headline is None else _rung_name(rungs, headline), source)
 
 
-def _among(rungs: "list[Rung] | tuple[Rung, ...]", name: Any) -> str:
+def _rung_name(rungs: Sequence[Rung], name: object) -> str:
     names = [rung.name for rung in rungs]
     if name not in names:
-        raise ParameterError(f"headline must be one of {', '.join(names)}, got {_short(name)}")
+        raise ParameterError(f"headline must be one of {', '.join(names)}, got {shortened(name)}")
     return str(name)
 
 
-def _short(text: Any) -> str:
-    told = repr(text)
-    return told if len(told) <= 40 else f"{told[:39]}…"
+def shortened(value: object) -> str:
+    """At most 40 characters of a value, for an error message."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def fitted(ladder: Ladder, release: Release) -> Fitted:
-    """The adversaries as they can be tried on this release; what cannot apply is left out, and told."""
-    kept: list[Rung] = []
+def fit_ladder(ladder: Ladder, release: Release) -> FittedLadder:
+    """The adversaries adapted to this release. Those that do not apply are named in `limits`."""
+    fitted: list[Rung] = []
     limits: list[str] = []
-    instead: dict[str, str] = {}
+    replaced_by: dict[str, str] = {}
     for rung in ladder.rungs:
-        found = fit(rung, release)
-        if isinstance(found, str):
-            limits.append(f"The adversary “{rung.name}” was left out: {found}.")
+        candidate = fit_rung(rung, release)
+        if isinstance(candidate, str):
+            limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
             continue
-        same = next((one.name for one in kept if one.adversary == found.adversary), None)
+        same = next((other.name for other in fitted if other.adversary == candidate.adversary), None)
         if same is None:
-            kept.append(found)
+            fitted.append(candidate)
         else:
-            instead[rung.name] = same
-            limits.append(
-                f"The adversary “{rung.name}” was left out: on this data it is the same as “{same}”."
-            )
-    if not kept:
-        raise ParameterError(f"no adversary of the ladder can be tried on this release: {' '.join(limits)}")
-    headline = instead.get(ladder.headline, ladder.headline)
-    if headline not in [one.name for one in kept]:
-        headline = next((one.name for one in kept if one.gate), kept[0].name)
-        limits.append(f"The headline “{ladder.headline}” cannot be tried on this data: it is “{headline}”.")
-    return Fitted(tuple(kept), headline, tuple(limits))
+            replaced_by[rung.name] = same
+            limits.append(f"The adversary “{rung.name}” was skipped because it equals “{same}” on this data.")
+    if not fitted:
+        raise ParameterError(f"no adversary of the ladder applies to this release: {' '.join(limits)}")
+    headline = replaced_by.get(ladder.headline, ladder.headline)
+    if headline not in [rung.name for rung in fitted]:
+        headline = next((rung.name for rung in fitted if rung.gate), fitted[0].name)
+        limits.append(
+            f"The headline adversary “{ladder.headline}” does not apply to this data. "
+            f"“{headline}” replaces it."
+        )
+    return FittedLadder(tuple(fitted), headline, tuple(limits))
 
 
-def fit(rung: Rung, release: Release) -> Rung | str:
-    """The adversary without what the release does not have; or why it cannot be tried."""
-    one, notes = rung.adversary, []
-    if not release.n_levels and one.value_error is not None:
-        one = replace(one, value_error=None)
-        notes.append("the release has no values, so they are left out")
-    if isinstance(release.levels, tuple) and one.value_error:
-        one = replace(one, value_error=0)
-        notes.append("values are categories, which are known exactly or not at all")
-    if not release.span and (one.time_error is not None or one.joined_error is not None):
-        one = replace(one, time_error=None, joined_error=None)
-        notes.append("the release has no times, so dates are left out")
-    assert isinstance(one.items, Choice)
-    if not release.span and one.items.name in ("recent", "burst"):
-        return "the release has no times"
-    as_items = bool(one.wrong) and one.wrong_facts == "values" and not _applies(one, release)
-    one, fewer = _affordable(replace(one, wrong_facts="items") if as_items else one, release)
-    if as_items and one.wrong:
-        notes.append("nothing else can be wrong here, so wrong facts are about items that are not there")
+def fit_rung(rung: Rung, release: Release) -> Rung | str:
+    """The adversary without knowledge that the release cannot match; or the reason why it does not apply."""
+    adversary, notes = rung.adversary, []
+    if not release.n_levels and adversary.value_error is not None:
+        adversary = replace(adversary, value_error=None)
+        notes.append("the release has no values, so the adversary knows none")
+    if isinstance(release.levels, tuple) and adversary.value_error:
+        adversary = replace(adversary, value_error=0)
+        notes.append("values are categories, so the adversary knows them exactly")
+    if not release.span and (adversary.time_error is not None or adversary.joined_error is not None):
+        adversary = replace(adversary, time_error=None, joined_error=None)
+        notes.append("the release has no dates, so the adversary knows none")
+    assert isinstance(adversary.items, Choice)
+    if not release.span and adversary.items.name in ("recent", "burst"):
+        return "the release has no dates"
+    # without values and dates, only the item of a fact can be wrong
+    wrong_items = (
+        bool(adversary.wrong) and adversary.wrong_facts == "values" and not _applies(adversary, release)
+    )
+    if wrong_items:
+        adversary = replace(adversary, wrong_facts="items")
+    adversary, fewer = _with_affordable_facts(adversary, release)
+    if wrong_items and adversary.wrong:
+        notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
     notes += fewer
-    if not able(one, release):
-        return "no record has the items that it would know"
-    return replace(rung, adversary=one, note="; ".join([*filter(None, [rung.note]), *notes]))
+    if not eligible_share(adversary, release):
+        return "no record has enough items that the adversary could know"
+    return replace(rung, adversary=adversary, note="; ".join([*filter(None, [rung.note]), *notes]))
 
 
-def _applies(one: Adversary, release: Release) -> bool:
+def _applies(adversary: Adversary, release: Release) -> bool:
     try:
-        one.eligible(release, [0])
+        adversary.eligible(release, [0])
     except ParameterError:
         return False
     return True
 
 
-def able(one: Adversary, release: Release) -> float:
-    """The share of records that such an adversary can be tried on."""
+def eligible_share(adversary: Adversary, release: Release) -> float:
+    """Share of records with enough items to be targets of the adversary."""
     try:
-        return float(one.eligible(release, np.arange(release.n_records)).mean())
+        return float(adversary.eligible(release, np.arange(release.n_records)).mean())
     except ParameterError:
         return 0.0
 
 
-def _affordable(one: Adversary, release: Release) -> tuple[Adversary, list[str]]:
-    """The same with as many facts as at least a few of the records have, the same share of them wrong."""
-    if able(one, release) >= FEW:
-        return one, []
-    top = min(one.knows, release.n_items)
-    with_wrong = _most(top, lambda knows: able(scaled(one, knows), release) >= FEW)
-    without = _most(top, lambda knows: able(replace(one, knows=knows, wrong=0), release) >= FEW)
-    less = scaled(one, max(with_wrong, 1))
-    if without > with_wrong:
-        less = replace(one, knows=without, wrong=0)
-    less = less if less.wrong else replace(less, wrong_facts="values")
-    told = f"fewer than {100 * FEW:g} % of the records can be tried with {_told(one)}"
-    return less, [f"{told}, so it is {_told(less)}"]
+def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adversary, list[str]]:
+    """The adversary with as many facts as at least FEW of the records have, and a note if these are fewer."""
+    if eligible_share(adversary, release) >= FEW:
+        return adversary, []
+    top = min(adversary.knows, release.n_items)
+
+    def fits(candidate: Adversary) -> bool:
+        return eligible_share(candidate, release) >= FEW
+
+    with_wrong = _largest(top, lambda knows: fits(with_facts(adversary, knows)))
+    without_wrong = _largest(top, lambda knows: fits(replace(adversary, knows=knows, wrong=0)))
+    fewer = with_facts(adversary, max(with_wrong, 1))
+    if without_wrong > with_wrong:
+        fewer = replace(adversary, knows=without_wrong, wrong=0)
+    fewer = fewer if fewer.wrong else replace(fewer, wrong_facts="values")
+    note = (
+        f"fewer than {100 * FEW:g} % of the records have enough items for {_facts(adversary)}, "
+        f"so the adversary knows {_facts(fewer)}"
+    )
+    return fewer, [note]
 
 
-def _most(top: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `top` that fits, where all below it do as well; 0 if none does."""
+def _largest(top: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `top` that fits, if all smaller numbers do as well; 0 if none does."""
     low, high = 0, top
     while low < high:
         middle = (low + high + 1) // 2
@@ -277,43 +267,49 @@ def _most(top: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def scaled(one: Adversary, knows: int) -> Adversary:
-    """The same adversary with another number of facts, the same share of them wrong; half a fact is right."""
-    wrong = -(-(2 * knows * one.wrong - one.knows) // (2 * one.knows))
-    return replace(one, knows=knows, wrong=max(0, min(wrong, knows)))
+def with_facts(adversary: Adversary, knows: int) -> Adversary:
+    """The adversary with another number of facts and the same share of them wrong (half a fact is right)."""
+    wrong = -(-(2 * knows * adversary.wrong - adversary.knows) // (2 * adversary.knows))
+    return replace(adversary, knows=knows, wrong=max(0, min(wrong, knows)))
 
 
-def _told(one: Adversary) -> str:
-    facts = f"{one.knows} {'fact' if one.knows == 1 else 'facts'}"
-    return f"{facts}, {one.wrong} wrong" if one.wrong else facts
+def _facts(adversary: Adversary) -> str:
+    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'}"
+    return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
 
 
-def words_of(one: Adversary, release: Release) -> str:
-    """What is known, in one line: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
-    parts = [_items(one)]
+def describe_adversary(adversary: Adversary, release: Release) -> str:
+    """What the adversary knows, in one line: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
+    parts = [_items(adversary)]
     if release.n_levels:
-        parts.append(_off("values", one.value_error, ""))
+        parts.append(_precision("values", adversary.value_error, ""))
     if release.span:
-        parts.append(_off("dates", one.time_error, " days"))
-    parts += [] if one.length_error is None else [f"the record's length ± {one.length_error:.0%}"]
-    parts += [] if one.joined_error is None else [f"its first date ± {one.joined_error:g} days"]
-    if one.wrong:
-        parts.append(
-            f"{one.wrong} wrong" + ("" if one.wrong_facts == "values" else " (items not in the record)")
-        )
+        parts.append(_precision("dates", adversary.time_error, " days"))
+    if adversary.length_error is not None:
+        parts.append(f"length of the record ± {adversary.length_error:.0%}")
+    if adversary.joined_error is not None:
+        parts.append(f"first date ± {adversary.joined_error:g} days")
+    if adversary.wrong:
+        what = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
+        parts.append(f"{adversary.wrong} wrong{what}")
     return ", ".join(parts)
 
 
-def _items(one: Adversary) -> str:
-    assert isinstance(one.items, Choice)
-    thing = "item" if one.knows == 1 else "items"
-    outside = f"{thing} outside the {one.items.top:,} most popular"
+def _items(adversary: Adversary) -> str:
+    assert isinstance(adversary.items, Choice)
+    noun = "item" if adversary.knows == 1 else "items"
     kinds = {
-        "any": thing, "popular": f"popular {thing}", "rarest": "of the rarest items",
-        "recent": "of the latest items", "burst": f"{thing} close in time",
-    }  # fmt: skip
-    return f"{one.knows} {kinds.get(one.items.name, outside)}"
+        "any": noun,
+        "popular": f"popular {noun}",
+        "rarest": "of the rarest items",
+        "recent": "of the latest items",
+        "burst": f"{noun} close in time",
+    }
+    outside = f"{noun} outside the {adversary.items.top:,} most popular"
+    return f"{adversary.knows} {kinds.get(adversary.items.name, outside)}"
 
 
-def _off(what: str, error: float | None, unit: str) -> str:
-    return f"no {what}" if error is None else f"exact {what}" if not error else f"{what} ± {error:g}{unit}"
+def _precision(what: str, error: float | None, unit: str) -> str:
+    if error is None:
+        return f"no {what}"
+    return f"{what} ± {error:g}{unit}" if error else f"exact {what}"

@@ -1,128 +1,122 @@
-"""Findings as tables: a tidy frame for each part."""
+"""Findings as tidy tables, one for each part."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import polars as pl
 
-__all__ = ["tables"]
+from standout.evaluate.estimates import Estimate
+from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
+from standout.findings.audit import AuditFindings, Settings, Theory
+from standout.findings.exposure import DateGroup, Exposure, RankGroup, SensitiveItems, SizeGroup
+from standout.findings.serialize import to_json_object
 
-NUMBERS = {
-    "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "baseline": pl.Float64,
-}  # fmt: skip
+__all__ = ["result_frames"]
+
+CellValue: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = tuple[CellValue, ...]
+Columns: TypeAlias = dict[str, type[pl.DataType]]
+
 TEXT, COUNT = pl.String, pl.Int64
-MEASURED = (
-    {"adversary": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT} | NUMBERS | {"left_out": COUNT}
-)
-EXPOSED = {"adversary": TEXT, "by": TEXT, "class": TEXT, "from": TEXT, "to": TEXT, "people": COUNT} | NUMBERS
-REVEALED = {
-    "adversary": TEXT,
-    "category": TEXT,
-    "items": COUNT,
-    "people_with": COUNT,
-    "people_revealed": COUNT,
+ESTIMATE: Columns = {
+    "estimate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": COUNT,
+    "baseline": pl.Float64,
 }
-THEORY = {"what": TEXT, "setting": TEXT, "bound": COUNT} | NUMBERS | {"words": TEXT, "measured": TEXT}
-CHECKS = dict.fromkeys(("name", "title", "expected", "found"), TEXT) | {"passed": pl.Boolean, "words": TEXT}
-Row = tuple[Any, ...]
+MEASURES: Columns = {"adversary": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT}
+MEASURES |= ESTIMATE | {"too_few_items": COUNT}
+EXPOSURE: Columns = {"adversary": TEXT, "by": TEXT, "class": TEXT, "from": TEXT, "to": TEXT, "people": COUNT}
+EXPOSURE |= ESTIMATE
+SENSITIVE: Columns = {"adversary": TEXT, "category": TEXT, "items": COUNT, "people_with": COUNT}
+SENSITIVE |= {"people_revealed": COUNT} | ESTIMATE
+THEORY: Columns = {"what": TEXT, "setting": TEXT, "bound": COUNT} | ESTIMATE
+THEORY |= {"statement": TEXT, "measured": TEXT}
+CHECKS: Columns = {"name": TEXT, "title": TEXT, "expected": TEXT, "observed": TEXT}
+CHECKS |= {"passed": pl.Boolean, "explanation": TEXT}
+NO_ESTIMATE: Row = (None,) * len(ESTIMATE)
 
 
-def tables(findings: dict[str, Any]) -> dict[str, pl.DataFrame]:
-    """adversaries, curves, exposure, sensitive, theory and checks."""
+def result_frames(findings: AuditFindings) -> dict[str, pl.DataFrame]:
+    """Tables by name: adversaries, curves, exposure, sensitive, theory and checks."""
+    checks = ((*(getattr(check, name) for name in CHECKS),) for check in findings.trust.checks)
     return {
-        "adversaries": _frame(MEASURED, _adversaries(findings)),
-        "curves": _frame(MEASURED, _curves(findings)),
-        "exposure": _frame(EXPOSED, _exposure(findings["exposure"])),
-        "sensitive": _frame(REVEALED | NUMBERS, _sensitive(findings["exposure"]["sensitive"])),
-        "theory": _frame(THEORY, _theory(findings["theory"])),
-        "checks": _frame(
-            CHECKS, (tuple(one[name] for name in CHECKS) for one in findings["trust"]["checks"])
-        ),
+        "adversaries": _frame(MEASURES, _adversaries(findings)),
+        "curves": _frame(MEASURES, _curves(findings)),
+        "exposure": _frame(EXPOSURE, _exposure(findings.exposure)),
+        "sensitive": _frame(SENSITIVE, _sensitive(findings.exposure.sensitive)),
+        "theory": _frame(THEORY, _theory(findings.theory)),
+        "checks": _frame(CHECKS, checks),
     }
 
 
-def _frame(schema: dict[str, Any], rows: Iterator[Row]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
+def _frame(columns: Columns, rows: Iterable[Row]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=columns, orient="row")
 
 
-def _numbers(estimate: dict[str, Any]) -> Row:
-    return tuple(estimate[name] for name in ("value", "low", "high", "n", "baseline"))
+def _estimate(estimate: Estimate) -> Row:
+    """Value, ends of the interval, n and baseline; null for what is not finite."""
+    plain = to_json_object(estimate)
+    return tuple(plain[name] for name in ("value", "low", "high", "n", "baseline"))  # type: ignore[misc]
 
 
-def _measures(name: str, at: dict[str, Any], left_out: int, settings: dict[str, Any]) -> Iterator[Row]:
-    """The estimates of one adversary with one number of facts."""
-    phi = f"phi={settings['phi']:g}"
-    within = f"absent_claims<={settings['budget']:g}"
-    setting = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), phi)
-    setting |= {"in_top": f"top={settings['top']}", "correct_claims_at_budget": within, "lineup": "mass=90 %"}
-    for measure, found in at.items():
-        if isinstance(found, dict):
-            said = measure.removeprefix("budget_")
-            yield (name, at["facts"], said, setting.get(measure, ""), *_numbers(found), left_out)
-    yield (
-        name,
-        at["facts"],
-        "phi",
-        within,
-        at["phi_at_budget"],
-        None,
-        None,
-        at["absent_claims"]["n"],
-        None,
-        left_out,
-    )
+def _measures(
+    name: str, measures: MeasuresAsNamed | CurvePoint, too_few_items: int, settings: Settings
+) -> Iterator[Row]:
+    """Rows of one adversary with one number of facts."""
+    at_phi, at_budget = f"phi={settings.phi:g}", f"absent_claims<={settings.budget:g}"
+    setting_of = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), at_phi)
+    setting_of |= {"in_top": f"top={settings.top}", "correct_claims_at_budget": at_budget}
+    setting_of |= {"lineup_size": "mass=90 %"}
+    for key in measures.__dataclass_fields__:
+        estimate = getattr(measures, key)
+        if isinstance(estimate, Estimate):
+            measure = key.removesuffix("_at_budget")
+            row = (name, measures.facts, measure, setting_of.get(key, ""))
+            yield (*row, *_estimate(estimate), too_few_items)
+    phi = (measures.phi_at_budget, None, None, measures.absent_claims.n, None)
+    yield (name, measures.facts, "phi", at_budget, *phi, too_few_items)
 
 
-def _adversaries(findings: dict[str, Any]) -> Iterator[Row]:
-    for one in findings["adversaries"]:
-        yield from _measures(one["name"], one["at"], one["left_out"], findings["settings"])
+def _adversaries(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        yield from _measures(adversary.name, adversary.as_named, adversary.too_few_items, findings.settings)
 
 
-def _curves(findings: dict[str, Any]) -> Iterator[Row]:
-    for one in findings["adversaries"]:
-        for at in one["curve"]:
-            yield from _measures(one["name"], at, one["curve_left_out"], findings["settings"])
+def _curves(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        for point in adversary.curve:
+            yield from _measures(adversary.name, point, adversary.curve_too_few_items, findings.settings)
 
 
-def _exposure(found: dict[str, Any]) -> Iterator[Row]:
-    for row in found["facts_needed"]:
-        facts = row["facts"]
-        yield (
-            found["adversary"],
-            "facts",
-            f"at most {facts}",
-            None,
-            str(facts),
-            None,
-            *_numbers(row["share"]),
-        )
-    for by in ("length", "popularity", "joined"):
-        for row in found[f"by_{by}"]:
-            ends = str(row["low"]), str(row["high"])
-            yield (found["adversary"], by, row["label"], *ends, row["people"], *_numbers(row["identified"]))
+def _exposure(exposure: Exposure) -> Iterator[Row]:
+    name = exposure.adversary
+    for row in exposure.facts_needed:
+        label = f"at most {row.facts}"
+        yield (name, "facts", label, None, str(row.facts), None, *_estimate(row.share))
+    kinds: dict[str, Sequence[SizeGroup | RankGroup | DateGroup]] = {
+        "length": exposure.by_length,
+        "popularity": exposure.by_popularity,
+        "first_date": exposure.by_first_date,
+    }
+    for kind, groups in kinds.items():
+        for group in groups:
+            ends = str(group.low), str(group.high)
+            yield (name, kind, group.label, *ends, group.people, *_estimate(group.identified))
 
 
-def _sensitive(found: dict[str, Any] | None) -> Iterator[Row]:
-    for row in [] if found is None else found["rows"]:
-        counts = (row[name] for name in ("category", "items", "people_with", "people_revealed"))
-        assert found is not None
-        yield (found["adversary"], *counts, *_numbers(row["revealed"]))
+def _sensitive(sensitive: SensitiveItems | None) -> Iterator[Row]:
+    if sensitive is None:
+        return
+    for row in sensitive.rows:
+        counts = (row.category, row.items, row.people_with, row.people_revealed)
+        yield (sensitive.adversary, *counts, *_estimate(row.revealed))
 
 
-def _theory(found: dict[str, Any]) -> Iterator[Row]:
-    for row in found["sparsity"]["curve"]:
-        setting = f"similarity>={row['epsilon']:g}, {found['sparsity']['similarity']}"
-        yield ("nearest neighbour", setting, None, *_numbers(row["share"]), None, None)
-    for row in found["bounds"]:
-        yield (
-            row["theorem"],
-            row["setting"],
-            row["bound"],
-            None,
-            None,
-            None,
-            None,
-            None,
-            row["says"],
-            row["measured"],
-        )
+def _theory(theory: Theory) -> Iterator[Row]:
+    for point in theory.sparsity.curve:
+        setting = f"similarity>={point.epsilon:g}, {theory.sparsity.similarity}"
+        yield ("nearest neighbour", setting, None, *_estimate(point.share), None, None)
+    for bound in theory.bounds:
+        yield (bound.theorem, bound.setting, bound.bound, *NO_ESTIMATE, bound.statement, bound.measured)

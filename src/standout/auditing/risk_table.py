@@ -1,17 +1,17 @@
 """The risk table: how likely each person is to be identified, and with how few facts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from standout.adversary import Adversary
 from standout.attack.scoreboard import ScoreboardRH
-from standout.auditing.exposure import NEVER, needed
-from standout.core.arrays import Floats, Ints
+from standout.auditing.exposure import NEVER, smallest_sufficient
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
@@ -22,15 +22,19 @@ from standout.evaluate.success_rate import success_rates
 from standout.release.model import Release
 from standout.report.safe_tables import private_table, table_form
 
-__all__ = ["risk_table", "success_rates"]
+__all__ = ["risk_table"]
 
 BATCH = 256
-"""Records that are tried at a time; it changes no number."""
+"""Number of records that are attacked at a time; it changes no result."""
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
-SCHEMA = {
-    "record": pl.String, "length": pl.Int64, "facts_needed": pl.Int64, "probability": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64,
-}  # fmt: skip
+COLUMNS = {
+    "record": pl.String,
+    "length": pl.Int64,
+    "facts_needed": pl.Int64,
+    "probability": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
 
 
 def risk_table(
@@ -46,18 +50,48 @@ def risk_table(
     path: str | Path | None = None,
     attack: ScoreboardRH | None = None,
 ) -> pl.DataFrame:
-    """record, length, facts_needed, probability, low and high: a row for each record, in the release's order.
+    """Risk of each person: one row for each record, in the order of the release.
 
-    records   "all", or so many drawn at random
-    draws     how many times each person is observed, each time with other facts
-    facts     numbers of facts that are tried; the probability is that with all that the adversary knows
-    path      a .csv or .parquet file to write it to, for its owner alone
-    attack    the paper's unless another is given
+    `facts_needed` is the smallest number of facts from which on the best guess stays right in more than half
+    of the draws; it is empty if there is none. A record with too few items has only its length. If the
+    release was sanitized, the rows are the records of the original, and a person missing from the release has
+    probability 0.
 
-    `facts_needed` is the smallest number of facts from which on the guess stays right, in more than half of
-    the draws; empty if there is none. All but the length is empty for a record with too few items. If the
-    release was made from another, rows are the original's records; who is not in the release has 0 to 0.
+    Parameters
+    ----------
+    release : Release
+        The data that would be published.
+    adversary : Adversary
+        What is known about each person.
+    records : "all" or int
+        All records, or a random sample of this size.
+    draws : int
+        Number of random draws of known facts for each person.
+    facts : sequence of int, optional
+        Numbers of facts that are tried. The probability is that with everything the adversary knows.
+    seed : int
+        Seed of all random draws.
+    threads : int, optional
+        Number of threads. Default: all processors.
+    progress : callable
+        Called with the stage, the work done and the total.
+    path : str or Path, optional
+        A .csv or .parquet file to write, readable only by its owner.
+    attack : ScoreboardRH, optional
+        The attack. Default: the paper's.
 
+    Returns
+    -------
+    polars.DataFrame
+        Columns record, length, facts_needed, probability, low and high.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range or the file has another ending.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=80, entries=2_000, seed=7)
     >>> risk_table(release, so.Adversary(knows=4), records=20, seed=1).columns
@@ -66,75 +100,84 @@ def risk_table(
     file = None if path is None else Path(path)
     if file is not None:
         table_form(file)
-    sizes = _sizes(facts, adversary)
-    people = Population.of(release)
-    places, draws, seed = (
-        _places(people.original, records, seed),
-        whole_number("draws", draws, 1),
-        check_seed(seed),
+    draws = whole_number("draws", draws, 1)
+    attacks = _RepeatedAttacks(
+        Population.of(release), adversary, _sizes(facts, adversary), draws, check_seed(seed), threads, attack
     )
-    able = adversary.eligible(people.original, places)
-    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
-    for low in range(0, len(places), BATCH):
-        here, can = places[low : low + BATCH], able[low : low + BATCH]
-        right = _tried(people, adversary, here[can], sizes, draws, seed, threads, attack)
-        _add(columns, people, here, can, right, sizes)
-        progress("risk table", min(low + BATCH, len(places)), len(places))
-    table = pl.DataFrame(columns, schema=SCHEMA)
+    rows = _rows(attacks.people.original, records, seed)
+    eligible = adversary.eligible(attacks.people.original, rows)
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for low in range(0, len(rows), BATCH):
+        batch, is_eligible = rows[low : low + BATCH], eligible[low : low + BATCH]
+        _append(columns, attacks, batch, is_eligible)
+        progress("risk table", min(low + BATCH, len(rows)), len(rows))
+    table = pl.DataFrame(columns, schema=COLUMNS)
     if file is not None:
         private_table(table, file)
     return table
 
 
-def _add(
-    columns: dict[str, list[Any]], people: Population, places: Ints, able: NDArray[np.bool_], right: Floats,
-    sizes: Sequence[int],
-) -> None:  # fmt: skip
-    """The rows of some records, of whom those `able` were tried; `right` is by record, draw and size."""
-    n, draws = right.shape[:2]
-    facts = np.sort(needed(right.reshape(n * draws, -1), sizes).reshape(n, draws), axis=1)[:, draws // 2]
-    tried = iter(zip(facts.tolist(), right[:, :, -1].sum(axis=1).tolist(), strict=True))
-    there = (people.record_of(places) >= 0).tolist()
-    for place, can, is_there in zip(places.tolist(), able.tolist(), there, strict=True):
-        columns["record"].append(people.original.records[place])
-        columns["length"].append(int(people.original.lengths[place]))
-        if not can:
-            row: tuple[Any, ...] = (None, None, None, None)
-        else:
-            least, hits = next(tried)
-            found = rate(min(hits, draws), draws)
-            high = found.high if is_there else 0.0
-            row = (None if least == NEVER else least, found.value, found.low, high)
-        for name, cell in zip(("facts_needed", "probability", "low", "high"), row, strict=True):
-            columns[name].append(cell)
+@dataclass(frozen=True, slots=True)
+class _RepeatedAttacks:
+    """Several attacks on each person, each with other known facts."""
+
+    people: Population
+    adversary: Adversary
+    sizes: list[int]
+    draws: int
+    seed: int
+    threads: int | None
+    attack: ScoreboardRH | None
+
+    def correct(self, rows: Ints) -> Floats:
+        """Probability that the best guess is right, by person, draw and number of facts."""
+        correct = np.zeros((len(rows), self.draws, len(self.sizes)))
+        for draw in range(self.draws if len(rows) else 0):
+            draw_seed = int(key(self.seed, "risk", draw) >> np.uint64(1))
+            known = self.people.known_facts(self.adversary, rows, draw_seed)
+            correct[:, draw] = success_rates(
+                self.people.release, known, rows, self.sizes, self.threads, self.attack
+            )
+        return correct
 
 
-def _tried(
-    people: Population, adversary: Adversary, places: Ints, sizes: Sequence[int], draws: int, seed: int,
-    threads: int | None, attack: ScoreboardRH | None,
-) -> Floats:  # fmt: skip
-    """The chance that the guess is right, by record, draw and number of facts; each draw has its own."""
-    found = np.zeros((len(places), draws, len(sizes)))
-    for draw in range(draws if len(places) else 0):
-        own = int(key(seed, "risk", draw) >> np.uint64(1))
-        known = people.known_facts(adversary, places, own)
-        found[:, draw] = success_rates(people.release, known, places, sizes, threads, attack)
-    return found
+def _append(columns: dict[str, list[Any]], attacks: _RepeatedAttacks, rows: Ints, eligible: Bools) -> None:
+    """Add the rows of some records to the columns."""
+    people, draws = attacks.people, attacks.draws
+    correct = attacks.correct(rows[eligible])
+    n = len(correct)
+    needed = smallest_sufficient(correct.reshape(n * draws, -1), attacks.sizes).reshape(n, draws)
+    median_needed = np.sort(needed, axis=1)[:, draws // 2]
+    results = iter(zip(median_needed.tolist(), correct[:, :, -1].sum(axis=1).tolist(), strict=True))
+    is_present = (people.record_of(rows) >= 0).tolist()
+    for row, is_eligible, present in zip(rows.tolist(), eligible.tolist(), is_present, strict=True):
+        columns["record"].append(people.original.records[row])
+        columns["length"].append(int(people.original.lengths[row]))
+        risk: tuple[int | float | None, ...] = (None, None, None, None)
+        if is_eligible:
+            facts, hits = next(results)
+            probability = rate(min(hits, draws), draws)
+            high = probability.high if present else 0.0
+            risk = (None if facts == NEVER else facts, probability.value, probability.low, high)
+        for name, value in zip(("facts_needed", "probability", "low", "high"), risk, strict=True):
+            columns[name].append(value)
 
 
 def _sizes(facts: Sequence[int] | None, adversary: Adversary) -> list[int]:
-    """Numbers of facts in order; all that the adversary knows is the last."""
-    asked = [size for size in SIZES if size < adversary.knows] if facts is None else list(facts)
-    found = sorted({*(whole_number("facts", size, 1) for size in asked), adversary.knows})
-    if found[-1] > adversary.knows:
-        raise ParameterError(f"facts must be from 1 to the {adversary.knows} that the adversary knows")
-    return found
+    """Numbers of facts in order; the last is everything the adversary knows."""
+    sizes = [size for size in SIZES if size < adversary.knows] if facts is None else list(facts)
+    sizes = sorted({*(whole_number("facts", size, 1) for size in sizes), adversary.knows})
+    if sizes[-1] > adversary.knows:
+        raise ParameterError(
+            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {sizes[-1]}"
+        )
+    return sizes
 
 
-def _places(release: Release, records: Any, seed: int) -> Ints:
+def _rows(release: Release, records: Any, seed: int) -> Ints:
     if records == "all":
         return np.arange(release.n_records)
     if isinstance(records, str):
-        raise ParameterError(f"records must be a number or all, got {records!r}")
+        raise ParameterError(f'records must be a whole number or "all", got {records!r}')
     count = whole_number("records", records, 1)
     return np.sort(generator(check_seed(seed), "risk table").permutation(release.n_records)[:count])

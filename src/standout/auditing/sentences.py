@@ -1,240 +1,266 @@
-"""Findings in sentences: the answer, the verdict a lawyer reads, the threshold, the limits.
+"""The sentences that an audit computes: the answer, the verdict, the threshold and the limits.
 
-The verdict answers the three questions of the Article 29 Working Party's Opinion 05/2014. Nothing is ever
-called safe: the words are "not identified by these adversaries".
+The verdict answers the three questions of the Article 29 Working Party's Opinion 05/2014. No sentence calls
+data safe: the strongest statement is "not identified by these adversaries".
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
-from standout.auditing.attacks import Attacked, Measures
-from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
+from standout.findings.adversaries import AdversaryFindings
+from standout.findings.audit import Answer, AppliedStep, Original, Settings, Threshold, Verdict, VerdictPart
 
-__all__ = ["answer", "limits", "made_from", "threshold", "verdict"]
+__all__ = ["answer", "curve_note", "limits", "original_explanation", "threshold", "verdict"]
 
-YES, PARTLY, NO = "yes", "partly", "not by these adversaries"
+Judgement = Literal["yes", "partly", "not by these adversaries"]
 CLEAR = 0.1
-"""A right one in ten, beyond doubt and beyond guessing: the answer is yes."""
-FEW = 5
-"""Of fewer records shares mean little."""
+"""The answer is yes if the interval lies above one in ten, and above guessing."""
+FEW_RECORDS = 5
+"""With fewer records, shares mean little."""
 SUBJECTS = {
     "colleague": "A colleague",
     "acquaintance": "An acquaintance",
     "profile": "A reader of a public profile",
     "undated": "An acquaintance without dates",
-    "worst": "The worst adversary",
+    "worst": "The worst-case adversary",
 }
-DONE = {"singling_out": "singled out", "linkability": "linked", "inference": "learned about"}
 
 
-def made_from(people: int, told: dict[str, Any]) -> str:
-    """Whose facts are used against a release that was made from another, and how it was made."""
-    words = (
-        f"This release was made from an original of {people:,} people. What adversaries know is taken from "
-        "the original, and told as the release would tell it."
+def answer(headline: AdversaryFindings, people: int, original: Original | None) -> Answer:
+    """The main result in one sentence, and its number."""
+    measures, too_few = headline.as_named, headline.too_few_items
+    eligible = people - too_few
+    sentence = (
+        f"{_subject_who_knows(headline)} identifies {percent(measures.identified.value)} of "
+        f"{_population(people, too_few, original)}."
     )
-    if told["not_in_release"]:
-        words += " Who is not in this release cannot be found, and is among those tried."
-    if told["records_of_several"]:
-        words += (
-            f" {told['records_of_several']:,} of the records stand for several people each, who count as "
-            "found where a guess is such a record, though it tells of others too."
+    in_release = measures.identified_in_release
+    if in_release.n < measures.identified.n:
+        sentence += f" Among people who are in the release, it is {percent(in_release.value)}."
+    return Answer(
+        sentence=sentence,
+        adversary=headline.name,
+        rate=measures.identified,
+        people_identified=round(measures.identified.value * eligible),
+        people_total=people,
+        too_few_items=too_few,
+    )
+
+
+def _population(people: int, too_few: int, original: Original | None) -> str:
+    """The people whom a share is about."""
+    of_original = "" if original is None else " of the original"
+    if too_few:
+        eligible = people - too_few
+        whom = f"the {eligible:,} people{of_original} (out of {people:,}) with enough items to be targets"
+    else:
+        whom = "people" if original is None else f"the {people:,} people{of_original}"
+    if original is None:
+        return whom
+    missing = original.not_in_release
+    if not missing:
+        return f"{whom}, all of whom are in this release"
+    return f"{whom}; {missing:,} of the {people:,} {'is' if missing == 1 else 'are'} not in this release"
+
+
+def _subject_who_knows(adversary: AdversaryFindings) -> str:
+    """An acquaintance who knows 8 facts about a person, 2 of them wrong,"""
+    subject = SUBJECTS.get(adversary.name, f"The adversary “{adversary.name}”")
+    return f"{subject} who knows {_facts(adversary)}" + ("," if adversary.wrong else "")
+
+
+def _facts(adversary: AdversaryFindings) -> str:
+    facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'} about a person"
+    return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
+
+
+def original_explanation(
+    people: int, not_in_release: int, shared_records: int, attack: str, steps: Sequence[AppliedStep]
+) -> str:
+    """What it means that the release was made from an original."""
+    sentences = [
+        f"This release was made from an original with {people:,} people. Targets and the facts that "
+        "adversaries know come from the original. Facts are converted to the form of the release: if the "
+        "release has only months, a known day becomes its month.",
+    ]
+    if not_in_release:
+        sentences.append(
+            "People missing from the release cannot be identified, but they count among the targets."
         )
-    if told["attack"]:
-        words += f" The attack allows for the noise in it, {told['attack']}: so it finds more people."
-    steps = "; ".join(one["step"] for one in told["done"])
-    return f"{words} What was done: {steps or 'nothing'}."
+    if shared_records:
+        sentences.append(
+            f"{shared_records:,} records represent several people each. A guess of such a record counts as "
+            "identifying each of them, although the record also describes the others."
+        )
+    if attack:
+        sentences.append(
+            f"The release contains noise. The attack takes it into account ({attack}), because this "
+            "identifies more people."
+        )
+    names = "; ".join(step.step for step in steps)
+    return " ".join([*sentences, f"Steps that were applied: {names or 'none'}."])
 
 
-def _there(told: dict[str, Any]) -> str:
-    gone = told["not_in_release"]
-    return (
-        f"{gone:,} of whom {'is' if gone == 1 else 'are'} not in this release"
-        if gone
-        else "all in this release"
-    )
-
-
-def answer(
-    one: Attacked, seen: Measures, records: int, original: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """The one sentence, and the number in it; of a release that was made from another, whom that is about."""
-    cell = one.at
-    assert cell is not None
-    found, could = seen["identified", ""], records - cell.too_few_items
-    whom = "people" if original is None else f"the {records:,} people of the original"
-    if cell.too_few_items:
-        where = "" if original is None else " in the original"
-        whom = f"the {could:,} people whose records are long enough to be tried, of {records:,}{where}"
-    if original is not None:
-        whom += f", {_there(original)}"
-    released = seen["identified_in_release", ""]
-    more = f" Of those who are in it, {percent(released.value)}." if released.n < found.n else ""
-    sentence = f"{_who_knows(one)} picks the right record for {percent(found.value)} of {whom}.{more}"
-    return {
-        "sentence": sentence, "adversary": one.rung.name, "rate": estimate_json(found),
-        "people": round(found.value * could), "of": records, "could_not_be_tried": cell.too_few_items,
-    }  # fmt: skip
-
-
-def _who_knows(one: Attacked) -> str:
-    """An acquaintance who knows 8 things about a person, 2 of them wrongly,"""
-    who = SUBJECTS.get(one.rung.name, f"The adversary “{one.rung.name}”")
-    return f"{who} who knows {_known(one)}" + ("," if one.rung.adversary.wrong else "")
-
-
-def _known(one: Attacked) -> str:
-    adversary = one.rung.adversary
-    things = f"{adversary.knows} {'thing' if adversary.knows == 1 else 'things'} about a person"
-    return f"{things}, {adversary.wrong} of them wrongly" if adversary.wrong else things
+def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int) -> str:
+    """Whom a curve is about, and how its adversary differs from the named one."""
+    notes = []
+    if wrong:
+        are = "is" if most_wrong == 1 else "are"
+        notes.append(
+            f"{most_wrong} of {most} facts {are} wrong, and on average the same share of fewer facts"
+        )
+    if too_few:
+        notes.append(f"the curve covers only people with at least {most} {'item' if most == 1 else 'items'}")
+    if most < knows:
+        notes.append(f"the curve ends at {most} facts because half of the records have no more items")
+    return "; ".join(notes)
 
 
 def verdict(
-    head: Attacked,
-    seen: dict[str, Measures],
-    tried: Sequence[Attacked],
-    phi: float,
-    budget: float,
-    trusted: bool,
-) -> dict[str, Any]:
-    """The three questions, answered by what was measured. `seen` has the measures of each adversary."""
-    own = seen[head.rung.name]
-    parts = {
-        "singling_out": _singling_out(head, seen, tried),
-        "linkability": _linkability(head, own, phi, budget),
-        "inference": _inference(own),
-    }
-    return {"summary": _summary(parts, trusted), **parts}
-
-
-def _summary(parts: dict[str, dict[str, Any]], trusted: bool) -> str:
-    doubt = "" if trusted else "Do not trust this: the audit did not pass its own checks. "
-    able, some = (
-        [DONE[key] for key, part in parts.items() if part["answer"] == how] for how in (YES, PARTLY)
+    headline: AdversaryFindings, adversaries: Sequence[AdversaryFindings], settings: Settings, trusted: bool
+) -> Verdict:
+    """Answers to the three questions, decided by what was measured."""
+    singling_out = _singling_out(headline, adversaries)
+    linkability = _linkability(headline, settings.phi, settings.budget)
+    inference = _inference(headline)
+    return Verdict(
+        summary=_summary(
+            {"singling out": singling_out, "linking": linkability, "inference": inference}, trusted
+        ),
+        singling_out=singling_out,
+        linkability=linkability,
+        inference=inference,
     )
-    if not able and not some:
-        return (
-            f"{doubt}The people in this data were not identified by these adversaries; others may do better."
-        )
-    told = [f"people in this data can be {_joined(able)}"] if able else []
-    if some:
-        told.append(f"some {'can also' if able else 'people in this data can'} be {_joined(some)}")
-    can = "; ".join(told)
-    return f"{doubt}By such adversaries {can}: on this evidence the data cannot be taken to be anonymous."
 
 
-def _singling_out(head: Attacked, seen: dict[str, Measures], tried: Sequence[Attacked]) -> dict[str, Any]:
-    """By the headline, and by whoever finds most."""
-    best = max(tried, key=lambda one: seen[one.rung.name]["identified", ""].value)
-    own, most = (seen[one.rung.name]["identified", ""] for one in (head, best))
-    words = (
-        f"{_who_knows(head)} picks out the right record for {rate_text(own)} of the people tried; a guess "
-        f"would be right for {percent(own.baseline or 0.0)}."
+def _summary(parts: dict[str, VerdictPart], trusted: bool) -> str:
+    doubt = "" if trusted else "Do not trust this result: the audit failed its self-check. "
+    often = [name for name, part in parts.items() if part.answer == "yes"]
+    sometimes = [name for name, part in parts.items() if part.answer == "partly"]
+    if not often and not sometimes:
+        return f"{doubt}People in this data were not identified by these adversaries. Others may succeed."
+    clauses = [f"at {_listed(often)}"] if often else []
+    clauses += [f"in some cases at {_listed(sometimes)}"] if sometimes else []
+    return (
+        f"{doubt}These adversaries succeed {', and '.join(clauses)}. "
+        "On this evidence, the data cannot be considered anonymous."
+    )
+
+
+def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFindings]) -> VerdictPart:
+    best = max(adversaries, key=lambda adversary: adversary.as_named.identified.value)
+    own, most = headline.as_named.identified, best.as_named.identified
+    explanation = (
+        f"{_subject_who_knows(headline)} identifies {rate_text(own)} of targets. "
+        f"Guessing would identify {percent(own.baseline or 0.0)}."
     )
     if most.value > own.value:
-        words += f" The most is found by “{best.rung.name}”: {rate_text(most)}."
-    return _part("Singling out", most, words, min(most.baseline or 0.0, CLEAR))
+        explanation += f" The most successful adversary, “{best.name}”, identifies {rate_text(most)}."
+    # with so few records that guessing reaches one in ten, guessing alone singles people out
+    return _part("Singling out", most, explanation, baseline=min(most.baseline or 0.0, CLEAR))
 
 
-def _linkability(head: Attacked, seen: Measures, phi: float, budget: float) -> dict[str, Any]:
-    """By claims at the φ for the budget, and at the paper's."""
-    number = seen["correct_claims", f"absent_claims<={budget:g}"]
-    usual, false = (seen[name, f"phi={phi:g}"] for name in ("correct_claims", "absent_claims"))
-    words = (
-        f"Suppose that another source tells {_known(head)}, and that a record is linked only where it stands "
-        f"out so far that at most {percent(budget)} of people who are not in this data are linked to "
-        f"somebody. Then {rate_text(number)} of the people tried are linked to their own record. With "
-        f"φ = {phi:g} it is {rate_text(usual)}, and {rate_text(false)} of those who are not in the data are "
-        "linked to somebody else."
+def _linkability(headline: AdversaryFindings, phi: float, budget: float) -> VerdictPart:
+    measures = headline.as_named
+    explanation = (
+        f"Suppose another source contains {_facts(headline)}. A record is linked only if its eccentricity is "
+        f"at least φ, with φ chosen so that at most {percent(budget)} of absent people are linked to any "
+        f"record. Then {rate_text(measures.correct_claims_at_budget)} of targets are linked to their own "
+        f"record. At φ = {phi:g}, {rate_text(measures.correct_claims)} are, but "
+        f"{rate_text(measures.absent_claims)} of absent people are linked to somebody else's record."
     )
-    return _part("Linkability", number, words)
+    return _part("Linkability", measures.correct_claims_at_budget, explanation)
 
 
-def _inference(seen: Measures) -> dict[str, Any]:
-    """By what the best guess tells that was not known."""
-    number, items = seen["revealed_correct_share", ""], seen["revealed_correct", ""]
-    words = (
-        f"The record that the adversary picks tells, on average, {items.value:,.1f} further things that are "
-        f"true of the person. Of all that it tells {rate_text(number)} is true; of a record picked at random "
-        f"it would be {percent(number.baseline or 0.0)}."
+def _inference(headline: AdversaryFindings) -> VerdictPart:
+    measures = headline.as_named
+    correct_share = measures.revealed_correct_share
+    explanation = (
+        f"The best guess reveals on average {measures.revealed_correct.value:,.1f} items that are true of "
+        f"the target and were not known. {rate_text(correct_share)} of all items it reveals are true; for a "
+        f"random record it would be {percent(correct_share.baseline or 0.0)}."
     )
-    return _part("Inference", number, words)
+    return _part("Inference", correct_share, explanation)
 
 
-def _part(title: str, number: Estimate, words: str, guess: float | None = None) -> dict[str, Any]:
-    """Yes: a right one in ten, beyond doubt and beyond guessing. Partly: more than guessing gives.
+def _part(title: str, rate: Estimate, explanation: str, baseline: float | None = None) -> VerdictPart:
+    """Yes: the interval lies above one in ten and above guessing. Partly: above guessing."""
+    guessing = (rate.baseline or 0.0) if baseline is None else baseline
+    low = rate.low if rate.n else 0.0
+    judgement: Judgement = "not by these adversaries"
+    if low > guessing:
+        judgement = "yes" if low > CLEAR else "partly"
+    return VerdictPart(title=title, answer=judgement, explanation=explanation, rate=rate)
 
-    Where there are so few records that one in ten is guessed, guessing singles out as well.
+
+def threshold(fail_above: float | None, adversaries: Sequence[AdversaryFindings]) -> Threshold:
+    """Whether the share of identified people may be above the threshold, by the upper end of the interval.
+
+    The share is of people who are in the release: removing people protects only those who were removed.
     """
-    guess = (number.baseline or 0.0) if guess is None else guess
-    sure = number.low if number.n else 0.0
-    judged = YES if sure > max(CLEAR, guess) else PARTLY if sure > guess else NO
-    return {"title": title, "answer": judged, "words": words, "number": estimate_json(number)}
-
-
-def threshold(
-    fail_above: float | None, seen: dict[str, Measures], tried: Sequence[Attacked]
-) -> dict[str, Any]:
-    """Whether the share of people found may lie above the threshold, by the upper end of the interval.
-
-    It is of those who are in the release: leaving most people out protects them, and nobody else.
-    """
-    gates = [one for one in tried if one.rung.gate]
+    gates = [adversary for adversary in adversaries if adversary.gate]
     if fail_above is None or not gates:
-        words = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
-        nothing = dict.fromkeys(("measured", "adversary", "exceeded"))
-        return {"fail_above": fail_above, **nothing, "words": words}
-    worst = max(gates, key=lambda one: seen[one.rung.name]["identified_in_release", ""].high)
-    found, limit = seen[worst.rung.name]["identified_in_release", ""], percent(fail_above)
-    whom = "people" if found.n == seen[worst.rung.name]["identified", ""].n else "people in the release"
-    if found.high <= fail_above:
-        words = f"stays within the threshold of {limit}"
-    elif found.low > fail_above:
-        words = f"is above the threshold of {limit}"
+        reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
+        return Threshold(
+            fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason
+        )
+    worst = max(gates, key=lambda adversary: adversary.as_named.identified_in_release.high)
+    rate, limit = worst.as_named.identified_in_release, percent(fail_above)
+    whom = "people" if rate.n == worst.as_named.identified.n else "people in the release"
+    if rate.high <= fail_above:
+        comparison = f"This is within the threshold of {limit}."
+    elif rate.low > fail_above:
+        comparison = f"This is above the threshold of {limit}."
     else:
-        words = f"may be above the threshold of {limit}: that cannot be ruled out"
-    return {
-        "fail_above": fail_above, "measured": estimate_json(found), "adversary": worst.rung.name,
-        "exceeded": found.high > fail_above,
-        "words": f"The share of {whom} whom “{worst.rung.name}” finds, {rate_text(found)}, {words}.",
-    }  # fmt: skip
+        comparison = f"This may be above the threshold of {limit}: the interval contains the threshold."
+    return Threshold(
+        fail_above=fail_above,
+        measured=rate,
+        adversary=worst.name,
+        exceeded=rate.high > fail_above,
+        explanation=f"The adversary “{worst.name}” identifies {rate_text(rate)} of {whom}. {comparison}",
+    )
 
 
 def limits(
-    head: Attacked, records: int, complete: bool, quick: bool, more: Sequence[str],
-    original: dict[str, Any] | None = None,
-) -> list[str]:  # fmt: skip
-    """What the numbers do not say."""
-    cell = head.at
-    assert cell is not None
-    found = [
-        "Only these adversaries were tried, with one kind of attack. Whoever is not identified by these "
-        "adversaries may be identified by others, who know more or proceed in another way.",
-        "The 95 % intervals are about which people were drawn and how the adversary errs. They say nothing "
-        "of how likely it is that such an adversary exists.",
+    headline: AdversaryFindings,
+    *,
+    people: int,
+    complete: bool,
+    quick: bool,
+    has_original: bool,
+    further: Sequence[str],
+) -> tuple[str, ...]:
+    """What the findings do not say."""
+    too_few, targets = headline.too_few_items, headline.as_named.targets
+    sentences = [
+        "The audit tested only these adversaries, with one kind of attack. People who are not identified by "
+        "these adversaries may be identified by others, who know more or use another attack.",
+        "The 95 % intervals cover sampling error: which people were drawn as targets, and which errors the "
+        "adversary made. They do not say how likely it is that such an adversary exists.",
     ]
-    if original is not None:
-        found.append(
-            "The adversaries know how the release tells things, and score it as any other. Whoever also "
-            "reckons with the chances of each change may do better."
+    if has_original:
+        sentences.append(
+            "The adversaries know the form of the release and score it like any other release. An adversary "
+            "who also models the probability of each change may do better."
         )
-    if cell.too_few_items:
-        found.append(
-            f"{cell.too_few_items:,} of {records:,} records have too few items to be tried by "
-            f"“{head.rung.name}”; nothing is said of these people."
+    if too_few:
+        sentences.append(
+            f"{too_few:,} of {people:,} people have too few items to be targets of “{headline.name}”. "
+            "The audit says nothing about them."
         )
-    if len(cell.outcomes) < records - cell.too_few_items:
-        found.append(f"{len(cell.outcomes):,} people, drawn at random, stand for all who could be tried.")
-    if records < FEW:
-        found.append("The data has so few records that shares of them mean little.")
+    if targets < people - too_few:
+        sentences.append(f"{targets:,} targets, drawn at random, represent all people with enough items.")
+    if people < FEW_RECORDS:
+        sentences.append("The data has so few records that shares mean little.")
     if quick:
-        found.append("This is a quick audit: fewer people were tried, so the intervals are wide.")
+        sentences.append("This is a quick audit with fewer targets, so the intervals are wide.")
     if not complete:
-        found.append("The audit was cut short: what is missing was not tried.")
-    return [*found, *more]
+        sentences.append("The audit was interrupted, so some results are missing.")
+    return (*sentences, *further)
 
 
-def _joined(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,53 +1,59 @@
-"""The theory beside it: how sparse a release is, and what Theorems 1 and 3 make of that  [section 4]."""
+"""What theory says: how sparse the release is, and what Theorems 1 and 3 conclude from it [section 4]."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from standout.auditing.attacks import Attacked
+from standout.auditing.adversary_runs import AdversaryRun
 from standout.core.progress import Progress
-from standout.evaluate.estimate_json import estimate_json
 from standout.evaluate.estimate_text import percent
+from standout.findings.audit import Bound, SparsityPoint, Theory
+from standout.findings.audit import Sparsity as SparsityFindings
 from standout.release.model import Release
 from standout.similarity.attributes import Equal, Similarity, Within
 from standout.theory.bounds import facts_for_lineup, facts_needed
 from standout.theory.sparsity import Sparsity, sparsity
 
-__all__ = ["measured_sparsity", "similarity_words", "theory"]
+__all__ = ["describe_similarity", "measure_sparsity", "theory_findings"]
 
-EXAMINED, QUICK = 1000, 200
-"""Records whose nearest neighbours are looked for."""
+RECORDS, QUICK_RECORDS = 1000, 200
+"""Number of records whose nearest neighbours are searched."""
 CURVE = tuple(i / 20 for i in range(1, 21))
 EPSILON, LINEUP = 0.05, 10
 HALF = 0.5
 
 
-def measured_sparsity(
-    release: Release, similarity: Similarity, quick: bool, seed: int, threads: int | None, progress: Progress
+def measure_sparsity(
+    release: Release,
+    similarity: Similarity,
+    *,
+    quick: bool,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
 ) -> Sparsity:
-    """The nearest neighbours of some records among all."""
-    count = QUICK if quick else EXAMINED
+    """Nearest neighbours of a sample of records among all records."""
+    count = QUICK_RECORDS if quick else RECORDS
     sample = count if release.n_records > count else None
     return sparsity(release, similarity, sample=sample, seed=seed, threads=threads, progress=progress)
 
 
-def theory(
-    release: Release, similarity: Similarity, found: Sparsity | None, tried: Sequence[Attacked]
-) -> dict[str, Any]:  # fmt: skip
-    """The sparsity curve, and the bounds beside what was measured."""
-    words = similarity_words(similarity)
-    if found is None:
-        return {"sparsity": {"similarity": words, "n": 0, "curve": []}, "bounds": []}
-    curve = [{"epsilon": point, "share": estimate_json(found.survival(point))} for point in CURVE]
-    return {
-        "sparsity": {"similarity": words, "n": len(found.records), "curve": curve},
-        "bounds": _bounds(release.n_records, found, tried) if release.n_records > 1 else [],
-    }
+def theory_findings(
+    release: Release, similarity: Similarity, measured: Sparsity | None, runs: Sequence[AdversaryRun]
+) -> Theory:
+    """The sparsity curve, and the bounds of the theorems next to what was measured."""
+    description = describe_similarity(similarity)
+    if measured is None:
+        return Theory(sparsity=SparsityFindings(similarity=description, n=0, curve=()), bounds=())
+    curve = tuple(SparsityPoint(epsilon=point, share=measured.survival(point)) for point in CURVE)
+    bounds = _bounds(release.n_records, measured, runs) if release.n_records > 1 else ()
+    n = len(measured.records)
+    return Theory(sparsity=SparsityFindings(similarity=description, n=n, curve=curve), bounds=bounds)
 
 
-def similarity_words(similarity: Similarity) -> str:
-    """By what two entries of the same item are alike."""
+def describe_similarity(similarity: Similarity) -> str:
+    """When two entries of the same item count as similar."""
     if isinstance(similarity, Equal):
         return "the same items with the same values"
     if isinstance(similarity, Within):
@@ -57,61 +63,74 @@ def similarity_words(similarity: Similarity) -> str:
     return "the same items"
 
 
-def _bounds(n: int, found: Sparsity, tried: Sequence[Attacked]) -> list[dict[str, Any]]:
-    rows = [_theorem1(n, tried)]
-    near = float(np.quantile(found.nearest, 1 - EPSILON, method="inverted_cdf"))
-    delta = round(1 - EPSILON - near, 12)
-    setting = (
-        f"ε = {EPSILON:g}, δ = {delta:.3g}: {percent(found.delta(near).value)} of the records have a "
-        f"neighbour more similar than {near:.2f}"
-    )  # fmt: skip
-    if delta <= 0:
-        says = (
-            f"Nothing: it needs records without a near neighbour, and here one in {1 / EPSILON:.0f} has one."
-        )
-        return [
-            *rows,
-            _row("Theorem 3", says, None, "", f"the nearest neighbour is more similar than {near:.2f}"),
-        ]
-    facts = max(facts_for_lineup(n, LINEUP, delta), 0)
-    says = f"{facts} exact facts about a person are enough to narrow the data down to a lineup of {LINEUP}."
-    rows.append(_row("Theorem 3", says, facts, _measured(tried, "in_top", HALF), setting))
-    return rows
+def _bounds(n: int, measured: Sparsity, runs: Sequence[AdversaryRun]) -> tuple[Bound, ...]:
+    return (_theorem_1(n, runs), _theorem_3(n, measured, runs))
 
 
-def _theorem1(n: int, tried: Sequence[Attacked]) -> dict[str, Any]:
+def _theorem_1(n: int, runs: Sequence[AdversaryRun]) -> Bound:
     facts = facts_needed(n, EPSILON, HALF)
-    like = 1 - EPSILON - HALF
-    says = (
-        f"With {facts} exact facts about a person, whoever matches them is at least {percent(like)} like "
-        f"that person, in {percent(1 - EPSILON)} of the cases, whatever the data."
-    )  # fmt: skip
-    return _row(
-        "Theorem 1", says, facts, _measured(tried, "found", 1 - EPSILON), f"ε = {EPSILON:g}, δ = {HALF:g}"
+    similarity = 1 - EPSILON - HALF
+    return Bound(
+        theorem="Theorem 1",
+        statement=(
+            f"With {facts} exact facts about a person, a record that matches all of them is at least "
+            f"{percent(similarity)} similar to that person's record, in {percent(1 - EPSILON)} of cases. "
+            "This holds for any data."
+        ),
+        bound=facts,
+        measured=_fewest_facts(runs, "identified", 1 - EPSILON),
+        setting=f"ε = {EPSILON:g}, δ = {HALF:g}",
     )
 
 
-def _row(theorem: str, says: str, bound: int | None, measured: str, setting: str) -> dict[str, Any]:
-    return {"theorem": theorem, "says": says, "bound": bound, "measured": measured, "setting": setting}
+def _theorem_3(n: int, measured: Sparsity, runs: Sequence[AdversaryRun]) -> Bound:
+    nearest = float(np.quantile(measured.nearest, 1 - EPSILON, method="inverted_cdf"))
+    delta = round(1 - EPSILON - nearest, 12)
+    if delta <= 0:
+        return Bound(
+            theorem="Theorem 3",
+            statement=(
+                "The theorem does not apply: it needs records without a similar neighbour, and one in "
+                f"{1 / EPSILON:.0f} records here has one."
+            ),
+            bound=None,
+            measured="",
+            setting=f"the nearest neighbour is more similar than {nearest:.2f}",
+        )
+    facts = max(facts_for_lineup(n, LINEUP, delta), 0)
+    share = percent(measured.delta(nearest).value)
+    return Bound(
+        theorem="Theorem 3",
+        statement=f"{facts} exact facts about a person narrow the data down to at most {LINEUP} records.",
+        bound=facts,
+        measured=_fewest_facts(runs, "in_top", HALF),
+        setting=(
+            f"ε = {EPSILON:g}, δ = {delta:.3g}: {share} of the records have a neighbour more similar than "
+            f"{nearest:.2f}"
+        ),
+    )
 
 
-def _measured(tried: Sequence[Attacked], measure: str, goal: float) -> str:
-    """With how few facts the adversary most like the theorem's reaches so much: any items, few wrong."""
-    fit = [one for one in tried if one.cells and str(one.rung.adversary.items) == "any"] or [
-        one for one in tried if one.cells
-    ]
-    if not fit:
+def _fewest_facts(runs: Sequence[AdversaryRun], measure: Literal["identified", "in_top"], goal: float) -> str:
+    """With how few facts the adversary closest to the theorem's (any items, fewest wrong) reaches a goal."""
+    with_curve = [run for run in runs if run.curve_cells]
+    candidates = [run for run in with_curve if str(run.rung.adversary.items) == "any"] or with_curve
+    if not candidates:
         return "not measured"
-    one = min(fit, key=lambda one: one.rung.adversary.wrong)
-    what = "the best guess is right" if measure == "found" else f"the person is among the {LINEUP} likeliest"
-    reached = [
-        (cell.facts, float(values.mean()))
-        for cell in one.cells
-        for values in [cell.outcomes.identified if measure == "found" else cell.outcomes.in_top]
+    run = min(candidates, key=lambda run: run.rung.adversary.wrong)
+    rates = [
+        (
+            cell.facts,
+            float((cell.outcomes.identified if measure == "identified" else cell.outcomes.in_top).mean()),
+        )
+        for cell in run.curve_cells
     ]
-    for facts, share in reached:
-        if share >= goal:
-            told = f"{facts} {'fact' if facts == 1 else 'facts'}"
-            return f"With {told}, “{one.rung.name}”: {what} for {percent(share)}."
-    facts, share = reached[-1]
-    return f"With {facts} facts, the most that was tried, “{one.rung.name}”: {what} for {percent(share)}."
+    facts, rate = next(((facts, rate) for facts, rate in rates if rate >= goal), rates[-1])
+    most = "" if rate >= goal else " (the most that were tried)"
+    noun = "fact" if facts == 1 else "facts"
+    result = (
+        f"identifies {percent(rate)} of targets"
+        if measure == "identified"
+        else f"has the right record among the top {LINEUP} for {percent(rate)} of targets"
+    )
+    return f"With {facts} {noun}{most}, “{run.rung.name}” {result}."

@@ -3,11 +3,13 @@
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol
 
 __all__ = [
     "LONG",
     "SHORT",
+    "HasInterval",
     "count",
     "decimal",
     "estimate_text",
@@ -30,7 +32,21 @@ STACKED_MARKS = re.compile(
 )
 """More than three combining marks in a row, which would reach into other lines."""
 
-Estimate = Mapping[str, Any]
+
+class HasInterval(Protocol):
+    """A number with its interval, such as `standout.evaluate.estimates.Estimate`."""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
 
 
 def printable_texts(content: Any) -> Any:
@@ -42,9 +58,15 @@ def printable_texts(content: Any) -> Any:
     if isinstance(content, str):
         text = UNPRINTABLE.sub("\ufffd", re.sub(r"\s+", " ", content[: 4 * LONG])).strip()
         return shorten(STACKED_MARKS.sub(r"\1", text), LONG)
+    if is_dataclass(content) and not isinstance(content, type):
+        texts = {field.name: printable_texts(getattr(content, field.name)) for field in fields(content)}
+        return replace(content, **texts)
     if isinstance(content, Mapping):
         return {name: printable_texts(value) for name, value in content.items()}
-    return [printable_texts(part) for part in content] if isinstance(content, list | tuple) else content
+    if isinstance(content, list | tuple):
+        parts = [printable_texts(part) for part in content]
+        return parts if isinstance(content, list) else tuple(parts)
+    return content
 
 
 def shorten(text: str, limit: int = SHORT) -> str:
@@ -75,7 +97,7 @@ def is_near_limit(value: float) -> bool:
     return 0 < min(value, 1 - value) < 0.0995
 
 
-def interval_text(estimate: Estimate | None, unit: str = "share") -> str:
+def interval_text(estimate: HasInterval | Mapping[str, Any] | None, unit: str = "share") -> str:
     r"""Format the bounds of an interval; empty if there is none.
 
     >>> interval_text({"low": 0.81, "high": 0.868}), interval_text({"low": 0.004, "high": 0.868})
@@ -83,7 +105,7 @@ def interval_text(estimate: Estimate | None, unit: str = "share") -> str:
     >>> interval_text({"low": 7.26, "high": 7.649}, "bits")
     '7.3\xa0to\xa07.6'
     """
-    low, high = (None, None) if estimate is None else (estimate["low"], estimate["high"])
+    low, high = _number(estimate, "low"), _number(estimate, "high")
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return ""
     if unit != "share":
@@ -93,10 +115,19 @@ def interval_text(estimate: Estimate | None, unit: str = "share") -> str:
     return f"{first}\xa0to\xa0{percent(high, fine)}"
 
 
-def estimate_text(estimate: Estimate | None, unit: str = "share") -> str:
+def estimate_text(estimate: HasInterval | Mapping[str, Any] | None, unit: str = "share") -> str:
     """Format the value of an estimate; – if there is none."""
-    value = None if estimate is None else estimate["value"]
+    value = _number(estimate, "value")
     return percent(value) if unit == "share" else decimal(value)
+
+
+def _number(estimate: HasInterval | Mapping[str, Any] | None, name: str) -> float | None:
+    number: float | None = None
+    if isinstance(estimate, Mapping):
+        number = estimate[name]
+    elif estimate is not None:
+        number = getattr(estimate, name)
+    return number
 
 
 def decimal(value: float | None) -> str:

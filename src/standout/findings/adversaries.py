@@ -29,7 +29,7 @@ class CurvePoint:
         Share of targets for whom the right record is claimed at `phi_at_budget`.
     bits_gained
         Mean information gained about who the target is, in bits.
-    lineup
+    lineup_size
         Median number of the likeliest records that share 90 % of the probability.
     """
 
@@ -40,7 +40,7 @@ class CurvePoint:
     phi_at_budget: NonNegative
     correct_claims_at_budget: Rate
     bits_gained: Estimate
-    lineup: Estimate | None
+    lineup_size: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class MeasuresAsNamed:
         Mean information gained about who the target is, in bits.
     bits_left
         Mean information that is still missing, in bits.
-    lineup
+    lineup_size
         Median number of the likeliest records that share `lineup_mass` of the probability.
     revealed
         Mean number of items of the best guess that the adversary did not know.
@@ -95,7 +95,7 @@ class MeasuresAsNamed:
     correct_claims_at_budget: Rate
     bits_gained: Estimate
     bits_left: Estimate
-    lineup: Estimate | None
+    lineup_size: Estimate | None
     lineup_mass: Share
     revealed: Estimate
     revealed_correct: Estimate

@@ -21,14 +21,14 @@ MEASURES = (
     Measure("identified", "share", "Identified"),
     Measure("identified_in_release", "share", "Identified, among people in the release"),
     Measure("in_top", "share", "Right record among the top {top}"),
-    Measure("correct_claims", "share", "Correct claims at φ = {phi}"),
-    Measure("wrong_claims", "share", "Wrong claims at φ = {phi}"),
-    Measure("absent_claims", "share", "Claims about absent people at φ = {phi}"),
-    Measure("phi_at_budget", "phi", "φ for ≤ {budget} false claims"),
-    Measure("correct_claims_at_budget", "share", "Correct claims at ≤ {budget} false claims"),
+    Measure("correct_claims", "share", "Correct claims at φ\xa0=\xa0{phi}"),
+    Measure("wrong_claims", "share", "Wrong claims at φ\xa0=\xa0{phi}"),
+    Measure("absent_claims", "share", "Claims about absent people at φ\xa0=\xa0{phi}"),
+    Measure("phi_at_budget", "phi", "φ for ≤\xa0{budget} false claims"),
+    Measure("correct_claims_at_budget", "share", "Correct claims at ≤\xa0{budget} false claims"),
     Measure("bits_gained", "number", "Bits gained (mean)"),
     Measure("bits_left", "number", "Bits missing (mean)"),
-    Measure("lineup", "number", "Lineup: records that share {mass} of the probability (median)"),
+    Measure("lineup_size", "number", "Lineup: records that share {mass} of the probability (median)"),
     Measure("revealed", "number", "Items revealed (mean)"),
     Measure("revealed_correct", "number", "Items revealed correctly (mean)"),
     Measure("revealed_correct_share", "share", "Revealed items that are correct"),
@@ -40,7 +40,7 @@ def measure_titles(phi: float, budget: float, top: int = 10, mass: float = LINEU
 
     >>> titles = measure_titles(phi=1.5, budget=0.01)
     >>> titles["correct_claims"], titles["correct_claims_at_budget"]
-    ('Correct claims at φ = 1.5', 'Correct claims at ≤ 1\\xa0% false claims')
+    ('Correct claims at φ\\xa0=\\xa01.5', 'Correct claims at ≤\\xa01\\xa0% false claims')
     """
     settings = {"phi": f"{phi:g}", "budget": percent(budget), "top": str(top), "mass": percent(mass)}
     return {measure.key: measure.title.format(**settings) for measure in MEASURES}

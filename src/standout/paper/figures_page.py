@@ -17,7 +17,7 @@ from standout.paper.reproduction import Reproduction
 from standout.paper.rows import Row
 from standout.release.model import Release
 from standout.report.charts import Bar, Chart, Point, bars, columns, curves
-from standout.report.html_page import page_of
+from standout.report.html_page import render_page
 
 __all__ = ["difference", "drawn", "interval", "judgement", "number", "signed", "source", "write"]
 
@@ -94,7 +94,7 @@ def page(done: Reproduction, drawings: dict[str, str]) -> str:
     """The page: no script, nothing from elsewhere."""
     from markupsafe import Markup
 
-    return page_of(
+    return render_page(
         _text("page.html"),
         _text("page.css"),
         done=done,

@@ -15,9 +15,9 @@ from standout.core.formatting import (
     printable_texts,
     shorten,
 )
-from standout.report.audit_charts import Drawing, Figure, Table, drawing
 from standout.report.charts import ACCENT, GREY, INK, Chart
-from standout.report.html_page import page_of, part
+from standout.report.figures import Drawing, Figure, Table, draw_figure
+from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
 
 __all__ = ["Section", "page", "section"]
@@ -54,9 +54,9 @@ class Mark(NamedTuple):
 def page(found: Found) -> str:
     """The report as HTML: no script, nothing from elsewhere; the same advice gives the same bytes."""
     told = printable_texts(found)
-    return page_of(
-        part("advice.html"), part("audit.css"), found=told, advised=section(told), cut=shorten,
-        share=estimate_text, ends=interval_text, percent=percent, count=count, decimal=decimal,
+    return render_page(
+        template_text("advice.html"), template_text("audit.css"), found=told, advised=section(told),
+        cut=shorten, share=estimate_text, ends=interval_text, percent=percent, count=count, decimal=decimal,
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def section(found: Found) -> Section:
         partial(_drawn, marks, rest, found["limit"], [marks[number - 1] for number in recommended]),
         _table(found["points"], numbered=False),
     )  # fmt: skip
-    return Section(drawing(made), _table(ways, numbered=True))
+    return Section(draw_figure(made), _table(ways, numbered=True))
 
 
 def _ways(found: Found) -> list[Found]:

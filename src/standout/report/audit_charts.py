@@ -1,265 +1,241 @@
-"""The pictures of an audit: what each shows, in a sentence, and the numbers behind it as a table."""
+"""The charts of an audit report, each with a title, a description and its numbers as a table."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from standout.core.formatting import count, estimate_text, interval_text, percent
+from standout.evaluate.estimates import Estimate
+from standout.findings.adversaries import AdversaryFindings
+from standout.findings.audit import AuditFindings
+from standout.findings.exposure import DateGroup, RankGroup, SizeGroup
+from standout.findings.measure_titles import measure_titles
 from standout.report.charts import Axis, Chart, Point
-from standout.report.interval_charts import NARROW, WIDE, Row, fan, rows
+from standout.report.figures import Cells, Figure, Table
+from standout.report.interval_charts import WIDE, Row, fan, rows
 
-__all__ = [
-    "FIGURES", "Drawing", "Extreme", "Figure", "Table", "drawing", "extremes", "figures", "group_table",
-    "headline",
-]  # fmt: skip
+__all__ = ["FIGURES", "Extremes", "audit_figures", "group_extremes", "group_table"]
 
-Found = Mapping[str, Any]
-GROUPS = {
-    "by_length": "By the number of entries of a record",
-    "by_popularity": "By how popular the known items are",
-    "by_joined": "By the date of the first entry",
+Group: TypeAlias = SizeGroup | RankGroup | DateGroup
+MOST_TABLE_ROWS = 20
+"""A table of a curve has at most this many rows."""
+MOST_DESCRIBED_GROUPS = 40
+
+
+class GroupKind(NamedTuple):
+    """A way to divide targets into groups: its title, and a short name for the table."""
+
+    title: str
+    short: str
+
+
+GROUP_KINDS = {
+    "by_length": GroupKind("By number of entries of the record", "length"),
+    "by_popularity": GroupKind("By popularity rank of the rarest known item", "popularity"),
+    "by_first_date": GroupKind("By date of the first entry", "first date"),
 }
 
 
-KINDS = dict(zip(GROUPS.values(), ("length", "popularity", "first date"), strict=True))
-Cells = tuple[str | tuple[str, str], ...]
-SHOWN = 20
-"""A table of a curve has at most so many rows."""
+def audit_figures(findings: AuditFindings) -> dict[str, Figure]:
+    """The figures for which there are numbers, by name, in the order of the page."""
+    figures = {name: figure_of(findings) for name, figure_of in FIGURES.items()}
+    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-class Table(NamedTuple):
-    """Numbers as they stand in a table; a pair is a number and its interval. The first column names rows."""
-
-    heads: tuple[str, ...]
-    rows: Sequence[Cells]
-
-
-class Figure(NamedTuple):
-    """A chart, drawn at a width; its title, what it shows for those who do not see it, and its numbers."""
-
-    title: str
-    words: str
-    draw: Callable[[int], Chart]
-    table: Table
-
-
-def figures(found: Found) -> dict[str, Figure]:
-    """The charts there are numbers for, by name, in the order of the page."""
-    made = {name: make(found) for name, make in FIGURES.items()}
-    return {name: figure for name, figure in made.items() if figure is not None}
-
-
-def headline(found: Found) -> Found | None:
-    """The adversary that the answer is about."""
-    named = found["answer"]["adversary"]
-    told: Sequence[Found] = found["adversaries"]
-    return next((one for one in told if one["name"] == named), told[0] if told else None)
-
-
-def _success(found: Found) -> Figure | None:
-    main = headline(found)
-    series = {one["name"]: _curve(one) for one in found["adversaries"]}
+def _success(findings: AuditFindings) -> Figure | None:
+    main = findings.headline
+    series = {adversary.name: _curve(adversary) for adversary in findings.adversaries}
     if main is None or max(map(len, series.values())) < 2:
-        return None  # a single number is told by the answer
-    at = Point("", main["at"]["facts"], _value(main["at"]["identified"]) or 0.0)
-    ends = [f"{name}: {percent(own[-1].y)} with {own[-1].x:g}" for name, own in series.items() if own]
-    words = f"Share of people whose record is picked out, by the number of facts known. {'; '.join(ends)}."
+        return None  # the answer already says a single number
+    answer = Point("", main.as_named.facts, _finite(main.as_named.identified) or 0.0)
+    ends = [f"{name}: {percent(curve[-1].y)} with {curve[-1].x:g}" for name, curve in series.items() if curve]
     return Figure(
-        "People picked out, by how much is known of them",
-        words,
-        partial(_drawn_success, series, main["name"], at),
-        _wide(found["adversaries"]),
+        "Identified people, by number of known facts",
+        f"Share of people who are identified, by number of known facts. {'; '.join(ends)}.",
+        partial(_success_chart, series, main.name, answer),
+        _success_table(findings.adversaries),
     )
 
 
-def _drawn_success(series: dict[str, list[Point]], main: str, at: Point, width: int) -> Chart:
-    told = percent(at.y) + (f" with {count(int(at.x), 'fact', 'facts')}" if width == WIDE else "")
+def _success_chart(series: dict[str, list[Point]], main: str, answer: Point, width: int) -> Chart:
+    label = percent(answer.y) + (f" with {count(int(answer.x), 'fact', 'facts')}" if width == WIDE else "")
     names = _distinct(list(series))
-    renamed: dict[str, Sequence[Point]] = {names[name]: own for name, own in series.items()}
-    axis = Axis("facts known about a person")
-    return fan(
-        renamed, names[main], "People whose record is picked out", axis, at._replace(series=told), width
-    )
+    renamed: dict[str, Sequence[Point]] = {names[name]: curve for name, curve in series.items()}
+    marked = answer._replace(series=label)
+    return fan(renamed, names[main], "Identified people", Axis("known facts about a person"), marked, width)
 
 
 def _distinct(names: list[str]) -> dict[str, str]:
-    """Names short enough for a chart, that still differ."""
+    """Names that are short enough for a chart and still differ."""
     short = {name: name if len(name) <= 20 else name[:19] + "…" for name in names}
-    again = {one for one in short.values() if list(short.values()).count(one) > 1}
+    repeated = {label for label in short.values() if list(short.values()).count(label) > 1}
     return {
-        name: f"{place + 1}: {one[:16]}" if one in again else one
-        for place, (name, one) in enumerate(short.items())
+        name: f"{index + 1}: {label[:16]}" if label in repeated else label
+        for index, (name, label) in enumerate(short.items())
     }
 
 
-def _curve(one: Found) -> list[Point]:
-    told = [_point(one["name"], step["facts"], step["identified"]) for step in one["curve"]]
-    return [point for point in told if point is not None]
+def _curve(adversary: AdversaryFindings) -> list[Point]:
+    points = [_point(adversary.name, point.facts, point.identified) for point in adversary.curve]
+    return [point for point in points if point is not None]
 
 
-def _point(series: str, x: float, share: Found | None) -> Point | None:
-    value = _value(share)
-    return None if share is None or value is None else Point(series, x, value, share["low"], share["high"])
+def _point(series: str, x: float, share: Estimate) -> Point | None:
+    value = _finite(share)
+    return None if value is None else Point(series, x, value, share.low, share.high)
 
 
-def _wide(adversaries: Sequence[Found]) -> Table:
+def _success_table(adversaries: Sequence[AdversaryFindings]) -> Table:
     """A row for each number of facts, a column for each adversary."""
-    every = sorted({step["facts"] for one in adversaries for step in one["curve"]})
-    by = [{step["facts"]: step["identified"] for step in one["curve"]} for one in adversaries]
-    told: list[Cells] = [(f"{facts:g}", *(_sure(own.get(facts)) for own in by)) for facts in every]
-    return Table(("facts known", *(one["name"] for one in adversaries)), told)
-
-
-def _ladder(found: Found) -> Figure | None:
-    told, main, budget = found["adversaries"], headline(found), percent(found["settings"]["budget"])
-    if len(told) < 2 or main is None:
-        return None
-    sure = f"Right and sure of it: claimed, with {budget} of false claims"
-    parts = (("identified", "The best guess is right"), ("correct_claims_at_budget", sure))
-    bars = [
-        _row(title, one["title"], one["at"][key], one["name"] == main["name"])
-        for key, title in parts
-        for one in told
+    sizes = sorted({point.facts for adversary in adversaries for point in adversary.curve})
+    curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
+    cells: list[Cells] = [
+        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in curves)) for facts in sizes
     ]
-    words = "; ".join(f"{one['title']}: {estimate_text(one['at']['identified'])}" for one in told)
-    table = Table(
-        ("adversary", *(title.lower() for _, title in parts)),
-        [(one["title"], *(_sure(one["at"][key]) for key, _ in parts)) for one in told],
-    )
-    return Figure("What each adversary achieves", f"Best guess right: {words}.", partial(rows, bars), table)
+    return Table(("known facts", *(adversary.name for adversary in adversaries)), cells)
 
 
-def _needed(found: Found) -> Figure | None:
-    told = found["exposure"]["facts_needed"]
-    if len(told) < 2 or not any(_value(one["share"]) for one in told):
-        return None  # a sentence says it
-    bars = [_row("", count(one["facts"], "fact", "facts or fewer"), one["share"]) for one in told]
-    words = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
-    table = Table(
-        ("facts needed", "share of people", "95 % interval"),
-        [
-            (bar.label, percent(bar.value), interval_text(one["share"]))
-            for bar, one in zip(bars, told, strict=True)
-        ],
-    )
-    return Figure(
-        "How few facts are enough", f"Share of people identified with {words}.", partial(rows, bars), table
-    )
-
-
-def _groups(found: Found) -> Figure | None:
-    """Only where groups differ by more than chance; else a sentence says so."""
-    apart = {one.kind for one in extremes(found) if one.apart}
-    told = [(title, group) for title, group in _grouped(found) if title in apart]
-    if not told:
+def _adversaries(findings: AuditFindings) -> Figure | None:
+    adversaries, main = findings.adversaries, findings.headline
+    if len(adversaries) < 2 or main is None:
         return None
-    bars = [_row(title, group["label"], group["identified"]) for title, group in told]
-    words = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:40])
-    return Figure("Who is picked out", f"Best guess right. {words}.", partial(rows, bars), group_table(found))
+    titles = measure_titles(findings.settings.phi, findings.settings.budget, findings.settings.top)
+    measures = ("identified", "correct_claims_at_budget")
+    bars = [
+        _bar(
+            titles[measure],
+            adversary.title,
+            getattr(adversary.as_named, measure),
+            adversary.name == main.name,
+        )
+        for measure in measures
+        for adversary in adversaries
+    ]
+    shares = "; ".join(
+        f"{adversary.title}: {estimate_text(adversary.as_named.identified)}" for adversary in adversaries
+    )
+    cells: list[Cells] = [
+        (adversary.title, *(_with_interval(getattr(adversary.as_named, measure)) for measure in measures))
+        for adversary in adversaries
+    ]
+    table = Table(("adversary", *(titles[measure] for measure in measures)), cells)
+    return Figure("What each adversary achieves", f"Identified people. {shares}.", partial(rows, bars), table)
 
 
-def group_table(found: Found) -> Table:
-    """All groups."""
-    return Table(
-        ("group", "by", "people", "best guess right", "95 % interval", "tried"),
-        [
-            (group["label"], KINDS[title], count(group["people"]), estimate_text(group["identified"]),
-             interval_text(group["identified"]), count(group["identified"]["n"]))
-            for title, group in _grouped(found)
-        ],
-    )  # fmt: skip
+def _facts_needed(findings: AuditFindings) -> Figure | None:
+    needed = findings.exposure.facts_needed
+    if len(needed) < 2 or not any(_finite(row.share) for row in needed):
+        return None  # a sentence says it
+    bars = [_bar("", count(row.facts, "fact", "facts or fewer"), row.share) for row in needed]
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars)
+    cells: list[Cells] = [
+        (bar.label, percent(bar.value), interval_text(row.share))
+        for bar, row in zip(bars, needed, strict=True)
+    ]
+    return Figure(
+        "How few facts are enough",
+        f"Share of targets who are identified, by number of known facts. {shares}.",
+        partial(rows, bars),
+        Table(("known facts", "identified", "95 % interval"), cells),
+    )
 
 
-def _grouped(found: Found) -> list[tuple[str, Found]]:
-    return [(title, group) for key, title in GROUPS.items() for group in found["exposure"][key]]
+def _groups(findings: AuditFindings) -> Figure | None:
+    """Only kinds of groups that differ by more than sampling error; for the others a sentence says so."""
+    differing = {extremes.kind for extremes in group_extremes(findings) if extremes.differ}
+    shown = [(kind, group) for kind, group in _all_groups(findings) if kind.title in differing]
+    if not shown:
+        return None
+    bars = [_bar(kind.title, group.label, group.identified) for kind, group in shown]
+    shares = "; ".join(f"{bar.label}: {percent(bar.value)}" for bar in bars[:MOST_DESCRIBED_GROUPS])
+    return Figure(
+        "Who is identified",
+        f"Share of targets who are identified. {shares}.",
+        partial(rows, bars),
+        group_table(findings),
+    )
 
 
-class Extreme(NamedTuple):
-    """The groups of a kind that are found most and least often, and whether that is more than chance."""
+def group_table(findings: AuditFindings) -> Table:
+    """All groups of all kinds."""
+    cells: list[Cells] = [
+        (
+            group.label,
+            kind.short,
+            count(group.people),
+            estimate_text(group.identified),
+            interval_text(group.identified),
+            count(group.identified.n),
+        )
+        for kind, group in _all_groups(findings)
+    ]
+    return Table(("group", "by", "people", "identified", "95 % interval", "targets"), cells)
+
+
+def _all_groups(findings: AuditFindings) -> list[tuple[GroupKind, Group]]:
+    return [(kind, group) for key, kind in GROUP_KINDS.items() for group in getattr(findings.exposure, key)]
+
+
+class Extremes(NamedTuple):
+    """The most and the least exposed group of one kind, and whether they differ beyond sampling error."""
 
     kind: str
-    most: Found
-    least: Found
-    apart: bool
+    most: Group
+    least: Group
+    differ: bool
 
 
-def extremes(found: Found) -> list[Extreme]:
-    """Who is found most and least often, of each kind of groups."""
-    made = []
-    for key, title in GROUPS.items():
-        own = [group for group in found["exposure"][key] if group["identified"]["value"] is not None]
-        ordered = sorted(own, key=lambda group: group["identified"]["value"])
-        if len(own) > 1:
+def group_extremes(findings: AuditFindings) -> list[Extremes]:
+    """The most and the least exposed group of each kind."""
+    results = []
+    for key, kind in GROUP_KINDS.items():
+        groups: Sequence[Group] = getattr(findings.exposure, key)
+        ordered = sorted(groups, key=lambda group: group.identified.value)
+        if len(ordered) > 1:
             most, least = ordered[-1], ordered[0]
-            made.append(Extreme(title, most, least, _apart(most["identified"], least["identified"])))
-    return made
+            # they differ beyond sampling error if their intervals do not overlap
+            results.append(Extremes(kind.title, most, least, most.identified.low > least.identified.high))
+    return results
 
 
-def _apart(more: Found, less: Found) -> bool:
-    """Whether their intervals do not overlap."""
-    return more["low"] is not None and less["high"] is not None and more["low"] > less["high"]
-
-
-def _sparsity(found: Found) -> Figure | None:
-    told = found["theory"]["sparsity"]
-    points = [_point("", step["epsilon"], step["share"]) for step in (told or {}).get("curve", [])]
-    own = [point for point in points if point is not None]
-    if len(own) < 2:
+def _sparsity(findings: AuditFindings) -> Figure | None:
+    curve = findings.theory.sparsity.curve
+    points = [point for step in curve if (point := _point("", step.epsilon, step.share)) is not None]
+    if len(points) < 2:
         return None
-    title, axis = (
-        "Records with a neighbour at least so similar",
-        Axis("similarity of the nearest neighbour", 0, 1, form="~g"),
-    )
-    every = -(-len(told["curve"]) // SHOWN)
-    table = Table(
-        ("similarity", "share of records", "95 % interval"),
-        [
-            (f"{step['epsilon']:g}", estimate_text(step["share"]), interval_text(step["share"]))
-            for step in told["curve"][::every]
-        ],
-    )
-    words = f"{title}: {percent(own[0].y)} at {own[0].x:g}, {percent(own[-1].y)} at {own[-1].x:g}."
+    title = "Records with a neighbour at least this similar"
+    axis = Axis("similarity of the nearest neighbour", 0, 1, form="~g")
+    cells: list[Cells] = [
+        (f"{step.epsilon:g}", estimate_text(step.share), interval_text(step.share))
+        for step in curve[:: -(-len(curve) // MOST_TABLE_ROWS)]
+    ]
+    first, last = points[0], points[-1]
     return Figure(
-        "How alone records are", words, lambda width: fan({"": own}, "", title, axis, width=width), table
+        "How isolated records are",
+        f"{title}: {percent(first.y)} at {first.x:g}, {percent(last.y)} at {last.x:g}.",
+        lambda width: fan({"": points}, "", title, axis, width=width),
+        Table(("similarity", "share of records", "95 % interval"), cells),
     )
 
 
-def _row(panel: str, label: str, share: Found | None, main: bool = True) -> Row:
-    low, high = (None, None) if share is None else (share["low"], share["high"])
-    return Row(panel, label, _value(share), low, high, main)
+def _bar(panel: str, label: str, share: Estimate, main: bool = True) -> Row:
+    return Row(panel, label, _finite(share), share.low, share.high, main)
 
 
-def _value(share: Found | None) -> float | None:
-    value = None if share is None else share["value"]
-    return value if value is not None and math.isfinite(value) else None
+def _finite(share: Estimate) -> float | None:
+    return share.value if math.isfinite(share.value) else None
 
 
-def _sure(share: Found | None) -> tuple[str, str]:
+def _with_interval(share: Estimate | None) -> tuple[str, str]:
     return estimate_text(share), interval_text(share)
 
 
-FIGURES: dict[str, Callable[[Found], Figure | None]] = {
+FIGURES: dict[str, Callable[[AuditFindings], Figure | None]] = {
     "success": _success,
-    "adversaries": _ladder,
-    "facts-needed": _needed,
+    "adversaries": _adversaries,
+    "facts-needed": _facts_needed,
     "groups": _groups,
     "sparsity": _sparsity,
 }
-"""Every chart there may be."""
-
-
-class Drawing(NamedTuple):
-    """A figure on a page: drawn twice, once for narrow screens."""
-
-    figure: Figure
-    wide: Any
-    narrow: Any
-
-
-def drawing(figure: Figure) -> Drawing:
-    """The figure, drawn."""
-    from markupsafe import Markup
-
-    wide, narrow = (figure.draw(width).svg(figure.title, figure.words) for width in (WIDE, NARROW))
-    return Drawing(figure, Markup(wide), Markup(narrow))
+"""All figures by the name of their file."""

@@ -1,9 +1,9 @@
-"""The report of an audit: findings → one HTML file that stands alone, and its charts as files."""
+"""The report of an audit: findings → one self-contained HTML file, and its charts as files."""
 
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from standout.core.atomic_files import make_folder, write_content
 from standout.core.formatting import (
@@ -17,153 +17,148 @@ from standout.core.formatting import (
     printable_texts,
     shorten,
 )
+from standout.findings.adversaries import MeasuresAsNamed
+from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
+from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import section
-from standout.report.audit_charts import FIGURES, drawing, extremes, figures, group_table, headline
+from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
 from standout.report.charts import Chart
-from standout.report.html_page import page_of, part
+from standout.report.figures import draw_figure
+from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
 
-__all__ = ["charts", "page", "write"]
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
-Found = Mapping[str, Any]
-MEASURES = (
-    ("identified", "share", "Best guess is right"),
-    ("in_top", "share", "Right record among the first {top}"),
-    ("correct_claims", "share", "Claimed, and right, at φ = {phi}"),
-    ("wrong_claims", "share", "Claimed, and wrong, at φ = {phi}"),
-    ("absent_claims", "share", "Claimed though not in the data, at φ = {phi}"),
-    ("phi_at_budget", "phi", "φ that keeps false claims to {budget}"),
-    ("correct_claims_at_budget", "share", "Claimed, and right, at that φ"),
-    ("bits_gained", "number", "Bits gained"),
-    ("bits_left", "number", "Bits left"),
-    ("lineup", "number", "Records that share {mass} of the suspicion (median)"),
-    ("revealed", "number", "Items of the guess that were not known (mean)"),
-    ("revealed_correct", "number", "Of these true of the person (mean)"),
-    ("revealed_correct_share", "share", "Share of these that is true of the person"),
-)
+__all__ = ["audit_charts", "audit_page", "write_report"]
+
 QUESTIONS = {
-    "singling_out": "Can one person's record be picked out?",
-    "linkability": "Can it be linked to what another source says of the same person?",
-    "inference": "Can something be learned of the person that was not known?",
+    "singling_out": "Can one person's record be identified?",
+    "linkability": "Can a record be linked to another source about the same person?",
+    "inference": "Can something new be learned about the person?",
 }
 
 
-def charts(findings: Found) -> dict[str, Chart]:
-    """The charts of the report by name, as they stand on a desk."""
-    return {name: figure.draw(WIDE) for name, figure in figures(printable_texts(findings)).items()}
+def audit_charts(findings: AuditFindings) -> dict[str, Chart]:
+    """The charts of the report by name, in their wide form."""
+    figures = audit_figures(printable_texts(findings))
+    return {name: figure.draw(WIDE) for name, figure in figures.items()}
 
 
-def write(findings: Found, folder: str | os.PathLike[str]) -> Path:
-    """Writes report.html and charts/*.svg|png into a folder, in place of earlier ones. → the report's path"""
-    report, found = Path(folder) / "report.html", printable_texts(findings)
-    beside = make_folder(Path(folder) / "charts")
-    for old in (beside / f"{name}.{ending}" for name in FIGURES for ending in ("svg", "png")):
-        old.unlink(missing_ok=True)
-    for name, figure in figures(found).items():
+def write_report(findings: AuditFindings, folder: str | os.PathLike[str]) -> Path:
+    """Write report.html and the charts into a folder, replacing earlier ones; return the report's path."""
+    report, charts_folder = Path(folder) / "report.html", make_folder(Path(folder) / "charts")
+    for name in FIGURES:
+        for ending in ("svg", "png"):
+            (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
+    for name, figure in audit_figures(printable_texts(findings)).items():
         chart = figure.draw(WIDE)
-        write_content(beside / f"{name}.svg", chart.svg(figure.title, figure.words) + "\n")
-        write_content(beside / f"{name}.png", chart.png())
-    write_content(report, page(findings))
+        write_content(charts_folder / f"{name}.svg", chart.svg(figure.title, figure.description) + "\n")
+        write_content(charts_folder / f"{name}.png", chart.png())
+    write_content(report, audit_page(findings))
     return report
 
 
-def page(findings: Found) -> str:
-    """The report as HTML: no script, nothing from elsewhere, the same findings give the same bytes."""
-    found = printable_texts(findings)
-    return page_of(
-        part("audit.html"), part("audit.css"), found=found, main=headline(found), questions=_questions(found),
-        drawings={name: drawing(figure) for name, figure in figures(found).items()},
-        judged=_judged(found["threshold"]), measures=_measures(found), extremes=extremes(found),
-        groups=group_table(found), settings=_settings(found),
-        failed=[one for one in found["trust"]["checks"] if not one["passed"]],
-        versions=list(found["versions"].items()), name=_shown(SHORT), say=_shown(LONG),
-        cut=shorten, share=estimate_text, ends=interval_text, percent=percent, count=count, decimal=decimal,
-        done=_done, advised=section(found["advice"]) if found.get("advice") else None,
-    )  # fmt: skip
+def audit_page(findings: AuditFindings) -> str:
+    """The report as HTML, without scripts or external resources. The same findings give the same bytes."""
+    shown: AuditFindings = printable_texts(findings)
+    return render_page(
+        template_text("audit.html"),
+        template_text("audit.css"),
+        findings=shown,
+        main=shown.headline,
+        titles=_titles(shown),
+        questions=_questions(shown),
+        drawings={name: draw_figure(figure) for name, figure in audit_figures(shown).items()},
+        threshold_status=_threshold_status(shown.threshold),
+        measures=_measure_rows(shown),
+        extremes=group_extremes(shown),
+        groups=group_table(shown),
+        settings=_settings(shown),
+        failed=[check for check in shown.trust.checks if not check.passed],
+        versions=list(shown.versions.items()),
+        advice_section=section(shown.advice) if shown.advice else None,
+        name=_isolated(SHORT),
+        say=_isolated(LONG),
+        shorten=shorten,
+        share=estimate_text,
+        interval=interval_text,
+        percent=percent,
+        count=count,
+        decimal=decimal,
+        step_counts=_step_counts,
+    )
 
 
-def _shown(most: int) -> Callable[[str], Any]:
-    """How foreign words are shown: cut, escaped, and kept from turning the words around them."""
+def _isolated(most: int) -> "Callable[[str], Markup]":
+    """A function that shortens and escapes a text from outside and isolates its writing direction."""
     from markupsafe import Markup
 
-    def shown(text: str) -> Any:
+    def isolated(text: str) -> Markup:
         return Markup("<bdi>{}</bdi>").format(shorten(text, most))
 
-    return shown
+    return isolated
 
 
-class Measure(NamedTuple):
-    """A row of the table of all measures: a number and its interval for each adversary."""
+def _titles(findings: AuditFindings) -> dict[str, str]:
+    settings, main = findings.settings, findings.headline
+    mass = {} if main is None else {"mass": main.as_named.lineup_mass}
+    return measure_titles(settings.phi, settings.budget, settings.top, **mass)
+
+
+class MeasureRow(NamedTuple):
+    """A row of the table of all measures: for each adversary a number and its interval."""
 
     title: str
     cells: list[tuple[str, str]]
 
 
-def _measures(found: Found) -> list[Measure]:
-    set_to, told = found["settings"], found["adversaries"]
-    mass = percent(told[0]["at"]["lineup_mass"]) if told else ""
-    words = {
-        "phi": f"{set_to['phi']:g}",
-        "budget": percent(set_to["budget"]),
-        "top": set_to["top"],
-        "mass": mass,
-    }
+def _measure_rows(findings: AuditFindings) -> list[MeasureRow]:
+    titles, adversaries = _titles(findings), findings.adversaries
+    measures = [
+        measure for measure in MEASURES if findings.original or measure.key != "identified_in_release"
+    ]
     rows = [
-        Measure(title.format(**words), [_cell(one["at"][key], unit) for one in told])
-        for key, unit, title in MEASURES
+        MeasureRow(titles[measure.key], [_cell(adversary.as_named, measure) for adversary in adversaries])
+        for measure in measures
     ]
     return [row for row in rows if any(cell != ("–", "") for cell in row.cells)]
 
 
-def _cell(told: Any, unit: str) -> tuple[str, str]:
-    if unit == "phi":
-        return ("–" if told is None else f"{told:.2f}"), ""
-    return estimate_text(told, unit), interval_text(told, unit)
+def _cell(measures: MeasuresAsNamed, measure: Measure) -> tuple[str, str]:
+    if measure.unit == "phi":
+        return f"{measures.phi_at_budget:.2f}", ""
+    estimate = getattr(measures, measure.key)
+    return estimate_text(estimate, measure.unit), interval_text(estimate, measure.unit)
 
 
-def _judged(threshold: Found) -> str:
-    """How the measured share lies to the threshold, in the words before it."""
-    if threshold["exceeded"] is None:
-        return "Not held against"
-    if not threshold["exceeded"]:
+def _threshold_status(threshold: Threshold) -> str:
+    """The first words of the sentence about the threshold."""
+    if threshold.exceeded is None:
+        return "Not compared with"
+    if not threshold.exceeded:
         return "Not above"
-    low = (threshold["measured"] or {}).get("low")
-    return "May be above" if low is not None and low <= threshold["fail_above"] else "Above"
+    limit, measured = threshold.fail_above, threshold.measured
+    is_certain = measured is None or limit is None or measured.low > limit
+    return "Above" if is_certain else "May be above"
 
 
 class Question(NamedTuple):
-    """One of the three questions of the working party, and what can be said to it."""
+    """One of the three questions of the working party, and its answer."""
 
-    key: str
-    asked: str
-    told: Found
-
-
-def _questions(found: Found) -> list[Question]:
-    return [
-        Question(key, asked, found["verdict"][key])
-        for key, asked in QUESTIONS.items()
-        if found["verdict"].get(key)
-    ]
+    text: str
+    part: VerdictPart
 
 
-def _original(told: Found | None) -> list[tuple[str, str]]:
-    """What the data was made from."""
-    if told is None:
-        return []
-    size = {key: count(told[key]) for key in ("entries", "records", "items")}
-    return [
-        ("Original", f"{size['entries']} entries of {size['records']} people, {size['items']} items"),
-        ("People of the original who are not in the data", count(told["not_in_release"])),
-        ("Fingerprint of the original", told["fingerprint"]),
-    ]
+def _questions(findings: AuditFindings) -> list[Question]:
+    return [Question(text, getattr(findings.verdict, key)) for key, text in QUESTIONS.items()]
 
 
-def _done(counts: Found) -> str:
-    """What a step did: what it left of records, items and entries, and its own counts."""
+def _step_counts(counts: Mapping[str, float]) -> str:
+    """What a step changed: the remaining records, items and entries, and the step's own counts."""
     sizes = [name for name in ("records", "items", "entries") if f"{name} before" in counts]
-    left = [
-        f"{counts[name]:,} of {counts[f'{name} before']:,} {name} left"
+    remaining = [
+        f"{counts[name]:,} of {counts[f'{name} before']:,} {name} remain"
         for name in sizes
         if counts[name] != counts[f"{name} before"]
     ]
@@ -172,35 +167,43 @@ def _done(counts: Found) -> str:
         for name, number in counts.items()
         if name.removesuffix(" before") not in sizes
     ]
-    return ", ".join([*left, *own])
+    return ", ".join([*remaining, *own])
 
 
-def _settings(found: Found) -> list[tuple[str, str]]:
-    data, set_to, made = found["data"], found["settings"], found["made"]
-    size = {key: count(data[key]) for key in ("entries", "records", "items")}
-    limit, dates = set_to["fail_above"], f"{data['first']} to {data['last']}"
-    told = [
-        ("Data", data["name"]),
-        (
-            "Size",
-            f"{size['entries']} entries of {size['records']} people, {size['items']} items",
-        ),
-        ("Values", f"{count(data['levels'], 'level', 'levels')}" if data["has_values"] else "none"),
-        ("Dates", dates if data["first"] else "none"),
-        ("Entries of a person", f"{decimal(data['median_length']).removesuffix('.0')} (median)"),
-        ("Rows left out", count(data["rows_rejected"])),
-        ("Fingerprint", data["fingerprint"]),
-        *_original(found["original"]),
-        ("Adversaries", "the default ladder" if set_to["ladder"] == "default" else set_to["ladder"]),
-        ("Headline adversary", set_to["headline"]),
-        (
-            "People tried",
-            f"up to {count(set_to['targets'])} for each adversary" + (", quick" if set_to["quick"] else ""),
-        ),
-        ("Numbers of facts", ", ".join(f"{one:g}" for one in set_to["facts"])),
-        ("φ", f"{set_to['phi']:g}, and the one that keeps false claims to {percent(set_to['budget'])}"),
-        ("Threshold", "none" if limit is None else percent(limit)),
-        ("Seed", f"{made['seed']}"),
-        ("Made", " ".join(filter(None, (made["at"], f"by {made['by']}")))),
+def _settings(findings: AuditFindings) -> list[tuple[str, str]]:
+    data, settings, run = findings.data, findings.settings, findings.run
+    dates = f"{data.first} to {data.last}" if data.first else "none"
+    quick = " (quick audit)" if settings.quick else ""
+    rows = [
+        ("Data", data.name),
+        ("Size", f"{count(data.entries)} entries, {count(data.records)} records, {count(data.items)} items"),
+        ("Values", count(data.levels, "different value", "different values") if data.has_values else "none"),
+        ("Dates", dates),
+        ("Median record", f"{decimal(data.median_length).removesuffix('.0')} entries"),
+        ("Rows that could not be read", count(data.rows_rejected)),
+        ("Fingerprint", data.fingerprint),
+        *_original_rows(findings.original),
+        ("Adversaries", "the default ladder" if settings.ladder == "default" else settings.ladder),
+        ("Headline adversary", settings.headline),
+        ("Targets", f"at most {count(settings.targets)} for each adversary{quick}"),
+        ("Numbers of known facts in the curves", ", ".join(f"{facts:g}" for facts in settings.facts)),
+        ("Minimum eccentricity φ", f"{settings.phi:g}"),
+        ("False claim budget", percent(settings.budget)),
+        ("Threshold", "none" if settings.fail_above is None else percent(settings.fail_above)),
+        ("Seed", f"{run.seed}"),
+        ("Written", " ".join(filter(None, (run.finished_at, f"by {run.software}")))),
     ]
-    return [(name, shorten(words, 200)) for name, words in told]
+    return [(title, shorten(text, 200)) for title, text in rows]
+
+
+def _original_rows(original: Original | None) -> list[tuple[str, str]]:
+    if original is None:
+        return []
+    size = (
+        f"{count(original.entries)} entries, {count(original.records)} people, {count(original.items)} items"
+    )
+    return [
+        ("Original", size),
+        ("People of the original missing from the release", count(original.not_in_release)),
+        ("Fingerprint of the original", original.fingerprint),
+    ]

@@ -1,4 +1,4 @@
-"""A page that stands alone: one file, no script, nothing from elsewhere, and a policy that says so."""
+"""A self-contained HTML page: no scripts, no external resources, and a policy that enforces this."""
 
 import base64
 import hashlib
@@ -6,32 +6,36 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["page_of"]
+__all__ = ["render_page", "template_text"]
 
 
-def page_of(template: str, style: str = "", **shown: Any) -> str:
-    """The page of a template that extends shell.html, in the style all pages share and what it adds to it.
+def render_page(template: str, style: str = "", **context: Any) -> str:
+    """The page of a template that extends base.html, with the common style and the given one.
 
-    Everything that is shown is escaped; what is Markup has been. The one style sheet is let in by its hash,
-    and nothing else: an element that got through all the same could neither run nor ask for anything.
+    All of the context is escaped, except what is already Markup. The content security policy admits only the
+    style sheet, by its hash: an element that got into the page could neither run nor load anything.
 
-    >>> text = page_of("{% extends 'shell.html' %}{% block body %}{{ name }}{% endblock %}", name="<b>")
+    >>> text = render_page("{% extends 'base.html' %}{% block body %}{{ name }}{% endblock %}", name="<b>")
     >>> "&lt;b&gt;" in text, "default-src 'none'" in text
     (True, True)
     """
     from jinja2 import DictLoader, Environment, StrictUndefined
     from markupsafe import Markup
 
-    known = DictLoader({name: part(name) for name in ("shell.html", "parts.html")} | {"page": template})
-    made = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=known
+    templates = {name: template_text(name) for name in ("base.html", "parts.html")} | {"page": template}
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=DictLoader(templates),
     )
-    style = part("shell.css") + style
+    style = template_text("base.css") + style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return made.get_template("page").render(style=Markup(style), digest=digest, **shown)
+    return environment.get_template("page").render(style=Markup(style), digest=digest, **context)
 
 
 @cache
-def part(name: str) -> str:
-    """A file of the templates."""
+def template_text(name: str) -> str:
+    """Content of a file in templates/."""
     return (files("standout.report") / "templates" / name).read_text(encoding="utf-8")

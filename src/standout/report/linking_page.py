@@ -18,9 +18,9 @@ from standout.findings.links import (
     PublicSize,
     ReleaseSize,
 )
-from standout.report.audit_charts import Figure, Table, drawing
+from standout.report.figures import Figure, Table, draw_figure
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
-from standout.report.html_page import page_of, part
+from standout.report.html_page import render_page, template_text
 
 __all__ = ["figures", "page"]
 
@@ -51,12 +51,12 @@ def page(findings: LinkFindings, text: LinkingText) -> str:
         release=replace(findings.release, name=shorten(printable_texts(findings.release.name))),
         public=replace(findings.public, name=shorten(printable_texts(findings.public.name))),
     )
-    return page_of(
-        part("linking.html"),
-        part("audit.css"),
+    return render_page(
+        template_text("linking.html"),
+        template_text("audit.css"),
         findings=findings,
         text=text,
-        drawings={name: drawing(figure) for name, figure in figures(findings).items()},
+        drawings={name: draw_figure(figure) for name, figure in figures(findings).items()},
         by_facts_used=_facts_table(findings.by_facts_used),
         settings=_settings(findings),
     )

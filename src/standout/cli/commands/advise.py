@@ -173,9 +173,9 @@ def _parse_candidates(texts: tuple[str, ...]) -> list[list[str]] | None:
 
 def _adversary(release: "Release", ladder: Path | None, headline: str | None) -> "Adversary":
     """Return the headline adversary of a ladder, fitted to the release."""
-    from standout.auditing.ladder import fitted, ladder_of
+    from standout.auditing.ladder import fit_ladder, resolve_ladder
 
-    fit = fitted(ladder_of(ladder, headline), release)
+    fit = fit_ladder(resolve_ladder(ladder, headline), release)
     return next(rung.adversary for rung in fit.rungs if rung.name == fit.headline)
 
 

@@ -4,10 +4,9 @@ import os
 import shutil
 import sys
 import textwrap
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +21,6 @@ from standout.cli.console import (
     borderless_table,
     console,
     number_columns,
-    percent,
     print_json,
     print_text,
     progress,
@@ -31,12 +29,14 @@ from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
+from standout.core.formatting import estimate_text, interval_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.auditing.audit import Audit
     from standout.core.progress import Progress
+    from standout.findings.audit import AuditFindings
 
 __all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
 
@@ -217,11 +217,11 @@ def _add_advice(
     from standout.advising.advise import advise
     from standout.cli.commands.advise import sanitize_command
 
-    settings = result.findings["settings"]
-    limit = min(max(settings["fail_above"] or DEFAULT_LIMIT, SMALLEST_LIMIT), 1 - SMALLEST_LIMIT)
+    settings = result.findings.settings
+    limit = min(max(settings.fail_above or DEFAULT_LIMIT, SMALLEST_LIMIT), 1 - SMALLEST_LIMIT)
     advice = advise(
         result.release,
-        result.adversaries[settings["headline"]],
+        result.adversaries[settings.headline],
         limit,
         targets=targets,
         name=Path(data).name,
@@ -231,16 +231,14 @@ def _add_advice(
         work=work,
     )
     content = advice.to_dict() | {"command": sanitize_command(advice, Path(data).name, source)}
-    findings = result.findings | {"advice": content, "complete": advice.complete}
-    return replace(result, findings=findings, complete=advice.complete)
+    return result.with_advice(content, complete=advice.complete)
 
 
 def write_audit(result: "Audit", folder: Path) -> "Audit":
     """Write report, findings, tables and charts; return the audit with the time of writing."""
-    from standout.report.audit_page import write as write_report
+    from standout.report.audit_page import write_report
 
-    findings = result.findings | {"made": result.findings["made"] | {"at": _now()}}
-    result = replace(result, findings=findings)
+    result = result.finished_at(_now())
     result.to_json(folder / "findings.json")
     result.to_csv(folder / "tables")
     write_report(result.findings, folder)
@@ -268,27 +266,26 @@ def exit_code(result: "Audit") -> int:
 def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
     """Print the findings as JSON, or a small table and the answer in sentences."""
     if as_json:
-        print_json(result.findings)
+        print_json(result.to_dict())
         return
-    findings = result.findings
-    console().print(_table(findings))
+    console().print(_table(result.findings))
     print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
 
 
 def _sentences(result: "Audit") -> list[str]:
     findings = result.findings
-    checks = findings["trust"]["checks"]
+    checks = findings.trust.checks
     lines = []
     if not result.trusted:
-        failed = ", ".join(check["title"] for check in checks if not check["passed"])
+        failed = ", ".join(check.title for check in checks if not check.passed)
         lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
-    lines += [findings["answer"]["sentence"], findings["verdict"]["summary"]]
-    if findings["original"] is not None:
-        lines.append(findings["original"]["words"])
-    if findings["threshold"]["fail_above"] is not None:
-        lines.append(findings["threshold"]["words"])
-    if "advice" in findings:
-        lines.append(f"{findings['advice']['summary']} {findings['advice']['command']}")
+    lines += [findings.answer.sentence, findings.verdict.summary]
+    if findings.original is not None:
+        lines.append(findings.original.explanation)
+    if findings.threshold.fail_above is not None:
+        lines.append(findings.threshold.explanation)
+    if findings.advice is not None:
+        lines.append(f"{findings.advice['summary']} {findings.advice['command']}")
     if result.trusted:
         lines.append(f"The audit passed its {len(checks)} checks of itself.")
     if not result.complete:
@@ -296,23 +293,22 @@ def _sentences(result: "Audit") -> list[str]:
     return lines
 
 
-def _table(findings: dict[str, Any]) -> "Table":
-    """Return one row per adversary, under the titles that the report uses."""
+def _table(findings: "AuditFindings") -> "Table":
+    """Return one row per adversary, with the titles and numbers that the report shows."""
     from standout.findings.measure_titles import measure_titles
 
-    settings = findings["settings"]
-    titles = measure_titles(phi=settings["phi"], budget=settings["budget"])
+    titles = measure_titles(phi=findings.settings.phi, budget=findings.settings.budget)
     table = borderless_table()
     table.add_column("Adversary", no_wrap=True)
     number_columns(
         table, f"{titles['identified']}\n(95 % interval)", *(_wrap(titles[key]) for key in COLUMNS)
     )
-    for adversary in findings["adversaries"]:
-        measures = adversary["at"]
+    for adversary in findings.adversaries:
+        identified = adversary.as_named.identified
         table.add_row(
-            adversary["name"],
-            _with_interval(measures["identified"]),
-            *(_cell(key, measures[key]) for key in COLUMNS),
+            adversary.name,
+            f"{estimate_text(identified)} ({interval_text(identified)})",
+            *(estimate_text(getattr(adversary.as_named, key), _unit(key)) for key in COLUMNS),
         )
     return table
 
@@ -321,13 +317,5 @@ def _wrap(title: str) -> str:
     return textwrap.fill(title, TITLE_WIDTH, break_long_words=False)
 
 
-def _with_interval(estimate: dict[str, float]) -> str:
-    low, high = (f"{100 * estimate[end]:.0f}" for end in ("low", "high"))
-    return f"{percent(estimate['value'])} ({low}–{high})"
-
-
-def _cell(key: str, estimate: dict[str, float] | None) -> str:
-    """Format one number; a measure is empty where absent targets were not attacked."""
-    if estimate is None:
-        return ""
-    return f"{estimate['value']:.1f}" if key == "bits_gained" else percent(estimate["value"])
+def _unit(key: str) -> str:
+    return "number" if key == "bits_gained" else "share"

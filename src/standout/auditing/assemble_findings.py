@@ -1,0 +1,295 @@
+"""From the results of an audit to its findings: the content of findings.json."""
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypedDict
+
+import numpy as np
+
+from standout._version import __version__
+from standout.auditing import sentences
+from standout.auditing.adversary_runs import AdversaryRun, AuditPlan
+from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
+from standout.auditing.ladder import describe_adversary
+from standout.auditing.sensitive import SensitiveList, revealed_categories
+from standout.auditing.theory_section import theory_findings
+from standout.evaluate.estimates import Estimate, rate
+from standout.evaluate.population import Population
+from standout.evaluate.simulate import Simulation, SimulationCell
+from standout.findings.adversaries import AdversaryFindings, CurvePoint, MeasuresAsNamed
+from standout.findings.audit import (
+    AppliedStep,
+    AuditFindings,
+    Check,
+    DataSummary,
+    Original,
+    Run,
+    Settings,
+    Trust,
+)
+from standout.findings.exposure import Exposure, SensitiveItems
+from standout.release.model import Release
+from standout.sanitized import Sanitized
+from standout.theory.sparsity import Sparsity
+
+__all__ = ["AuditRequest", "AuditResults", "assemble_findings"]
+
+LINEUP_MASS = 0.9
+LINEUP_SETTING = "mass=90 %"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """What the caller asked of the audit."""
+
+    plan: AuditPlan
+    headline: str
+    ladder: str
+    quick: bool
+    fail_above: float | None
+    name: str
+    limits: tuple[str, ...]
+    sensitive: SensitiveList | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResults:
+    """What the audit computed: adversaries in the order of the ladder, checks, nearest neighbours."""
+
+    runs: Sequence[AdversaryRun]
+    checks: Sequence[Check]
+    sparsity: Sparsity | None
+    complete: bool
+
+
+def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFindings:
+    """The findings of an audit."""
+    plan, release = request.plan, request.plan.release
+    people, original = plan.people.original.n_records, _original(release, plan.adaptation)
+    runs = [run for run in results.runs if run.named_cell is not None]
+    adversaries = tuple(_adversary(run, plan) for run in runs)
+    index = next(i for i, run in enumerate(runs) if run.rung.name == request.headline)
+    headline, headline_run = adversaries[index], runs[index]
+    assert headline_run.as_named is not None
+    settings = _settings(request)
+    trusted = bool(results.checks) and all(check.passed for check in results.checks)
+    sensitive_limit = request.sensitive.limit if request.sensitive else ""
+    return AuditFindings(
+        complete=results.complete,
+        run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
+        data=DataSummary(name=request.name, **_size(release)),
+        original=original,
+        settings=settings,
+        trust=Trust(trusted=trusted, checks=tuple(results.checks)),
+        answer=sentences.answer(headline, people, original),
+        adversaries=adversaries,
+        exposure=_exposure(headline_run, request),
+        theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
+        verdict=sentences.verdict(headline, adversaries, settings, trusted),
+        threshold=sentences.threshold(request.fail_above, adversaries),
+        limits=sentences.limits(
+            headline,
+            people=people,
+            complete=results.complete,
+            quick=request.quick,
+            has_original=original is not None,
+            further=[*request.limits, *filter(None, [sensitive_limit])],
+        ),
+        versions=_versions(),
+    )
+
+
+def _settings(request: AuditRequest) -> Settings:
+    plan = request.plan
+    return Settings(
+        targets=plan.targets,
+        facts=plan.facts,
+        phi=plan.phi,
+        budget=plan.budget,
+        top=plan.top,
+        quick=request.quick,
+        fail_above=request.fail_above,
+        headline=request.headline,
+        ladder=request.ladder,
+    )
+
+
+class _Size(TypedDict):
+    """Size and content of a data set, as `DataSummary` and `Original` hold it."""
+
+    fingerprint: str
+    records: int
+    items: int
+    entries: int
+    has_values: bool
+    has_times: bool
+    levels: int
+    first: str | None
+    last: str | None
+    median_length: float
+    rows_rejected: int
+    synthetic: bool
+
+
+def _size(release: Release) -> _Size:
+    time_range = release.time_range
+    return _Size(
+        fingerprint=release.fingerprint,
+        records=release.n_records,
+        items=release.n_items,
+        entries=release.n_entries,
+        has_values=release.n_levels > 0,
+        has_times=release.span > 0,
+        levels=release.n_levels,
+        first=None if time_range is None else _day(time_range[0]),
+        last=None if time_range is None else _day(time_range[1]),
+        median_length=float(np.median(release.lengths)),
+        rows_rejected=sum(release.provenance.rejected.values()),
+        synthetic=Population.of(release).original.provenance.format == "synthetic",
+    )
+
+
+def _day(moment: date) -> str:
+    return moment.isoformat()[:10]
+
+
+def _original(release: Release, adaptation: str) -> Original | None:
+    """The original of a sanitized release."""
+    if not isinstance(release, Sanitized):
+        return None
+    represented_by = release.mapping.representatives
+    not_in_release = int(np.count_nonzero(represented_by < 0))
+    shared_records = int(np.count_nonzero(np.bincount(represented_by[represented_by >= 0]) > 1))
+    steps = tuple(AppliedStep(step=step.step, counts=step.counts) for step in release.step_reports)
+    return Original(
+        **_size(release.original),
+        not_in_release=not_in_release,
+        shared_records=shared_records,
+        steps=steps,
+        attack=adaptation,
+        explanation=sentences.original_explanation(
+            release.original.n_records, not_in_release, shared_records, adaptation, steps
+        ),
+    )
+
+
+def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
+    rung, adversary, cell = run.rung, run.rung.adversary, run.named_cell
+    assert cell is not None
+    curve_too_few = run.curve_cells[0].too_few_items if run.curve_cells else 0
+    return AdversaryFindings(
+        name=rung.name,
+        title=rung.title,
+        description=describe_adversary(adversary, plan.people.original),
+        gate=rung.gate,
+        knows=adversary.knows,
+        wrong=adversary.wrong,
+        wrong_facts=adversary.wrong_facts,
+        value_error=adversary.value_error,
+        time_error=adversary.time_error,
+        items=str(adversary.items),
+        length_error=adversary.length_error,
+        joined_error=adversary.joined_error,
+        note=rung.note,
+        too_few_items=cell.too_few_items,
+        as_named=_measures(run.as_named, cell, plan),
+        curve=tuple(_curve_point(_measures(run.curve, cell, plan)) for cell in run.curve_cells),
+        curve_note=sentences.curve_note(
+            adversary.knows,
+            adversary.wrong,
+            run.curve_adversary.knows,
+            run.curve_adversary.wrong,
+            curve_too_few,
+        )
+        if run.curve_cells
+        else "the audit was interrupted before the curve",
+        curve_too_few_items=curve_too_few,
+    )
+
+
+def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPlan) -> MeasuresAsNamed:
+    """All measures of an adversary with one number of facts."""
+    assert simulation is not None
+    estimates: dict[tuple[str, str], Estimate] = {
+        (measure, setting): estimate
+        for measure, setting, estimate in simulation.measurements(cell)
+    }
+    at_phi, at_budget = f"phi={plan.phi:g}", f"absent_claims<={plan.budget:g}"
+    return MeasuresAsNamed(
+        facts=cell.facts,
+        targets=len(cell.outcomes),
+        identified=estimates["identified", ""],
+        identified_in_release=_identified_in_release(cell, plan),
+        in_top=estimates["in_top", f"top={plan.top}"],
+        correct_claims=estimates["correct_claims", at_phi],
+        wrong_claims=estimates["wrong_claims", at_phi],
+        absent_claims=estimates["absent_claims", at_phi],
+        phi_at_budget=estimates["phi", at_budget].value,
+        correct_claims_at_budget=estimates["correct_claims", at_budget],
+        bits_gained=estimates["bits_gained", ""],
+        bits_left=estimates["bits_left", ""],
+        lineup_size=estimates.get(("lineup_size", LINEUP_SETTING)),
+        lineup_mass=LINEUP_MASS,
+        revealed=estimates["revealed", ""],
+        revealed_correct=estimates["revealed_correct", ""],
+        revealed_correct_share=estimates["revealed_correct_share", ""],
+    )
+
+
+def _identified_in_release(cell: SimulationCell, plan: AuditPlan) -> Estimate:
+    """Share of identified targets among those whom a record of the release represents."""
+    is_present = plan.people.record_of(cell.targets) >= 0
+    correct, n = cell.outcomes.identified.mean(axis=1)[is_present], int(is_present.sum())
+    return rate(min(float(correct.sum()), n), n, 1 / plan.release.n_records)
+
+
+def _curve_point(measures: MeasuresAsNamed) -> CurvePoint:
+    return CurvePoint(
+        facts=measures.facts,
+        identified=measures.identified,
+        correct_claims=measures.correct_claims,
+        absent_claims=measures.absent_claims,
+        phi_at_budget=measures.phi_at_budget,
+        correct_claims_at_budget=measures.correct_claims_at_budget,
+        bits_gained=measures.bits_gained,
+        lineup_size=measures.lineup_size,
+    )
+
+
+def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
+    """Who is exposed to the headline adversary."""
+    people, cell, adversary = request.plan.people, headline.named_cell, headline.rung.adversary
+    truth = people.original
+    assert cell is not None
+    known = adversary.observe_all(truth, cell.targets, request.plan.seed)
+    sensitive = None
+    if request.sensitive is not None:
+        eligible = adversary.eligible(truth, np.arange(truth.n_records))
+        sensitive = SensitiveItems(
+            file=request.sensitive.file,
+            items_listed=request.sensitive.lines,
+            items_in_release=request.sensitive.matched,
+            adversary=headline.rung.name,
+            rows=revealed_categories(people, request.sensitive, cell, known, eligible),
+        )
+    return Exposure(
+        adversary=headline.rung.name,
+        facts_needed=facts_needed(headline),
+        by_length=by_length(truth, cell),
+        by_popularity=by_popularity(truth, cell, known),
+        by_first_date=by_first_date(truth, cell),
+        sensitive=sensitive,
+    )
+
+
+def _versions() -> dict[str, str]:
+    versions = {"standout": __version__, "python": platform.python_version()}
+    for name in ("numpy", "numba", "polars"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "unknown"
+    return versions

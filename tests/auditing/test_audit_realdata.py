@@ -1,0 +1,56 @@
+"""The audit of real data, and of a release of some size."""
+
+import pytest
+
+import standout as so
+from auditing.audit_samples import valid
+from standout.auditing.ladder import LADDER
+
+pytestmark = [pytest.mark.once, pytest.mark.large, pytest.mark.slow]
+
+OTHERS = {
+    "bitcoin-otc/soc-sign-bitcoinotc.csv": {},
+    "movietweetings/2013-11-06": {},
+    "online-retail/online-retail.csv.gz": {
+        "record": "CustomerID",
+        "item": "StockCode",
+        "value": "Quantity",
+        "time": "InvoiceDate",
+        "time_format": "%m/%d/%Y %H:%M",
+        "encoding": "latin-1",
+        "max_rejects": "30%",
+    },
+}
+
+
+@pytest.mark.realdata
+def test_the_audit_of_movielens_gives_the_documented_rate(realdata):
+    release = so.read(realdata / "movielens-latest-small")
+    result = so.audit(release, fail_above=0.05, targets=610, seed=2008)
+    valid(result)
+    assert result.trusted and result.exceeded
+    simulation = so.simulate(release, LADDER[1].adversary, targets=610, seed=2008)
+    assert result.findings.answer.rate == simulation.estimate("identified")
+    assert result.findings.answer.rate.value == pytest.approx(0.987, abs=0.001)  # docs/results.md
+    curve = {point.facts: point.identified.value for point in result.findings.adversaries[1].curve}
+    assert list(curve) == [1, 2, 3, 4, 6, 8, 12, 16] and curve[1] < curve[4] < curve[16]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_real_data_needs_only_column_options(realdata, name):
+    release = so.read(realdata / name, **OTHERS[name])
+    result = so.audit(release, targets=60, facts=[1, 2, 4, 8], seed=1)
+    assert result.trusted
+    for adversary in result.findings.adversaries:
+        simulation = so.simulate(release, result.adversaries[adversary.name], targets=60, seed=1)
+        assert adversary.as_named.identified == simulation.estimate("identified")
+        assert adversary.too_few_items == simulation.cell().too_few_items
+    assert valid(result)["data"]["rows_rejected"] == sum(release.provenance.rejected.values())
+
+
+def test_a_release_of_some_size_is_audited_and_checked():
+    release = so.synthesize(records=25_000, items=2_000, entries=500_000, seed=5)
+    result = so.audit(release, quick=True, targets=100)
+    assert result.trusted and valid(result)["data"]["synthetic"]
+    assert result.findings.theory.sparsity.n == 200

@@ -1,0 +1,123 @@
+"""The self-check: it passes on a correct attack and fails on every broken one."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+import naive
+import standout as so
+import standout.attack.scoreboard as scoreboard
+from auditing.audit_samples import CASES, people, valid
+from conftest import content
+from standout.attack.known_items import known_items_of_query
+from standout.attack.reference import scores_1b
+from standout.auditing import selfcheck
+from standout.auditing.ladder import LADDER, fit_rung
+from standout.auditing.planted_records import planted_release
+from standout.auditing.selfcheck import SelfCheck
+
+pytestmark = pytest.mark.once
+
+
+def checks(release):
+    return {check.name: check for check in SelfCheck.of(release, LADDER[1], 0.01, 0, None).run()}
+
+
+def test_the_checks_pass_on_a_correct_attack(release):
+    results = checks(release)
+    assert list(results) == ["planted", "guessing", "absent", "scores"]
+    assert all(check.passed for check in results.values())
+    assert (results["planted"].expected, results["planted"].observed) == ("20 of 20", "20 of 20")
+
+
+def break_attack(monkeypatch, change):
+    """Change the verdicts of every attack."""
+    run_1b_nested = scoreboard.run_1b_nested
+
+    def broken(queries, *args):
+        wide, columns = run_1b_nested(queries, *args)
+        return wide, change(columns)
+
+    monkeypatch.setattr(scoreboard, "run_1b_nested", broken)
+
+
+def test_an_attack_that_misses_the_best_score_is_not_trusted(release, monkeypatch):
+    break_attack(monkeypatch, lambda columns: replace(columns, highest=columns.highest * 1.5))
+    results = checks(release)
+    assert not results["planted"].passed and not results["scores"].passed
+    result = so.audit(release, targets=5, facts=[2])
+    assert not result.trusted and not valid(result)["trust"]["trusted"]
+    assert result.findings.verdict.summary.startswith(
+        "Do not trust this result: the audit failed its self-check."
+    )
+
+
+def test_an_attack_that_finds_ties_everywhere_fails(release, monkeypatch):
+    break_attack(monkeypatch, lambda columns: replace(columns, ties=np.full_like(columns.ties, 2)))
+    assert not checks(release)["planted"].passed
+
+
+def test_wrong_scores_fail(release, monkeypatch):
+    break_attack(monkeypatch, lambda columns: replace(columns, sigma=columns.sigma * 1.001))
+    assert not checks(release)["scores"].passed
+
+
+def test_an_attack_that_peeks_at_the_answer_fails(release, monkeypatch):
+    attack_outcomes = selfcheck.attack_outcomes
+
+    def peeking(*args, **more):
+        outcomes = attack_outcomes(*args, **more)
+        return replace(outcomes, identified=np.ones_like(outcomes.identified))
+
+    monkeypatch.setattr(selfcheck, "attack_outcomes", peeking)
+    assert not checks(release)["guessing"].passed
+
+
+def test_claims_about_all_absent_people_fail(monkeypatch):
+    monkeypatch.setattr(selfcheck, "claim_eccentricities", lambda columns: np.full(len(columns.ties), 1e9))
+    check = checks(people(n=120))["absent"]
+    assert (check.observed, check.passed) == ("12 of 12", False)
+
+
+def test_planted_records_replace_their_rows_and_nothing_else(release):
+    rows = np.array([3, 17])
+    planted = planted_release(release, rows, 5)
+    old, new = content(release), content(planted)
+    replaced = {release.records[row] for row in rows.tolist()}
+    assert {pair: cell for pair, cell in new.items() if pair[0] not in replaced} == {
+        pair: cell for pair, cell in old.items() if pair[0] not in replaced
+    }
+    assert list(planted.records) == list(release.records)
+    assert [int(planted.lengths[row]) for row in rows] == [16, 16]
+    assert all(None not in cell for pair, cell in new.items() if pair[0] in replaced)
+
+
+@pytest.mark.parametrize("case", ["gaps", "categories", "hourly", "neither", "no times"])
+def test_the_reference_scores_of_the_check_are_the_papers(case):
+    release = CASES[case]()
+    rung = fit_rung(LADDER[1], release)
+    known = rung.adversary.observe_all(release, [4], 1)
+    unit = 24 if release.clock and release.clock.unit == "hour" else 1
+    facts = {}
+    for fact in known.aux(release, 0):
+        time = None
+        if fact.time is not None:
+            moment = fact.time if isinstance(fact.time, datetime) else datetime(*fact.time.timetuple()[:3])
+            time = naive.units(moment, release.clock.unit) / unit
+        facts[fact.item] = (fact.value, time)
+    cells = {
+        pair: (value, None if time is None else time / unit)
+        for pair, (value, time) in content(release).items()
+    }
+    slow = naive.sums(cells, facts)
+    scores = scores_1b(known_items_of_query(release, known, 0), release.n_records)
+    assert scores.tolist() == pytest.approx([slow[name] for name in release.records])
+
+
+def test_a_large_release_is_checked_on_a_sample_of_its_records(release, monkeypatch):
+    monkeypatch.setattr(selfcheck, "SAMPLE", 25)
+    sampled = SelfCheck.of(release, LADDER[1], 0.01, 0, None)
+    assert sampled.release.n_records == 25 and {*sampled.release.records} < {*release.records}
+    assert all(check.passed for check in sampled.run())

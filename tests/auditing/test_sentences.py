@@ -1,0 +1,91 @@
+"""The sentences of an audit: they follow from the numbers, and never say more."""
+
+from dataclasses import replace
+
+import pytest
+
+from report.sample_findings import full
+from standout.auditing import sentences
+from standout.evaluate.estimates import rate
+
+pytestmark = pytest.mark.once
+
+FINDINGS = full()
+
+
+def adversary(name="nosy", gate=True, **measures):
+    """An adversary of the sample with other measures."""
+    sample = FINDINGS.adversaries[1]
+    return replace(
+        sample, name=name, knows=2, wrong=0, gate=gate, as_named=replace(sample.as_named, **measures)
+    )
+
+
+def identifying(hits, n=100, name="nosy", gate=True, hits_in_release=None):
+    in_release = hits if hits_in_release is None else hits_in_release
+    return adversary(name, gate, identified=rate(hits, n), identified_in_release=rate(in_release, n))
+
+
+@pytest.mark.parametrize(
+    ("hits", "limit", "exceeded", "comparison"),
+    [
+        (0, 0.5, False, "This is within the threshold of 50 %."),
+        (2, 0.05, True, "This may be above the threshold of 5 %: the interval contains the threshold."),
+        (0, 0.03, True, "This may be above the threshold of 3 %: the interval contains the threshold."),
+        (80, 0.05, True, "This is above the threshold of 5 %."),
+    ],
+)
+def test_the_threshold_is_compared_with_the_upper_end_of_the_interval(hits, limit, exceeded, comparison):
+    nosy, worst = identifying(hits), identifying(100, name="worst", gate=False)
+    threshold = sentences.threshold(limit, [nosy, worst])
+    assert (threshold.exceeded, threshold.adversary) == (exceeded, "nosy")
+    assert comparison in threshold.explanation
+    assert sentences.threshold(limit, [worst]).exceeded is None
+    assert sentences.threshold(None, [nosy]).explanation == "No threshold was set."
+
+
+def test_the_threshold_is_about_people_in_the_release():
+    nosy = identifying(50, hits_in_release=5)
+    friend = identifying(10, name="friend", hits_in_release=90)
+    threshold = sentences.threshold(0.3, [nosy, friend])
+    assert threshold.exceeded and threshold.adversary == "friend"
+
+
+def verdict(hits, n=100, records=1000, share=0.0, claims=0):
+    nosy = adversary(
+        identified=rate(hits, n, 1 / records),
+        correct_claims_at_budget=rate(claims, n, 1 / records),
+        correct_claims=rate(claims, n, 1 / records),
+        absent_claims=rate(0, n, 1.0),
+        revealed_correct_share=rate(share * n, n, 0.02),
+        revealed_correct=rate(share * n, n),
+    )
+    return sentences.verdict(nosy, [nosy], FINDINGS.settings, True)
+
+
+def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():
+    answers = []
+    for arguments in ((90, 100, 1000, 0.9, 50), (4, 100, 1000, 0.1, 1), (0, 100, 1000, 0.02, 0)):
+        judged = verdict(*arguments)
+        answers.append([part.answer for part in (judged.singling_out, judged.linkability, judged.inference)])
+    assert answers == [["yes"] * 3, ["partly"] * 3, ["not by these adversaries"] * 3]
+    assert verdict(0).summary == (
+        "People in this data were not identified by these adversaries. Others may succeed."
+    )
+    assert verdict(90, share=0.1).summary == (
+        "These adversaries succeed at singling out, and in some cases at inference. "
+        "On this evidence, the data cannot be considered anonymous."
+    )
+    assert verdict(1, 1, 1).singling_out.answer == "yes"  # in a single record guessing is right as well
+
+
+def test_limits_depend_on_the_audit():
+    nosy = replace(identifying(5), too_few_items=12)
+    common = {"people": 1200, "complete": True, "quick": False, "has_original": False, "further": ()}
+    said = sentences.limits(nosy, **common)
+    assert "12 of 1,200 people have too few items to be targets of “nosy”." in " ".join(said)
+    assert "1,000 targets, drawn at random, represent all people with enough items." in said
+    more = sentences.limits(
+        nosy, **common | {"complete": False, "quick": True, "has_original": True, "further": ["More."]}
+    )
+    assert len(more) == len(said) + 4 and more[-1] == "More."
