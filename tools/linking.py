@@ -261,7 +261,7 @@ def _present(pair: Pair) -> Iterator[str]:
 def _draw(links: so.Links, name: str) -> None:
     PICTURES.mkdir(exist_ok=True)
     for kind, figure in figures(links.findings()).items():
-        svg = figure.draw(WIDE).svg(figure.title, figure.words)
+        svg = figure.draw(WIDE).svg(figure.title, figure.description)
         (PICTURES / f"{name}-{kind}.svg").write_text(svg + "\n", encoding="utf-8")
 
 

@@ -49,4 +49,4 @@ def no_charts(monkeypatch):
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *args, **options: empty)
     monkeypatch.setattr("vl_convert.vegalite_to_png", lambda *args, **options: b"")
-    monkeypatch.setattr("standout.auditing.selfcheck.GONE", 50)
+    monkeypatch.setattr("standout.auditing.selfcheck.ABSENT", 50)

@@ -69,8 +69,8 @@ def test_an_audit_is_about_the_people_of_the_original(no_charts, run, release, f
     findings = json.loads((tmp_path / "out" / "findings.json").read_text())
     content = findings["original"]
     assert content["records"] == 120 and content["not_in_release"] > 0
-    assert content["words"] in outcome.out.splitlines()
-    assert [step["step"] for step in content["done"]] == [str(so.step(step)) for step in STEPS]
+    assert content["explanation"] in outcome.out.splitlines()
+    assert [step["step"] for step in content["steps"]] == [str(so.step(step)) for step in STEPS]
     assert str(content["not_in_release"]) in findings["answer"]["sentence"]
     assert (tmp_path / "risk.csv").read_text().splitlines()[1].split(",")[0] == release.records[0]
 

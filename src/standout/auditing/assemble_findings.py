@@ -214,8 +214,7 @@ def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPl
     """All measures of an adversary with one number of facts."""
     assert simulation is not None
     estimates: dict[tuple[str, str], Estimate] = {
-        (measure, setting): estimate
-        for measure, setting, estimate in simulation.measurements(cell)
+        (measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)
     }
     at_phi, at_budget = f"phi={plan.phi:g}", f"absent_claims<={plan.budget:g}"
     return MeasuresAsNamed(

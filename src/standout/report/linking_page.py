@@ -18,8 +18,8 @@ from standout.findings.links import (
     PublicSize,
     ReleaseSize,
 )
-from standout.report.figures import Figure, Table, draw_figure
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point, curves
+from standout.report.figures import Figure, Table, draw_figure
 from standout.report.html_page import render_page, template_text
 
 __all__ = ["figures", "page"]
