@@ -13,5 +13,5 @@ decoys, claims  profiles of absent people, and the φ that keeps to the budget
 assignment      one claim for each record, if wanted
 truth           the known truth; claim_curves for precision and recall
 links           the result; link_tables and link_findings put it into tables and findings
-sentences       everything that is said about it in words
+sentences       every sentence about it
 """

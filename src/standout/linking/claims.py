@@ -52,8 +52,9 @@ class DecoyStrengths:
     """How strong the best match of each decoy is: the null distribution that claims must beat.
 
     `kind` is an index into `decoys.KINDS`, `person` identifies the person a decoy was made from, `strength`
-    is the measure that decides about claims. Of several decoys of one person only the strongest counts:
-    they are not independent. Strengths that differ by at most a share `slack`, or by rounding, are equal.
+    is the measure that decides about claims. Only the strongest decoy of a person counts, because decoys of
+    one person are not independent. Strengths that differ by at most a share `slack`, or by rounding, are
+    equal.
 
     >>> strength = np.array([0.5, 1.0, 2.0, 4.0])
     >>> decoys = DecoyStrengths(np.zeros(4, int), np.arange(4), strength)

@@ -192,11 +192,11 @@ def _decoy_candidates(
     withheld = withhold(profiles, templates, settings.seed)
     recombined = fact_pool(profiles, settings.seed).recombine(profiles, templates, settings.seed)
     kinds: list[tuple[KnownFacts, Ints | None]] = [(recombined, None), (withheld.known, withheld.record)]
-    found: list[list[Candidates]] = []
+    candidate_batches: list[list[Candidates]] = []
     done, total = 0, len(templates) * len(kinds)
     for known, removed in kinds:
         for low, high in batches(np.diff(known.first)):
-            found.append(
+            candidate_batches.append(
                 find_candidates(
                     agreement,
                     _slice(known, low, high),
@@ -211,7 +211,7 @@ def _decoy_candidates(
     return DecoyCandidates(
         kind=np.repeat(np.arange(len(KINDS)), len(templates)),
         person=np.concatenate([np.arange(len(templates)), withheld.record]),
-        variants=concatenate(found),
+        variants=concatenate(candidate_batches),
         slack=2.0 / profiles.release.n_records if settings.by == "eccentricity" else 0.0,
     )
 
@@ -226,15 +226,15 @@ def _profile_candidates(
     profiles: Profiles, agreement: Agreement, settings: LinkSettings, threads: int | None, progress: Progress
 ) -> tuple[list[Candidates], bool]:
     """The candidate records of the profiles, and whether all profiles were attacked."""
-    found: list[list[Candidates]] = []
+    candidate_batches: list[list[Candidates]] = []
     done, total = 0, len(profiles)
     try:
         for low, high in batches(profiles.used):
             known = profiles.known(np.arange(low, high))
-            found.append(find_candidates(agreement, known, settings.dates, threads=threads))
+            candidate_batches.append(find_candidates(agreement, known, settings.dates, threads=threads))
             done = high
             progress("linking", done, total)
     except KeyboardInterrupt:
-        if not found:
+        if not candidate_batches:
             raise
-    return concatenate(found), done == total
+    return concatenate(candidate_batches), done == total

@@ -1,0 +1,43 @@
+"""Sentences about a linking."""
+
+import pytest
+
+from standout.findings.links import AlignmentCounts
+from standout.linking import sentences
+
+pytestmark = pytest.mark.once
+
+
+def explanation(**counts):
+    sizes = {
+        "items": 10,
+        "aligned": 4,
+        "by_id": 4,
+        "doubtful": 0,
+        "unknown": 6,
+        "entries": 50,
+        "aligned_entries": 20,
+    }
+    return sentences.alignment(AlignmentCounts(**sizes | counts), "Values are not compared.")
+
+
+def test_the_alignment_is_explained_in_sentences_that_apply():
+    text = "The release has 4 of 10 public items (4 by id). They cover 40.0 % of the public entries."
+    assert explanation() == f"{text} Values are not compared."
+    assert "There were no titles to check" in explanation(ids_unchecked=True)
+
+
+def test_verbs_agree_with_counts():
+    assert "1 row of the map names an item" in explanation(map_unknown_public=1)
+    assert "2 rows of the map name an item" in explanation(map_unknown_public=2)
+    assert "1 decision of the review names an unknown item" in explanation(review_unknown=1)
+    assert "1 aligned item has a different title" in explanation(titles_differ=1)
+
+
+def test_rescaled_values_are_explained_with_their_formula():
+    assert (
+        sentences.rescaled_values(1.0, 0.0, "as specified", 0, 5)
+        == "Values are used unchanged: as specified."
+    )
+    text = sentences.rescaled_values(0.5, -1.0, "as specified", 2, 5)
+    assert text.startswith("Values become 0.5 · value − 1: as specified. 2 of 5 public values lie outside")
