@@ -1,6 +1,6 @@
-"""Writes the tables of docs/defences.md: each step, the attack after it, and what the release is good for.
+"""Write the tables of docs/defences.md: each step, the attack after it, and the utility of the release.
 
-python -m tools.defences FOLDER     (the folder that holds the data sets)
+python -m tools.defences FOLDER     (the folder with the data sets)
 """
 
 import re
@@ -15,6 +15,17 @@ from standout.sanitizing.step import Step
 PAGE = Path(__file__).parent.parent / "docs" / "defences.md"
 BEGIN, END = "<!-- measured: python -m tools.defences FOLDER -->", "<!-- end of what is measured -->"
 PEOPLE, TARGETS, SEED = 20_000, 1000, 2008
+COLUMNS = (
+    "steps",
+    "identified",
+    "95 % interval",
+    "identified in release",
+    "strongest attack",
+    "entries kept",
+    "hit rate",
+    "RMSE",
+    "utility kept",
+)
 ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
 STEPS = (
     (),
@@ -46,49 +57,56 @@ STEPS = (
 )
 
 
-def measured(folder: Path) -> Iterator[str]:
+def tables(folder: Path) -> Iterator[str]:
+    """Yield the lines of both tables."""
     yield from _table("movielens-latest-small", so.read(folder / "movielens-latest-small"))
-    like = so.synthesize(like="netflix", records=PEOPLE, seed=SEED)
-    yield from _table(f"A stand-in for the Netflix data with {PEOPLE:,} people", like)
+    standin = so.synthesize(like="netflix", records=PEOPLE, seed=SEED)
+    yield from _table(f"A stand-in for the Netflix data with {PEOPLE:,} people", standin)
 
 
 def _table(name: str, release: so.Release) -> Iterator[str]:
     yield f"### {name}\n"
     yield (
         f"{release.n_entries:,} entries, {release.n_records:,} people, {release.n_items:,} items; up to "
-        f"{TARGETS:,} people are tried. Chance finds {1 / release.n_records:.2%}.\n"
+        f"{TARGETS:,} targets. Baseline of a random guess: {1 / release.n_records:.2%}.\n"
     )
-    heads = "steps", "found", "95 %", "of those in the release", "strongest attack", "entries left"
-    yield f"| {' | '.join((*heads, 'hit rate', 'RMSE', 'left'))} |"
-    yield "|---" * 9 + "|"
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield "|---" * len(COLUMNS) + "|"
     for steps in STEPS:
         print(name, " + ".join(steps), file=sys.stderr, flush=True)
-        yield _row(release, [so.step(one) for one in steps])
+        yield _row(release, [so.step(step) for step in steps])
     yield ""
 
 
 def _row(release: so.Release, steps: list[Step]) -> str:
-    words = " + ".join(f"`{step}`" for step in steps) or "none"
+    text = " + ".join(f"`{step}`" for step in steps) or "none"
     try:
         safer = so.sanitize(release, *steps, seed=SEED)
     except so.ParameterError as error:
-        return f"| {words} | refused: {error} |" + " |" * 7
-    found = risk(safer, steps, ADVERSARY, TARGETS, SEED)
-    good = so.utility(release, *steps, seed=SEED)
-    rmse = "–" if good.rmse is None else f"{good.rmse.value:.3f}"
-    kept = "–" if good.kept is None else f"{good.kept.value:.0%}"
-    whole, entries = found.everybody, safer.n_entries / release.n_entries
-    return (
-        f"| {words} | {whole.value:.1%} | {whole.low:.1%} to {whole.high:.1%} | {found.released.value:.1%} "
-        f"| {found.attack or 'as it is'} | {entries:.0%} | {good.hit_rate.value:.3f} | {rmse} | {kept} |"
+        return f"| {text} | refused: {error} |" + " |" * (len(COLUMNS) - 2)
+    attacked = risk(safer, steps, ADVERSARY, TARGETS, SEED)
+    utility = so.utility(release, *steps, seed=SEED)
+    identified = attacked.everybody
+    cells = (
+        text,
+        f"{identified.value:.1%}",
+        f"{identified.low:.1%} to {identified.high:.1%}",
+        f"{attacked.released.value:.1%}",
+        attacked.attack or "the paper's",
+        f"{safer.n_entries / release.n_entries:.0%}",
+        f"{utility.hit_rate.value:.3f}",
+        "–" if utility.rmse is None else f"{utility.rmse.value:.3f}",
+        "–" if utility.kept is None else f"{utility.kept.value:.0%}",
     )
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
+    """Replace the tables of the page."""
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    found = re.sub(r"(\d)%", r"\1 %", "\n".join(measured(Path(sys.argv[1]))))
-    PAGE.write_text(f"{head}{BEGIN}\n\n{found}\n\n{END}{tail}", encoding="utf-8")
+    text = re.sub(r"(\d)%", r"\1 %", "\n".join(tables(Path(sys.argv[1]))))
+    PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
     print(f"wrote {PAGE.name}")
 
 
