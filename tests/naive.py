@@ -11,8 +11,10 @@ import re
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise
+from itertools import combinations, pairwise
 from zoneinfo import ZoneInfo
+
+import numpy as np
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -608,3 +610,157 @@ def wilson_high(count, n, z=1.959964):
     share = count / n
     reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (share + z * z / (2 * n) + reach) / (1 + z * z / n)
+
+
+# Sanitizing
+
+
+def period_start(day, name, count=1):
+    """First day of the period that contains a date."""
+    if name == "week":
+        return day - timedelta(days=day.weekday())
+    if name == "day":
+        return day - timedelta(days=(day - EPOCH.date()).days % count)
+    size = {"month": 1, "quarter": 3, "year": 12}[name]
+    return day.replace(month=(day.month - 1) // size * size + 1, day=1)
+
+
+def bin_means(values, edges):
+    """{value: mean of its bin} for bins that begin at these edges."""
+    bins = {}
+    for value in values:
+        bins.setdefault(sum(value >= edge for edge in edges), []).append(value)
+    return {value: math.fsum(group) / len(group) for group in bins.values() for value in group}
+
+
+def equal_edges(values, bins):
+    """Edges of bins of about equally many values: cut where the share below is nearest to i / bins."""
+    levels = sorted(set(values))
+    cuts = set()
+    for i in range(1, bins):
+        goal = len(values) * i / bins
+        cuts.add(min(levels[1:], key=lambda cut: abs(sum(v < cut for v in values) - goal), default=None))
+    return sorted(cuts - {None})
+
+
+def item_sets(entries):
+    """{record: set of its items}."""
+    sets = {}
+    for record, item in entries:
+        sets.setdefault(record, set()).add(item)
+    return sets
+
+
+def jaccard(one, other):
+    """Items in common / items of either."""
+    return len(one & other) / len(one | other)
+
+
+def km_pass(entries, k, m):
+    """One pass of km-suppress over the items, the most popular first: entries (record, item) that stay."""
+    having, counts = item_sets(entries), Counter(item for _, item in entries)
+    kept = {record: set() for record in having}
+    for item in sorted(counts, key=lambda item: (-counts[item], len(item), item)):
+        people = {record for record, items in having.items() if item in items}
+        while bad := _records_with_rare_combinations(people, kept, k, m):
+            people -= bad
+        for record in people:
+            kept[record].add(item)
+    return {(record, item) for record, items in kept.items() for item in items}
+
+
+def _records_with_rare_combinations(people, kept, k, m):
+    sets = {
+        record: [one for size in range(m) for one in combinations(sorted(kept[record]), size)]
+        for record in people
+    }
+    counts = Counter(one for some in sets.values() for one in some)
+    return {record for record, some in sets.items() if any(counts[one] < k for one in some)}
+
+
+def km_suppress(entries, k, m):
+    """The entries (record, item) that km-suppress keeps."""
+    kept = km_pass(entries, k, min(m, 2))
+    return km_pass(kept, k, 3) if m == 3 and kept else kept
+
+
+def fewest_records(entries, m):
+    """Smallest number of records that share a combination of up to m items which some record has."""
+    counts = Counter()
+    for items in item_sets(entries).values():
+        for size in range(1, m + 1):
+            counts.update(combinations(sorted(items), size))
+    return min(counts.values())
+
+
+# Utility
+
+
+def recommender_results(histories, published, held_out, scale, factors, damping=5.0):
+    """(hits, hits by popularity, squared error) of each person, with dense matrices and loops.
+
+    histories  {person: {item: value}}: what is folded in, on the original's scale
+    published  the same for the release, with values already on that scale
+    held_out   {person: {item: value}}
+    """
+    items = sorted({item for history in histories.values() for item in history})
+    code = {item: index for index, item in enumerate(items)}
+    support = [sum(item in record for record in published.values()) for item in items]
+    known = [value for record in published.values() for value in record.values() if value is not None]
+    mean = sum(known) / len(known) if known else None
+    bias = [_item_bias(published, item, mean, damping) for item in items]
+    presence, residuals = np.zeros((2, len(published), len(items)))
+    for row, record in enumerate(published.values()):
+        for item in record:
+            presence[row, code[item]] = 1.0
+        residuals[row] = _residuals(record, items, mean, bias, damping)[0]
+    item_factors, value_factors = (np.linalg.svd(matrix)[2][:factors] for matrix in (presence, residuals))
+    results = []
+    for person, questions in held_out.items():
+        history = histories[person]
+        vector = np.array([1.0 if item in history and support[code[item]] else 0.0 for item in items])
+        scores = (item_factors.T @ (item_factors @ vector)).tolist()
+        candidates = [index for index, item in enumerate(items) if item not in history and support[index]]
+        hits = [probability_in_top(scores, candidates, code[item]) for item in questions]
+        popular = [probability_in_top(support, candidates, code[item]) for item in questions]
+        own_values = [value for value in history.values() if value is not None]
+        if mean is None:
+            guesses = [sum(own_values) / len(own_values)] * len(questions)
+        else:
+            vector, own_bias = _residuals(history, items, mean, bias, damping)
+            fits = [float(value_factors.T[code[item]] @ (value_factors @ vector)) for item in questions]
+            raw = [mean + bias[code[i]] + own_bias + fit for i, fit in zip(questions, fits, strict=True)]
+            guesses = [min(max(guess, scale[0]), scale[1]) for guess in raw]
+        errors = [(a - b) ** 2 for a, b in zip(guesses, questions.values(), strict=True)]
+        results.append((np.mean(hits), np.mean(popular), np.mean(errors)))
+    return np.array(results).T
+
+
+def _item_bias(published, item, mean, damping):
+    values = [record[item] for record in published.values() if record.get(item) is not None]
+    return sum(value - mean for value in values) / (len(values) + damping) if values else 0.0
+
+
+def _residuals(record, items, mean, bias, damping):
+    """(values without mean and biases as a vector of all items, the person's bias)."""
+    rest = {i: record[item] - mean - bias[i] for i, item in enumerate(items) if record.get(item) is not None}
+    own_bias = sum(rest.values()) / (len(rest) + damping)
+    vector = np.zeros(len(items))
+    for index, value in rest.items():
+        vector[index] = value - own_bias
+    return vector, own_bias
+
+
+def probability_in_top(scores, candidates, item, top=10):
+    """Probability that an item is among the first `top` candidates, with ties in random order."""
+    if item not in candidates:
+        return 0.0
+    higher = sum(scores[index] > scores[item] + 1e-9 for index in candidates)
+    tied = sum(abs(scores[index] - scores[item]) <= 1e-9 for index in candidates)
+    return min(max((top - higher) / tied, 0), 1)
+
+
+def cosine(histories, one, other):
+    """Cosine of two items: records with both / √(records with one · records with the other)."""
+    a, b = ({person for person, history in histories.items() if item in history} for item in (one, other))
+    return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0
