@@ -103,8 +103,8 @@ def page(folder: Path) -> str:
     parts = [
         "# Simulations on real data\n",
         "Written by `python -m tools.results FOLDER`; do not edit. 95 % intervals in brackets; "
-        "[measures.md](measures.md) defines the measures. If 2 of 8 facts are wrong, 1 of the first 4 is wrong "
-        "on average.\n",
+        "[measures.md](measures.md) defines the measures. If 2 of 8 facts are wrong, 1 of the first 4 is "
+        "wrong on average.\n",
         *(section(folder, case) for case in CASES),
     ]
     return "\n".join(parts)
