@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from standout.evaluate.estimates import Estimate
+from standout.findings.json_types import Count, NonNegative, Rate, Share
 
 __all__ = [
     "AlignmentCounts",
@@ -39,10 +39,10 @@ class LinkSettings:
     dates: Dates
     by: Measure
     phi: float | None
-    budget: float
-    decoys: int
+    budget: Share
+    decoys: Count
     assign: bool
-    seed: int
+    seed: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class ReleaseSize:
 
     name: str
     fingerprint: str
-    records: int
-    items: int
-    entries: int
+    records: Count
+    items: Count
+    entries: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class PublicSize:
 
     name: str
     fingerprint: str
-    profiles: int
-    items: int
-    entries: int
+    profiles: Count
+    items: Count
+    entries: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,23 +76,23 @@ class AlignmentCounts:
     their titles differ. `ids_unchecked` says that there were no titles to check ids with.
     """
 
-    items: int
-    aligned: int
-    by_id: int = 0
-    by_map: int = 0
-    by_title: int = 0
-    by_review: int = 0
-    doubtful: int
-    unknown: int
-    entries: int
-    aligned_entries: int
-    ambiguous: int = 0
-    titles_differ: int = 0
+    items: Count
+    aligned: Count
+    by_id: Count = 0
+    by_map: Count = 0
+    by_title: Count = 0
+    by_review: Count = 0
+    doubtful: Count
+    unknown: Count
+    entries: Count
+    aligned_entries: Count
+    ambiguous: Count = 0
+    titles_differ: Count = 0
     ids_unchecked: bool = False
-    map_rows: int = 0
-    map_unknown_public: int = 0
-    map_unknown_release: int = 0
-    review_unknown: int = 0
+    map_rows: Count = 0
+    map_unknown_public: Count = 0
+    map_unknown_release: Count = 0
+    review_unknown: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +107,21 @@ class AlignmentFindings:
 class StrongestParts:
     """How many claims owe most of their lead over the runner-up to values, to dates, and to items alone."""
 
-    values: int
-    dates: int
-    items: int
+    values: Count
+    dates: Count
+    items: Count
 
 
 @dataclass(frozen=True, slots=True)
 class FactsGroup:
     """Profiles with `min_facts` to `max_facts` usable facts; the last two fields need the truth."""
 
-    min_facts: int
-    max_facts: int
-    profiles: int
-    claims: int
-    present: int | None = None
-    correct_claims: int | None = None
+    min_facts: Count
+    max_facts: Count
+    profiles: Count
+    claims: Count
+    present: Count | None = None
+    correct_claims: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ class HistogramBin:
 
     bin_start: float | None
     bin_end: float
-    claims: int
-    others: int
-    recombined: int
-    withheld: int
+    claims: Count
+    others: Count
+    recombined: Count
+    withheld: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +148,31 @@ class Histograms:
 class TruthFindings:
     """How good the claims are compared with the known truth.
 
-    `precision` is the share of claims that are correct, `recall` the share of present profiles that are
-    claimed correctly, `absent_claims` the share of absent profiles that are claimed. `unknown_profiles` and
-    `unknown_records` count pairs of the truth that name an id that is not in the data.
+    Attributes
+    ----------
+    precision
+        Share of claims that are correct.
+    recall
+        Share of present profiles that are claimed correctly.
+    absent_claims
+        Share of absent profiles that are claimed.
+    pairs
+        Number of pairs in the truth.
+    unknown_profiles
+        Pairs that name a profile that does not exist.
+    unknown_records
+        Pairs that name a record that does not exist.
+    present
+        Number of profiles whose person is in the release.
     """
 
-    precision: Estimate
-    recall: Estimate
-    absent_claims: Estimate
-    pairs: int
-    unknown_profiles: int
-    unknown_records: int
-    present: int
+    precision: Rate
+    recall: Rate
+    absent_claims: Rate
+    pairs: Count
+    unknown_profiles: Count
+    unknown_records: Count
+    present: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,32 +180,59 @@ class PhiPoint:
     """What claims would be worth at another φ; precision is None where nothing is claimed."""
 
     phi: float
-    claims: int
-    correct_claims: int
-    precision: float | None
-    recall: float
-    absent_claims: float
+    claims: Count
+    correct_claims: Count
+    precision: Share | None
+    recall: Share
+    absent_claims: Share
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPoint:
     """What claims would be worth with another budget; precision is None where nothing is claimed."""
 
-    budget: float
-    claims: int
-    correct_claims: int
-    precision: float | None
-    recall: float
-    absent_claims: float
+    budget: Share
+    claims: Count
+    correct_claims: Count
+    precision: Share | None
+    recall: Share
+    absent_claims: Share
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFindings:
     """Everything that linking found, apart from the table of profiles and records.
 
-    `phi` is None if no φ keeps to the budget; the expected numbers of false claims are None without decoys.
-    `profiles_with_facts` share an item with the release. `contested_claims` name a record that another
-    profile also claims; `tied_claims` were dropped because another claim on the record is equally strong.
+    Attributes
+    ----------
+    summary
+        What was found, in a few sentences.
+    complete
+        False if linking was interrupted.
+    phi
+        Minimum strength of a claim; null if no φ keeps to the budget.
+    profiles
+        Number of profiles that were linked.
+    profiles_with_facts
+        Number of profiles that share an item with the release.
+    claims
+        Number of profiles for which a record is claimed.
+    expected_false_claims
+        Number of claims if all profiles were absent; null without decoys.
+    likely_false_claims
+        The same for the estimated share of absent profiles only; null without decoys.
+    tied_claims
+        Claims that were dropped because another claim on the record is equally strong.
+    contested_claims
+        Claims on a record that another profile also claims.
+    strongest_parts
+        Claims by what contributes most to the lead over the runner-up.
+    by_facts_used
+        Profiles and claims by number of facts.
+    curve
+        What claims would be worth at other values of φ; null without truth.
+    by_budget
+        What claims would be worth with other budgets; null without truth or decoys.
     """
 
     summary: str
@@ -202,13 +242,13 @@ class LinkFindings:
     alignment: AlignmentFindings
     settings: LinkSettings
     phi: float | None
-    profiles: int
-    profiles_with_facts: int
-    claims: int
-    expected_false_claims: float | None
-    likely_false_claims: float | None
-    tied_claims: int
-    contested_claims: int
+    profiles: Count
+    profiles_with_facts: Count
+    claims: Count
+    expected_false_claims: NonNegative | None
+    likely_false_claims: NonNegative | None
+    tied_claims: Count
+    contested_claims: Count
     strongest_parts: StrongestParts
     by_facts_used: tuple[FactsGroup, ...]
     histograms: Histograms
