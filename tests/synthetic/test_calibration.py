@@ -496,7 +496,9 @@ def test_the_command_prints_the_table(run, tmp_path, monkeypatch):
     told = run(*args)
     assert (told.code, told.err) == (0, "")
     lines = [line.split() for line in told.out.splitlines()]
-    assert str(found) in told.out and f"not kept: {release.n_entries:,} entries of 1,000 records" in told.out
+    assert (
+        str(found) in told.out and f"not written: {release.n_entries:,} entries of 1,000 records" in told.out
+    )
     for one in found.statistics:
         assert any(line[:-4] == one.statistic.split() and line[-1] == one.verdict for line in lines)
     assert "…" not in told.out and all(len(line) <= 80 for line in told.out.splitlines())

@@ -26,6 +26,7 @@ __all__ = [
     "percent",
     "percent_interval",
     "print_json",
+    "print_table",
     "print_text",
     "progress",
     "release_stamp",
@@ -95,11 +96,19 @@ def release_stamp(release: "Release") -> dict[str, str]:
     return {"fingerprint": release.fingerprint, "version": __version__}
 
 
-def borderless_table(title: str | None = None) -> "Table":
-    """Return an empty table without lines, its title on the left."""
+def borderless_table() -> "Table":
+    """Return an empty table without lines."""
     from rich.table import Table
 
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    return Table(box=None, pad_edge=False)
+
+
+def print_table(table: "Table", title: str = "") -> None:
+    """Print a table below its title, which may be wider than the table."""
+    screen = console()
+    if title:
+        screen.print(title, style="bold", soft_wrap=True)
+    screen.print(table)
 
 
 def number_columns(table: "Table", *names: str) -> None:

@@ -8,6 +8,7 @@ from command_line import undocumented
 
 import standout as so
 from standout.evaluate import simulate as simulate_module
+from standout.findings.measure_titles import measure_titles
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
 
@@ -30,15 +31,9 @@ def test_a_simulation_prints_the_librarys_numbers(run, people_index, simulation,
     rate = simulation.estimate("identified", facts=6)
     assert f"{100 * rate.value:.1f} % ({100 * rate.low:.1f}–{100 * rate.high:.1f})" in outcome.out
     assert "6 facts, 1 wrong, values ± 1, dates ± 14 days" in outcome.out
-    for title in (
-        "Identified",
-        "Claims about absent people at φ = 1.5",
-        "Correct claims at φ = 1.5",
-        "Correct claims at ≤ 1\xa0% false claims",
-        "Bits missing (mean)",
-        "Median lineup (90 %)",
-    ):
-        assert title in outcome.out
+    titles = measure_titles(phi=1.5, budget=0.01)
+    for measure in ("identified", "absent_claims", "correct_claims", "correct_claims_at_budget", "bits_left"):
+        assert titles[measure] in outcome.out
     shown = set(simulation.table["measure"]) - UNTITLED
     rows = simulation.table.filter(pl.col("measure").is_in(shown) & (pl.col("facts") == 6))
     lines = outcome.out.partition("\n\n")[0].splitlines()

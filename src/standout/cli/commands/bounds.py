@@ -15,9 +15,9 @@ from standout.cli.common_options import (
 )
 from standout.cli.console import (
     borderless_table,
-    console,
     number_columns,
     print_json,
+    print_table,
     print_text,
     progress,
     release_stamp,
@@ -139,12 +139,12 @@ def _show(
     if as_json:
         _print_json(records, epsilon, facts, lineups, checks, release)
         return
-    table = borderless_table(f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
+    table = borderless_table()
     table.add_column("δ")
     number_columns(table, "similar or unique", *(f"lineup of {k}" for k in LINEUPS))
     for delta in DELTAS:
         table.add_row(f"{delta:g}", str(facts[delta]), *map(str, lineups[delta]))
-    console().print(table)
+    print_table(table, f"Known facts that suffice: {records:,} records, ε = {epsilon:g}")
     print_text(
         "With this many facts, a matching record is at least 1 − ε − δ similar to the target [Theorem 1], "
         f"or is the target itself if records are sparse [Theorem 2], with probability {1 - epsilon:g}."
@@ -177,14 +177,13 @@ def _print_json(
 
 
 def _show_checks(checks: "Sequence[Check]") -> None:
-    table = borderless_table("The theorems on this release")
+    table = borderless_table()
     table.add_column("theorem")
     number_columns(table, "measured", "bound", "")
     for check in checks:
         table.add_row(*_check_row(check))
-    screen = console()
-    screen.print()
-    screen.print(table)
+    print_text("")
+    print_table(table, "The theorems on this release")
     notes = (f"Theorem {check.theorem}, {check.statement}: {check.note}" for check in checks if check.note)
     print_text(*(f"- {note}" for note in dict.fromkeys(notes)))
 

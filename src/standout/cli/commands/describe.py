@@ -10,6 +10,7 @@ from standout.cli.console import (
     console,
     percent,
     print_json,
+    print_table,
     progress,
     suggest_index,
 )
@@ -57,12 +58,14 @@ def _show(description: "Description", as_json: bool) -> None:
     screen = console(soft_wrap=True)
     for line in reading_lines(description.provenance):
         screen.print(line)
-    tables = [_sizes(description), _quantiles(description)]
-    tables += [_value_shares(description)] if description.value_shares else []
-    tables += [_outside_top(description)] if description.outside_top else []
-    for table in tables:
+    tables = {"": _sizes(description), "Quantiles": _quantiles(description)}
+    if description.value_shares:
+        tables[_value_title(description)] = _value_shares(description)
+    if description.outside_top:
+        tables["Share of records that have"] = _outside_top(description)
+    for title, table in tables.items():
         screen.print()
-        screen.print(table)
+        print_table(table, title)
 
 
 def _sizes(description: "Description") -> "Table":
@@ -80,18 +83,20 @@ def _sizes(description: "Description") -> "Table":
     return table
 
 
+def _value_title(description: "Description") -> str:
+    shown = len(description.value_shares)
+    return "Values" if description.values <= shown else f"The {shown} most frequent values"
+
+
 def _value_shares(description: "Description") -> "Table":
-    shares = description.value_shares
-    every = description.values <= len(shares)
-    title = "Values" if every else f"The {len(shares)} most frequent values"
-    table = _titled_table(title, "value", "share of entries")
-    for level, share in shares.items():
+    table = _table("value", "share of entries")
+    for level, share in description.value_shares.items():
         table.add_row(level, f"{100 * share:.2f} %")
     return table
 
 
 def _quantiles(description: "Description") -> "Table":
-    table = _titled_table("Quantiles", "", *description.lengths)
+    table = _table("", *description.lengths)
     table.add_row("items per record", *map(_size, description.lengths.values()))
     table.add_row("records per item", *map(_size, description.supports.values()))
     return table
@@ -103,14 +108,14 @@ def _size(value: float) -> str:
 
 def _outside_top(description: "Description") -> "Table":
     columns = next(iter(description.outside_top.values()))
-    table = _titled_table("Share of records that have", "", *(f"≥ {least} items" for least in columns))
+    table = _table("", *(f"≥ {least} items" for least in columns))
     for top, shares in description.outside_top.items():
         table.add_row(f"outside the {top:,} most popular", *map(percent, shares.values()))
     return table
 
 
-def _titled_table(title: str, first: str, *others: str) -> "Table":
-    table = borderless_table(title)
+def _table(first: str, *others: str) -> "Table":
+    table = borderless_table()
     table.add_column(first, no_wrap=True)
     for name in others:
         table.add_column(name, justify="right")

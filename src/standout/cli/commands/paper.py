@@ -9,9 +9,9 @@ import click
 from standout.cli.common_options import json_option, seed_option, threads_option
 from standout.cli.console import (
     borderless_table,
-    console,
     number_columns,
     print_json,
+    print_table,
     print_text,
     progress,
     release_stamp,
@@ -152,11 +152,10 @@ def paper(
 def _show(reproduction: "Reproduction", keys: set[str]) -> None:
     from standout.paper.figures_page import source as data_note
 
-    screen = console()
     for figure in reproduction.figures:
         if figure.key in keys:
-            screen.print(_table(figure, reproduction.results[figure.key].rows))
-            screen.print()
+            print_table(_table(reproduction.results[figure.key].rows), _title(figure))
+            print_text("")
     for fit in reproduction.fits:
         if fit.figure in keys and fit.reading == reproduction.fits[0].reading:
             print_text(
@@ -168,11 +167,15 @@ def _show(reproduction: "Reproduction", keys: set[str]) -> None:
         print_text("Interrupted: run the same command again to resume.")
 
 
-def _table(figure: "Figure", rows: "tuple[Row, ...]") -> "Table":
+def _title(figure: "Figure") -> str:
+    also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
+    return f"{figure.name}{also}: {figure.title}"
+
+
+def _table(rows: "tuple[Row, ...]") -> "Table":
     from standout.paper.figures_page import difference, interval, judgement, number
 
-    also = f" ({figure.number_2008} in 2008)" if figure.number_2008 and figure.key != "sp10" else ""
-    table = borderless_table(f"{figure.name}{also}: {figure.title}")
+    table = borderless_table()
     table.add_column("")
     number_columns(table, "paper", "ours", "diff.")
     table.add_column("")

@@ -23,6 +23,7 @@ from standout.cli.console import (
     number_columns,
     percent,
     print_json,
+    print_table,
     print_text,
     progress,
     suggest_index,
@@ -214,19 +215,18 @@ def _show(simulation: "Simulation", as_json: bool) -> None:
     if not simulation.cells:
         print_text("Interrupted before the first targets were attacked.")
         return
-    screen = console()
-    columns = max(1, (screen.width - LABEL_WIDTH) // COLUMN_WIDTH)
+    columns = max(1, (console().width - LABEL_WIDTH) // COLUMN_WIDTH)
     for adversary in dict.fromkeys(cell.adversary for cell in simulation.cells):
         cells = [cell for cell in simulation.cells if cell.adversary == adversary]
         for first in range(0, len(cells), columns):
-            screen.print(_table(simulation, adversary, cells[first : first + columns]))
-            screen.print()
+            print_table(_table(simulation, cells[first : first + columns]), adversary)
+            print_text("")
         print_text(_targets_note(simulation, cells[0]))
     print_text(NOTE)
 
 
-def _table(simulation: "Simulation", adversary: str, cells: "list[SimulationCell]") -> "Table":
-    table = borderless_table(adversary)
+def _table(simulation: "Simulation", cells: "list[SimulationCell]") -> "Table":
+    table = borderless_table()
     table.add_column("")
     facts = (f"{cell.facts} fact{'s' * (cell.facts != 1)}" for cell in cells)
     number_columns(table, *facts, "Baseline")

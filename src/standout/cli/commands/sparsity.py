@@ -14,11 +14,11 @@ from standout.cli.common_options import (
 )
 from standout.cli.console import (
     borderless_table,
-    console,
     number_columns,
     percent,
     percent_interval,
     print_json,
+    print_table,
     print_text,
     progress,
     release_stamp,
@@ -121,13 +121,13 @@ def _show(result: "Sparsity", criterion: str, release: "Release", as_json: bool)
         sizes = {"by": criterion, "records": len(result.records), "of": result.total}
         print_json({**sizes, "table": rows, "curve": result.curve().to_dicts(), **release_stamp(release)})
         return
-    table = borderless_table("Share δ of records with a neighbour more similar than ε")
+    table = borderless_table()
     table.add_column("ε")
     number_columns(table, "δ")
     for row in rows:
         table.add_row(f"{row['epsilon']:g}", percent_interval(row["delta"], row["low"], row["high"]))
     print_text(f"{result}\nby {criterion}")
-    console().print(table)
+    print_table(table, "Share δ of records with a neighbour more similar than ε")
     print_text(
         f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
         "similar. For these people, a record that matches what is known about them is their own."

@@ -14,10 +14,10 @@ from standout.cli.common_options import (
 )
 from standout.cli.console import (
     borderless_table,
-    console,
     number_columns,
     percent_interval,
     print_json,
+    print_table,
     progress,
     release_stamp,
     suggest_index,
@@ -117,13 +117,13 @@ def _show(results: "Sequence[Unicity]", knowledge: str, release: "Release", as_j
     if as_json:
         print_json({"by": knowledge, "unicity": list(map(_to_dict, results)), **release_stamp(release)})
         return
-    table = borderless_table(f"Records that k of their entries single out, by {knowledge}")
+    table = borderless_table()
     table.add_column("k")
     number_columns(table, "singled out", "targets", "too few entries")
     for result in results:
         share = percent_interval(result.share.value, result.share.low, result.share.high)
         table.add_row(str(result.k), share, f"{result.share.n:,}", f"{result.too_few_entries:,}")
-    console().print(table)
+    print_table(table, f"Records that k of their entries single out, by {knowledge}")
 
 
 def _to_dict(result: "Unicity") -> dict[str, float | int | None]:
