@@ -211,7 +211,7 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
     targets, attack_outcomes = [], simulate_module.attack_outcomes
 
     def counted(*args, **more):
-        targets.append(len(args[3]))
+        targets.append(len(more["targets"]))
         return attack_outcomes(*args, **more)
 
     monkeypatch.setattr(simulate_module, "attack_outcomes", counted)

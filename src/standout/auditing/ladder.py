@@ -96,7 +96,7 @@ LADDER = (
     ),
     Rung(
         "worst",
-        "The worst case: knows the rarest items exactly",
+        "The worst case: exact facts, rarest items",
         Adversary(knows=8, wrong=0, value_error=0, time_error=0, items="rarest"),
         gate=False,
     ),

@@ -123,11 +123,11 @@ class SelfCheck:
         outcomes = attack_outcomes(
             ScoreboardRH(),
             self.release,
-            known,
-            others,
-            [self.adversary.knows],
-            Criteria(2, 0.5, Present(), False),
-            {},
+            known=known,
+            targets=others,
+            sizes=[self.adversary.knows],
+            criteria=Criteria(2, 0.5, Present(), False),
+            similar_records={},
             threads=self.threads,
         )
         hits, n = math.floor(math.fsum(outcomes.identified.ravel()) + 1e-9), len(targets)

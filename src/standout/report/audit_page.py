@@ -95,7 +95,8 @@ def _isolated(most: int) -> "Callable[[str], Markup]":
     from markupsafe import Markup
 
     def isolated(text: str) -> Markup:
-        return Markup("<bdi>{}</bdi>").format(shorten(text, most))
+        unbroken = text.replace(" %", "\xa0%").replace("± ", "±\xa0").replace("φ = ", "φ\xa0=\xa0")
+        return Markup("<bdi>{}</bdi>").format(shorten(unbroken, most))
 
     return isolated
 
