@@ -41,15 +41,13 @@ def polars_categories(table):
     return pl.DataFrame(table).with_columns(pl.col("user", "item").cast(pl.Categorical))
 
 
-@pytest.mark.parametrize(
-    "made", [pl.DataFrame, polars_lazy, pd.DataFrame, pandas_dates, pandas_categories, polars_categories]
-)
-def test_a_frame_is_the_release_that_its_csv_is(put, made):
-    release, twin = so.read(made(TABLE)), so.read(put(CSV))
-    assert content(release) == content(twin)
-    assert release.fingerprint == twin.fingerprint
-    assert release.provenance.format == "frame"
-    assert release.provenance.columns == twin.provenance.columns
+def test_a_frame_is_the_release_that_its_csv_is(put):
+    for made in [pl.DataFrame, polars_lazy, pd.DataFrame, pandas_dates, pandas_categories, polars_categories]:
+        release, twin = so.read(made(TABLE)), so.read(put(CSV))
+        assert content(release) == content(twin)
+        assert release.fingerprint == twin.fingerprint
+        assert release.provenance.format == "frame"
+        assert release.provenance.columns == twin.provenance.columns
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=9).filter(bool)
@@ -117,16 +115,15 @@ def test_a_folder_of_nothing_known_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("kinds", [("csv", "parquet"), ("parquet", "csv")])
-def test_sources_of_different_kinds_are_refused(put, tmp_path, kinds):
+def test_sources_of_different_formats_are_refused(put, tmp_path, kinds):
     pl.DataFrame(TABLE).write_parquet(tmp_path / "data.parquet")
     sources = {"csv": put(CSV), "parquet": tmp_path / "data.parquet"}
     with pytest.raises(so.SourceError, match="different formats"):
         so.read([sources[kind] for kind in kinds])
 
 
-@pytest.mark.parametrize(
-    ("ids", "wanted"),
-    [
+def test_ids_stay_whole_where_some_are_missing():
+    for ids, wanted in [
         (pd.Series([7, None, 12]), ["7", None, "12"]),
         (pd.Series([7, None, 12], dtype="Int64"), ["7", None, "12"]),
         (pd.Series([7, 9_007_199_254_740_993, 12]), ["7", "9007199254740993", "12"]),
@@ -138,65 +135,64 @@ def test_sources_of_different_kinds_are_refused(put, tmp_path, kinds):
         (pl.Series([7.0, float("nan"), 12.0]), ["7", None, "12"]),
         (pl.Series([2**64 - 1, None, 1], dtype=pl.UInt64), ["18446744073709551615", None, "1"]),
         (pl.Series(["x", None, "y"], dtype=pl.Enum(["x", "y"])), ["x", None, "y"]),
-    ],
-    ids=lambda column: str(getattr(column, "dtype", "")),
-)
-def test_ids_stay_whole_where_some_are_missing(ids, wanted):
-    kept, bad = outcome(type(ids.to_frame())({"user": ids, "item": ["0", "1", "2"]}))
-    assert set(kept) == {(one, str(i)) for i, one in enumerate(wanted) if one is not None}
-    assert bad == {i: Reason.NO_RECORD for i, one in enumerate(wanted, 1) if one is None}
+    ]:
+        kept, bad = outcome(type(ids.to_frame())({"user": ids, "item": ["0", "1", "2"]}))
+        assert set(kept) == {(one, str(i)) for i, one in enumerate(wanted) if one is not None}
+        assert bad == {i: Reason.NO_RECORD for i, one in enumerate(wanted, 1) if one is None}
 
 
-@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
-def test_ids_with_fractions_are_refused(made):
-    with pytest.raises(so.ColumnError, match="fractions"):
-        so.read(made({"user": [1.5, 2.0], "item": ["a", "b"]}))
+def test_ids_with_fractions_are_refused():
+    for made in [pl.DataFrame, pd.DataFrame]:
+        with pytest.raises(so.ColumnError, match="fractions"):
+            so.read(made({"user": [1.5, 2.0], "item": ["a", "b"]}))
 
 
-@pytest.mark.parametrize("huge", [1e20, -1e300, float("inf")])
-@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
-def test_a_number_too_large_for_an_id_is_not_taken_for_a_missing_one(made, huge):
-    with pytest.raises(so.ColumnError, match="ids must be"):
-        so.read(made({"user": [huge, 2.0], "item": ["a", "b"]}))
+def test_a_number_too_large_for_an_id_is_not_taken_for_a_missing_one():
+    for huge in [1e20, -1e300, float("inf")]:
+        for made in [pl.DataFrame, pd.DataFrame]:
+            with pytest.raises(so.ColumnError, match="ids must be"):
+                so.read(made({"user": [huge, 2.0], "item": ["a", "b"]}))
 
 
 MOMENTS = [datetime(2005, 3, 26, 22, 59, 59), datetime(2005, 3, 27, 1), datetime(1969, 12, 31, 23, 59, 59, 9)]
 
 
-@pytest.mark.parametrize(
-    ("resolution", "own", "zone"),
-    [
+def test_datetimes_are_moved_from_their_zone_to_the_declared_one():
+    for resolution, own, zone in [
         ("ms", None, "UTC"),
         ("ms", "UTC", "UTC"),
         ("us", "Asia/Kathmandu", "Europe/Berlin"),
         ("ns", None, "Europe/Berlin"),
-    ],
-)
-def test_datetimes_are_moved_from_their_zone_to_the_declared_one(resolution, own, zone):
-    times = [moment if own is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
-    walls = times if own is None else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
-    wanted = {("u", str(i)): (None, naive.units(wall, "minute")) for i, wall in enumerate(walls)}
-    column = pl.Series(MOMENTS, dtype=pl.Datetime(resolution))
-    series = pd.Series(MOMENTS).astype(f"datetime64[{resolution}]")
-    if own is not None:
-        column = column.dt.replace_time_zone("UTC").dt.convert_time_zone(own)
-        series = series.dt.tz_localize("UTC").dt.tz_convert(own)
-    people = {"user": ["u"] * 3, "item": ["0", "1", "2"]}
-    for frame in (pl.DataFrame(people | {"time": column}), pd.DataFrame(people | {"time": series})):
-        assert content(so.read(frame, zone=zone, time_unit="minute")) == wanted
+    ]:
+        times = [moment if own is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
+        walls = (
+            times if own is None else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
+        )
+        wanted = {("u", str(i)): (None, naive.units(wall, "minute")) for i, wall in enumerate(walls)}
+        column = pl.Series(MOMENTS, dtype=pl.Datetime(resolution))
+        series = pd.Series(MOMENTS).astype(f"datetime64[{resolution}]")
+        if own is not None:
+            column = column.dt.replace_time_zone("UTC").dt.convert_time_zone(own)
+            series = series.dt.tz_localize("UTC").dt.tz_convert(own)
+        people = {"user": ["u"] * 3, "item": ["0", "1", "2"]}
+        for frame in (pl.DataFrame(people | {"time": column}), pd.DataFrame(people | {"time": series})):
+            assert content(so.read(frame, zone=zone, time_unit="minute")) == wanted
 
 
-@pytest.mark.parametrize(
-    "times",
-    [[86_400, None], [86_400.5, None], ["1970-01-02", None], [86_400_000, None], [date(1970, 1, 2), None],
-     [datetime(1970, 1, 2, 5), None], ["86400", ""]],
-    ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
-def test_times_may_be_numbers_texts_or_dates_and_may_be_missing(made, times):
-    form = "ms" if times[0] == 86_400_000 else None
-    release = so.read(made(PEOPLE | {"time": times}), time_format=form)
-    assert content(release) == {("u", "i"): (None, 1), ("v", "j"): (None, None)}
+def test_times_may_be_numbers_texts_or_dates_and_may_be_missing():
+    for times in [
+        [86_400, None],
+        [86_400.5, None],
+        ["1970-01-02", None],
+        [86_400_000, None],
+        [date(1970, 1, 2), None],
+        [datetime(1970, 1, 2, 5), None],
+        ["86400", ""],
+    ]:
+        for made in [pl.DataFrame, pd.DataFrame]:
+            form = "ms" if times[0] == 86_400_000 else None
+            release = so.read(made(PEOPLE | {"time": times}), time_format=form)
+            assert content(release) == {("u", "i"): (None, 1), ("v", "j"): (None, None)}
 
 
 def test_a_date_past_what_minutes_can_count_is_rejected():
@@ -205,9 +201,8 @@ def test_a_date_past_what_minutes_can_count_is_rejected():
     assert outcome(frame)[1] == {}
 
 
-@pytest.mark.parametrize(
-    ("values", "wanted"),
-    [
+def test_values_of_any_type_become_numbers_or_categories():
+    for values, wanted in [
         (pl.Series([4, None]), 4.0),
         (pl.Series([4.5, None], dtype=pl.Float32), 4.5),
         (pl.Series(["4", None]), 4.0),
@@ -219,12 +214,9 @@ def test_a_date_past_what_minutes_can_count_is_rejected():
         (pl.Series([1e300, None]), 1e300),
         (pl.Series([-1e-7, None]), -1e-7),
         (pl.Series([None, None]), None),
-    ],
-    ids=str,
-)
-def test_values_of_any_type_become_numbers_or_categories(values, wanted):
-    release = so.read(pl.DataFrame(PEOPLE | {"rating": values}))
-    assert content(release) == {("u", "i"): (wanted, None), ("v", "j"): (None, None)}
+    ]:
+        release = so.read(pl.DataFrame(PEOPLE | {"rating": values}))
+        assert content(release) == {("u", "i"): (wanted, None), ("v", "j"): (None, None)}
 
 
 def test_nan_is_a_bad_value_in_polars_and_a_missing_one_in_pandas():
@@ -251,14 +243,14 @@ def test_batches_are_put_together(monkeypatch):
     assert set(outcome(pl.DataFrame({"user": users, "item": items}))[1]) == {51, 100}
 
 
-@pytest.mark.parametrize("made", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
-def test_columns_are_named_or_given_by_their_place_in_any_order(made):
-    table = made({"what": ["i1", "i2"], "stars": [1, 2], "note": ["x", "y"], "who": ["u1", "u2"]})
-    wanted = {("u1", "i1"): (1.0, None), ("u2", "i2"): (2.0, None)}
-    assert content(so.read(table, record="who", item="what", value="stars")) == wanted
-    assert content(so.read(table, record=4, item=1, value=2)) == wanted
-    joined = so.read(table, record=4, item=["what", "note"])
-    assert set(content(joined)) == {("u1", "i1|x"), ("u2", "i2|y")}
+def test_columns_are_named_or_given_by_their_place_in_any_order():
+    for made in [pl.DataFrame, pl.LazyFrame, pd.DataFrame]:
+        table = made({"what": ["i1", "i2"], "stars": [1, 2], "note": ["x", "y"], "who": ["u1", "u2"]})
+        wanted = {("u1", "i1"): (1.0, None), ("u2", "i2"): (2.0, None)}
+        assert content(so.read(table, record="who", item="what", value="stars")) == wanted
+        assert content(so.read(table, record=4, item=1, value=2)) == wanted
+        joined = so.read(table, record=4, item=["what", "note"])
+        assert set(content(joined)) == {("u1", "i1|x"), ("u2", "i2|y")}
 
 
 def test_a_pandas_frame_may_have_any_names():
@@ -267,10 +259,10 @@ def test_a_pandas_frame_may_have_any_names():
     assert set(content(so.read(frame, record=1, item="3"))) == {("u", "j")}
 
 
-@pytest.mark.parametrize("made", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
-def test_a_frame_without_rows_says_so(made):
-    with pytest.raises(so.SourceError, match="no rows"):
-        so.read(made({"user": [], "item": []}))
+def test_a_frame_without_rows_says_so():
+    for made in [pl.DataFrame, pl.LazyFrame, pd.DataFrame]:
+        with pytest.raises(so.SourceError, match="no rows"):
+            so.read(made({"user": [], "item": []}))
 
 
 def test_parquet_without_rows_says_so(tmp_path):
@@ -281,17 +273,16 @@ def test_parquet_without_rows_says_so(tmp_path):
         so.read(tmp_path)
 
 
-@pytest.mark.parametrize("made", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
-def test_a_frame_whose_columns_are_not_known_is_to_be_told(made):
-    with pytest.raises(so.ColumnError, match="--record"):
-        so.read(made({"a": [1], "b": [2]}))
-    with pytest.raises(so.ColumnError, match="--record"):
-        so.read(made({}))
+def test_a_frame_whose_columns_are_not_known_is_to_be_told():
+    for made in [pl.DataFrame, pl.LazyFrame, pd.DataFrame]:
+        with pytest.raises(so.ColumnError, match="--record"):
+            so.read(made({"a": [1], "b": [2]}))
+        with pytest.raises(so.ColumnError, match="--record"):
+            so.read(made({}))
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+def test_a_frame_that_holds_no_histories_is_refused_in_one_line():
+    for frame in [
         pl.DataFrame({"user": [["a"]], "item": ["x"]}),
         pl.DataFrame({"user": [{"a": 1}], "item": ["x"]}),
         pl.DataFrame({"user": [b"\xff"], "item": ["x"]}),
@@ -304,13 +295,10 @@ def test_a_frame_whose_columns_are_not_known_is_to_be_told(made):
         pd.DataFrame({"user": ["\ud800"], "item": ["x"]}, dtype=object),
         pl.scan_csv("nowhere.csv"),
         pl.LazyFrame({"user": ["a"], "item": ["x"]}).select("user", pl.col("item").cast(pl.Int64)),
-    ],
-    ids=lambda frame: type(frame).__module__.split(".")[0],
-)
-def test_a_frame_that_holds_no_histories_is_refused_in_one_line(frame):
-    with pytest.raises(so.SourceError) as error:
-        so.read(frame)
-    assert len(str(error.value).splitlines()) == 1
+    ]:
+        with pytest.raises(so.SourceError) as error:
+            so.read(frame)
+        assert len(str(error.value).splitlines()) == 1
 
 
 def test_an_error_of_polars_shows_no_cell():

@@ -98,39 +98,39 @@ def test_the_wrapping_changes_nothing(put, tmp_path, wrapping, size):
         assert list(release.titles) == ["Dinosaur Planet (2003)", "Vive l'Été, Encore, Toujours", ""]
 
 
-@pytest.mark.parametrize("packed", [zipped, tar, partial(tar, mode="w:gz")], ids=["zip", "tar", "tar.gz"])
-@pytest.mark.parametrize("first", [True, False])
-def test_titles_may_lie_among_the_films(put, packed, first):
-    titles = {"movie_titles.txt": TITLES}
-    release = so.read(put(packed(titles | FILMS if first else FILMS | titles), "prize"))
-    assert list(release.titles) == ["Dinosaur Planet (2003)", "Vive l'Été, Encore, Toujours", ""]
+def test_titles_may_lie_among_the_films(put):
+    for packed in [zipped, tar, partial(tar, mode="w:gz")]:
+        for first in [True, False]:
+            titles = {"movie_titles.txt": TITLES}
+            release = so.read(put(packed(titles | FILMS if first else FILMS | titles), "prize"))
+            assert list(release.titles) == ["Dinosaur Planet (2003)", "Vive l'Été, Encore, Toujours", ""]
 
 
-@pytest.mark.parametrize("title", ["Up, Up and Away", "Él", "Wait\x85 What", "A\x0bB\x1cC\x1eD", " x "])
-def test_a_title_is_everything_behind_the_year(put, title):
-    titles = put(b"1,1999," + title.encode("latin-1") + b"\n2,NULL,Other\r\n", "movie_titles.txt")
-    release = so.read(put(ALL), titles=titles)
-    assert list(release.titles) == [f"{title} (1999)", "Other", ""]
+def test_a_title_is_everything_behind_the_year(put):
+    for title in ["Up, Up and Away", "Él", "Wait\x85 What", "A\x0bB\x1cC\x1eD", " x "]:
+        titles = put(b"1,1999," + title.encode("latin-1") + b"\n2,NULL,Other\r\n", "movie_titles.txt")
+        release = so.read(put(ALL), titles=titles)
+        assert list(release.titles) == [f"{title} (1999)", "Other", ""]
 
 
-@pytest.mark.parametrize("value", [None, False])
-@pytest.mark.parametrize("time", [None, False])
-def test_ratings_and_dates_can_be_left_out(put, value, time):
-    release = so.read(put(ALL), value=value, time=time)
-    assert content(release) == {
-        pair: (None if value is False else rating, None if time is False else day)
-        for pair, (rating, day) in KEPT.items()
-    }
-    assert ("value" in release.provenance.columns, "time" in release.provenance.columns) == (
-        value is None,
-        time is None,
-    )
+def test_ratings_and_dates_can_be_left_out(put):
+    for value in [None, False]:
+        for time in [None, False]:
+            release = so.read(put(ALL), value=value, time=time)
+            assert content(release) == {
+                pair: (None if value is False else rating, None if time is False else day)
+                for pair, (rating, day) in KEPT.items()
+            }
+            assert ("value" in release.provenance.columns, "time" in release.provenance.columns) == (
+                value is None,
+                time is None,
+            )
 
 
-@pytest.mark.parametrize(("unit", "count"), [("hour", 24), ("minute", 1440)])
-def test_dates_become_the_first_hour_or_minute_of_their_day(put, unit, count):
-    wanted = {pair: (rating, day * count) for pair, (rating, day) in KEPT.items()}
-    assert content(so.read(put(ALL), time_unit=unit)) == wanted
+def test_dates_become_the_first_hour_or_minute_of_their_day(put):
+    for unit, count in [("hour", 24), ("minute", 1440)]:
+        wanted = {pair: (rating, day * count) for pair, (rating, day) in KEPT.items()}
+        assert content(so.read(put(ALL), time_unit=unit)) == wanted
 
 
 def test_a_date_past_what_minutes_can_count_is_rejected(put):
@@ -152,15 +152,15 @@ BAD_LINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("bad", BAD_LINES)
-@pytest.mark.parametrize("size", [1 << 20, 9])
-def test_a_bad_line_is_named_and_the_film_goes_on_unless_it_may_have_been_a_films(put, bad, size):
-    path = put(f"1:\n1,3,2005-09-06\n{bad}\n2,3,2005-09-06\n{bad}", "combined_data_1.txt")
-    with windows(size):
-        kept, found = outcome(path.parent)
-    lost = {} if "," in bad else {4: Reason.NO_FILM_YET}
-    assert set(kept) == ({("1", "1")} if lost else {("1", "1"), ("2", "1")})
-    assert found == dict.fromkeys((3, 5), Reason.NOT_A_RATING_LINE) | lost
+def test_a_bad_line_is_named_and_the_film_goes_on_unless_it_may_have_been_a_films(put):
+    for bad in BAD_LINES:
+        for size in [1 << 20, 9]:
+            path = put(f"1:\n1,3,2005-09-06\n{bad}\n2,3,2005-09-06\n{bad}", "combined_data_1.txt")
+            with windows(size):
+                kept, found = outcome(path.parent)
+            lost = {} if "," in bad else {4: Reason.NO_FILM_YET}
+            assert set(kept) == ({("1", "1")} if lost else {("1", "1"), ("2", "1")})
+            assert found == dict.fromkeys((3, 5), Reason.NOT_A_RATING_LINE) | lost
 
 
 def test_a_rating_before_the_first_film_belongs_to_nothing(put):
@@ -227,16 +227,16 @@ def test_lines_on_the_edge_of_a_real_window_stay_whole(put):
     assert found == naive.entries(rows)
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_a_tar_that_is_cut_off_anywhere_is_refused(put, mode):
-    seed = 8
-    draw = random.Random(seed)
-    film = "1:\n" + "".join(f"{draw.randrange(10**9)},3,2005-09-06\n" for _ in range(300))
-    whole = tar({"mv_0000001.txt": film, "mv_0000002.txt": FILMS["mv_0000002.txt"]}, mode)
-    last = whole.rindex(b"2005-09-05") if mode == "w" else len(whole) - 9
-    for cut in range(600, last, 97):
-        with pytest.raises(so.SourceError):
-            so.read(put(whole[:cut], "films.tar"))
+def test_a_tar_that_is_cut_off_anywhere_is_refused(put):
+    for mode in ["w", "w:gz"]:
+        seed = 8
+        draw = random.Random(seed)
+        film = "1:\n" + "".join(f"{draw.randrange(10**9)},3,2005-09-06\n" for _ in range(300))
+        whole = tar({"mv_0000001.txt": film, "mv_0000002.txt": FILMS["mv_0000002.txt"]}, mode)
+        last = whole.rindex(b"2005-09-05") if mode == "w" else len(whole) - 9
+        for cut in range(600, last, 97):
+            with pytest.raises(so.SourceError):
+                so.read(put(whole[:cut], "films.tar"))
 
 
 def test_a_tar_that_is_cut_off_between_two_films_is_refused(put):
@@ -246,16 +246,16 @@ def test_a_tar_that_is_cut_off_between_two_films_is_refused(put):
         so.read(put(whole[:cut], "films.tar"))
 
 
-def test_a_tar_without_films_says_so(put):
+def test_a_tar_without_films_is_refused_with_the_reason(put):
     with pytest.raises(so.SourceError, match="has no Netflix Prize files"):
         so.read(put(tar({"notes.txt": "nothing"}), "other.tar"))
 
 
-@pytest.mark.parametrize("bad", [b"\0", "é".encode("latin-1")])
-def test_bytes_that_are_no_text_are_refused(put, bad):
-    path = put(ALL.encode() + bad + b"\n", "combined_data_1.txt")
-    with windows(9), pytest.raises(so.SourceError):
-        so.read(path.parent)
+def test_bytes_that_are_no_text_are_refused(put):
+    for bad in [b"\0", "é".encode("latin-1")]:
+        path = put(ALL.encode() + bad + b"\n", "combined_data_1.txt")
+        with windows(9), pytest.raises(so.SourceError):
+            so.read(path.parent)
 
 
 def test_files_without_a_rating_hold_no_release(put):
@@ -272,7 +272,7 @@ def test_repeated_ratings_are_counted(put):
 
 
 @pytest.mark.parametrize("option", [{"record": 1}, {"time_format": "iso"}, {"encoding": "latin-1"}])
-def test_what_the_files_or_an_index_cannot_heed_is_refused(put, tmp_path, option):
+def test_options_that_do_not_apply_to_the_files_or_an_index_are_refused(put, tmp_path, option):
     path = put(ALL, "combined_data_1.txt")
     with pytest.raises(so.ParameterError, match=f"{next(iter(option))} cannot be set"):
         so.read(path, **option)

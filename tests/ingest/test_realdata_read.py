@@ -43,7 +43,12 @@ def table(release):
     }
 
 
-@pytest.mark.parametrize("name", COUNTS)
+SMALL = "bitcoin-otc/soc-sign-bitcoinotc.csv"
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == SMALL else pytest.param(name, marks=pytest.mark.slow) for name in COUNTS]
+)
 def test_counts_and_entries_are_those_of_the_files(realdata, name):
     release = so.read(realdata / name)
     assert (release.n_entries, release.n_records, release.n_items) == COUNTS[name]
@@ -86,18 +91,19 @@ def test_movietweetings_has_titles_with_accents(realdata):
 RETAIL = {"encoding": "latin-1", "time_format": "%m/%d/%Y %H:%M"}
 
 
-def test_online_retail_reads_and_says_what_it_left_out(realdata):
+@pytest.mark.slow
+def test_online_retail_reads_and_reports_what_it_left_out(realdata):
     path = realdata / "online-retail" / "online-retail.csv.gz"
     with pytest.raises(so.RejectedRows, match="135,080 × no record id"):
         so.read(path, **RETAIL)
     release = so.read(path, **RETAIL, time_unit="minute", max_rejects="25%")
-    told = release.provenance
-    assert (told.rows, told.rejected) == (541_909, {"no record id": 135_080})
-    assert told.columns == {
+    provenance = release.provenance
+    assert (provenance.rows, provenance.rejected) == (541_909, {"no record id": 135_080})
+    assert provenance.columns == {
         "record": "CustomerID", "item": "StockCode", "value": "Quantity", "time": "InvoiceDate",
     }  # fmt: skip
     assert (release.n_records, release.n_items) == (4_372, 3_684)
-    assert release.n_entries + told.repeats == 406_829
+    assert release.n_entries + provenance.repeats == 406_829
     assert release.levels[0] == -80_995
     assert [str(end)[:7] for end in release.time_range] == ["2010-12", "2011-12"]
 
@@ -114,6 +120,7 @@ def purchases(realdata):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", ["last", "first", "max"])
 def test_online_retail_keeps_the_right_one_of_each_repeat(realdata, purchases, repeats):
     path = realdata / "online-retail" / "online-retail.csv.gz"

@@ -23,9 +23,8 @@ def levels(release):
     return release.levels if isinstance(release.levels, tuple) else release.levels.tolist()
 
 
-@pytest.mark.parametrize(
-    ("values", "wanted"),
-    [
+def test_a_release_knows_its_levels(put):
+    for values, wanted in [
         (["5", "1", "3"], [1, 3, 5]),
         (["4.5", "0.5", "4.50"], [0.5, 4.5]),
         (["-10", "10", "0", "-0", "-0.0"], [-10, 0, 10]),
@@ -35,12 +34,10 @@ def levels(release):
         (["b", "B", "ä", "10 stars"], ("10 stars", "B", "b", "ä")),
         (["1/5", "2/5"], ("1/5", "2/5")),
         ([""], []),
-    ],
-)
-def test_a_release_knows_its_levels(put, values, wanted):
-    release = so.read(put(column(*values)))
-    assert levels(release) == wanted
-    assert {value for value, _ in content(release).values()} - {None} == set(wanted)
+    ]:
+        release = so.read(put(column(*values)))
+        assert levels(release) == wanted
+        assert {value for value, _ in content(release).values()} - {None} == set(wanted)
 
 
 def test_one_number_is_one_level_however_it_is_spelled(put):
@@ -56,18 +53,18 @@ def test_numbers_come_back_as_they_were(put, numbers):
     assert levels(release) == sorted({float(n) for n in numbers})
 
 
-@pytest.mark.parametrize("bad", ["good", "4 stars", "1,5", "0x10", "1_000", "--1", "1e", "٤", "½", "four"])
-def test_text_among_numbers_is_rejected(put, bad):
-    kept, rejected = outcome(put(column("1", bad, "2")))
-    assert set(kept) == {("u", "0"), ("u", "2")}
-    assert rejected == {3: Reason.NOT_A_NUMBER}
+def test_text_among_numbers_is_rejected(put):
+    for bad in ["good", "4 stars", "1,5", "0x10", "1_000", "--1", "1e", "٤", "½", "four"]:
+        kept, rejected = outcome(put(column("1", bad, "2")))
+        assert set(kept) == {("u", "0"), ("u", "2")}
+        assert rejected == {3: Reason.NOT_A_NUMBER}
 
 
-@pytest.mark.parametrize("bad", ["NaN", "nan", "-NAN", "inf", "-Infinity", "+INF", "1e999", "-1e999"])
-def test_nan_and_infinity_are_rejected(put, bad):
-    assert outcome(put(column("1", bad, "2")))[1] == {3: Reason.NOT_FINITE}
-    with pytest.raises(so.RejectedRows, match="NaN or infinite"):
-        so.read(put(column(bad)))
+def test_nan_and_infinity_are_rejected(put):
+    for bad in ["NaN", "nan", "-NAN", "inf", "-Infinity", "+INF", "1e999", "-1e999"]:
+        assert outcome(put(column("1", bad, "2")))[1] == {3: Reason.NOT_FINITE}
+        with pytest.raises(so.RejectedRows, match="NaN or infinite"):
+            so.read(put(column(bad)))
 
 
 def test_text_can_be_declared_and_then_keeps_its_spelling(put):
@@ -92,15 +89,23 @@ def test_values_of_superseded_rows_are_no_levels(put):
     assert release.fingerprint == so.read(put("user,item,rating\nu,i,2\nu,j,5\n")).fingerprint
 
 
-@pytest.mark.parametrize(
-    ("width", "value", "level"),
-    [(10, "37", 30), (10, "-3", -10), (10, "30", 30), (0.5, "4.9", 4.5), (1, "-0.5", -1), (2.5, "7.5", 7.5),
-     (0.1, "0.3", 0.3), (0.1, "0.7", 0.7), (0.01, "0.29", 0.29), (0.2, "0.6", 0.6), (0.1, "-0.3", -0.3)],
-)  # fmt: skip
-def test_a_bin_rounds_down_to_its_multiples(put, width, value, level):
-    release = so.read(put(column(value)), value_bin=width)
-    assert levels(release) == pytest.approx([level], abs=1e-9)
-    assert release.provenance.settings["value bin"] == f"{width:g}"
+def test_a_bin_rounds_down_to_its_multiples(put):
+    for width, value, level in [
+        (10, "37", 30),
+        (10, "-3", -10),
+        (10, "30", 30),
+        (0.5, "4.9", 4.5),
+        (1, "-0.5", -1),
+        (2.5, "7.5", 7.5),
+        (0.1, "0.3", 0.3),
+        (0.1, "0.7", 0.7),
+        (0.01, "0.29", 0.29),
+        (0.2, "0.6", 0.6),
+        (0.1, "-0.3", -0.3),
+    ]:
+        release = so.read(put(column(value)), value_bin=width)
+        assert levels(release) == pytest.approx([level], abs=1e-9)
+        assert release.provenance.settings["value bin"] == f"{width:g}"
 
 
 @given(st.integers(-10_000, 10_000), st.sampled_from([1, 2, 5, 10, 20, 25, 50, 125, 1000]))
@@ -110,18 +115,18 @@ def test_a_bin_never_moves_its_own_multiples_and_nothing_by_a_whole_width(hundre
     assert found == pytest.approx([float(wanted)], abs=1e-9)
 
 
-@pytest.mark.parametrize("value", ["-1.7e308", "1.7e308", "5e-324"])
-@pytest.mark.parametrize("width", [1e308, 1e-300])
-def test_a_value_that_no_bin_holds_is_rejected_like_infinity(put, value, width):
-    kept, bad = outcome(put(column("1", value)), value_bin=width)
-    assert len(kept) + len(bad) == 2
-    assert set(bad.values()) <= {Reason.NOT_FINITE}
+def test_a_value_that_no_bin_holds_is_rejected_like_infinity(put):
+    for value in ["-1.7e308", "1.7e308", "5e-324"]:
+        for width in [1e308, 1e-300]:
+            kept, bad = outcome(put(column("1", value)), value_bin=width)
+            assert len(kept) + len(bad) == 2
+            assert set(bad.values()) <= {Reason.NOT_FINITE}
 
 
-@pytest.mark.parametrize("width", [0, -1, float("nan"), float("inf")])
-def test_a_bin_without_width_is_refused(width):
-    with pytest.raises(so.ParameterError, match="value_bin must be"):
-        so.read("anything.csv", value_bin=width)
+def test_a_bin_without_width_is_refused():
+    for width in [0, -1, float("nan"), float("inf")]:
+        with pytest.raises(so.ParameterError, match="value_bin must be"):
+            so.read("anything.csv", value_bin=width)
 
 
 def test_bins_are_for_numbers():
@@ -134,16 +139,16 @@ def test_an_unknown_value_type_is_refused():
         so.read("anything.csv", value_type="stars")
 
 
-@pytest.mark.parametrize("text", [str, "n{}".format], ids=["numbers", "categories"])
-def test_levels_are_as_many_as_two_bytes_count_and_no_more(text):
-    texts = [text(i) for i in range(MOST_LEVELS + 1)]
-    assert len(ValueReader().levels(texts[1:]).levels) == MOST_LEVELS == 65_536
-    with pytest.raises(so.SourceError, match=r"65,537 distinct values.*--value-bin"):
-        ValueReader().levels(texts)
+def test_levels_are_as_many_as_two_bytes_count_and_no_more():
+    for text in [str, "n{}".format]:
+        texts = [text(i) for i in range(MOST_LEVELS + 1)]
+        assert len(ValueReader().levels(texts[1:]).levels) == MOST_LEVELS == 65_536
+        with pytest.raises(so.SourceError, match=r"65,537 distinct values.*--value-bin"):
+            ValueReader().levels(texts)
 
 
 @pytest.mark.large
-def test_too_many_levels_are_to_be_binned(put):
+def test_too_many_levels_must_be_binned(put):
     path = put("user,item,rating\n" + "".join(f"u,{i},{i}\n" for i in range(MOST_LEVELS + 1)))
     with pytest.raises(so.SourceError, match="--value-bin"):
         so.read(path)
@@ -151,7 +156,7 @@ def test_too_many_levels_are_to_be_binned(put):
     assert so.read(path, value=False).levels is None
 
 
-def test_a_column_of_far_too_many_values_is_given_up_early(put, monkeypatch):
+def test_reading_stops_early_if_a_column_has_far_too_many_values(put, monkeypatch):
     monkeypatch.setattr("standout.ingest.value_levels.MOST_TEXTS", 3)
     with pytest.raises(so.SourceError, match="--value-bin"):
         so.read(put(column(1, 2, 3, 4)))

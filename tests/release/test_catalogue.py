@@ -50,28 +50,57 @@ def found(catalogue, name):
     return None if code is None else catalogue.release.items[code]
 
 
-@pytest.mark.parametrize(("name", "item"), [
-    ("Toy Story (1995)", "1"), ("toy story (1995)", "1"), ("TOY STORY", "1"), ("  toy   story ", "1"),
-    ("Brazil", "3"), ("brazil", "3"), ("Matrix, The (1999)", "2"), ("matrix, the", "2"), ("the matrix", "2"),
-    ("The Matrix (1999)", "2"), ("THE  MATRIX  (1999)", "2"), ("An American in Paris", "11"),
-    ("american in paris, an", "11"), ("an american in paris (1951)", "11"), ("a beautiful mind", "13"),
-    ("Les Misérables", "4"), ("LES MISÉRABLES (1995)", "4"), ("Les Mise\u0301rables", "4"),
-    ("les miserables", "4"), ("1984", "12"), ("1984 (1984)", "12"), ("die STRASSE", "16"),
-    ("sabrina (1954)", "5"), ("Sabrina (1995)", "6"),
-    ("(1999)", "17"),
-])  # fmt: skip
-def test_a_title_is_found_whatever_its_case_with_its_year_or_without_and_its_article_in_either_place(
-    films, name, item
-):
-    assert found(films, name) == item
+def test_a_title_is_found_whatever_its_case_with_its_year_or_without_and_its_article_in_either_place(films):
+    for name, item in [
+        ("Toy Story (1995)", "1"),
+        ("toy story (1995)", "1"),
+        ("TOY STORY", "1"),
+        ("  toy   story ", "1"),
+        ("Brazil", "3"),
+        ("brazil", "3"),
+        ("Matrix, The (1999)", "2"),
+        ("matrix, the", "2"),
+        ("the matrix", "2"),
+        ("The Matrix (1999)", "2"),
+        ("THE  MATRIX  (1999)", "2"),
+        ("An American in Paris", "11"),
+        ("american in paris, an", "11"),
+        ("an american in paris (1951)", "11"),
+        ("a beautiful mind", "13"),
+        ("Les Misérables", "4"),
+        ("LES MISÉRABLES (1995)", "4"),
+        ("Les Mise\u0301rables", "4"),
+        ("les miserables", "4"),
+        ("1984", "12"),
+        ("1984 (1984)", "12"),
+        ("die STRASSE", "16"),
+        ("sabrina (1954)", "5"),
+        ("Sabrina (1995)", "6"),
+        ("(1999)", "17"),
+    ]:
+        assert found(films, name) == item
 
 
-@pytest.mark.parametrize("name", [
-    "Toy Story (1996)", "The Matrix (2000)", "Brazil (1985)", "Toy", "Toy Story 2", "", " ", "(1995)", "the",
-    "The ", "018", "1 ", "nothing (1999)", "nothing (1985)", "\ud800", "\0",
-])  # fmt: skip
-def test_what_no_item_is_called_is_not_found(films, name):
-    assert films.find(name) is None
+def test_what_no_item_is_called_is_not_found(films):
+    for name in [
+        "Toy Story (1996)",
+        "The Matrix (2000)",
+        "Brazil (1985)",
+        "Toy",
+        "Toy Story 2",
+        "",
+        " ",
+        "(1995)",
+        "the",
+        "The ",
+        "018",
+        "1 ",
+        "nothing (1999)",
+        "nothing (1985)",
+        "\ud800",
+        "\0",
+    ]:
+        assert films.find(name) is None
 
 
 def test_every_item_is_found_by_its_id(films):
@@ -106,28 +135,28 @@ def test_a_title_of_several_items_is_an_error_that_lists_them(films):
         so.Aux([so.Fact("Sabrina")]).unknown(films.release)
 
 
-def test_of_many_items_of_one_title_a_few_are_listed():
+def test_only_a_few_of_many_items_with_one_title_are_listed():
     many = Catalogue(titled({str(i): f"Cinderella ({1900 + i})" for i in range(10, 40)}))
     with pytest.raises(so.NotFoundError, match=r"30 items have the title .*: .* and 25 more") as caught:
         many.find("Cinderella")
     assert str(caught.value).count("Cinderella (19") == 5
 
 
-def test_titles_that_differ_in_case_alone_are_told_apart_by_it():
+def test_case_decides_between_titles_that_differ_only_in_case():
     pair = Catalogue(titled({"1": "It", "2": "IT"}))
     assert (found(pair, "It"), found(pair, "IT")) == ("1", "2")
     with pytest.raises(so.NotFoundError, match="2 items have the title"):
         pair.find("it")
 
 
-@pytest.mark.parametrize("title", ["Işık", "Straße", "ΣΊΣΥΦΟΣ", "Łódź", "ﬁlm", "Ǆ"])
-def test_case_is_forgotten_beyond_ascii_too(title):
-    catalogue = Catalogue(titled({"1": title}))
-    for name in (title.upper(), title.lower(), title.casefold(), title.swapcase()):
-        assert found(catalogue, name) == "1"
+def test_case_is_ignored_beyond_ascii_too():
+    for title in ["Işık", "Straße", "ΣΊΣΥΦΟΣ", "Łódź", "ﬁlm", "Ǆ"]:
+        catalogue = Catalogue(titled({"1": title}))
+        for name in (title.upper(), title.lower(), title.casefold(), title.swapcase()):
+            assert found(catalogue, name) == "1"
 
 
-def test_without_titles_there_are_ids_alone():
+def test_without_titles_only_ids_are_found():
     release = so.read(pl.DataFrame({"record": ["p", "q"], "item": ["7", "Brazil"]}))
     catalogue = Catalogue(release)
     assert release.titles is None
@@ -143,18 +172,22 @@ def test_a_label_is_the_title_with_its_id(films):
     assert labels[7] == "8"
 
 
-@pytest.mark.parametrize(("name", "best"), [
-    ("Braszil", "Brazil [3]"), ("toy stroy", "Toy Story (1995) [1]"), ("the matrx", "Matrix, The (1999) [2]"),
-    ("Matrix (1998)", "Matrix, The (1999) [2]"), ("american in pari", "American in Paris, An (1951) [11]"),
-    ("story", "Toy Story (1995) [1]"), ("paris", "American in Paris, An (1951) [11]"),
-    ("les miserable", "Misérables, Les (1995) [4]"),
-])  # fmt: skip
-def test_what_was_perhaps_meant_is_suggested_first(films, name, best):
-    assert films.find(name) is None
-    assert films.suggestions(name)[0] == best
+def test_the_most_similar_title_is_suggested_first(films):
+    for name, best in [
+        ("Braszil", "Brazil [3]"),
+        ("toy stroy", "Toy Story (1995) [1]"),
+        ("the matrx", "Matrix, The (1999) [2]"),
+        ("Matrix (1998)", "Matrix, The (1999) [2]"),
+        ("american in pari", "American in Paris, An (1951) [11]"),
+        ("story", "Toy Story (1995) [1]"),
+        ("paris", "American in Paris, An (1951) [11]"),
+        ("les miserable", "Misérables, Les (1995) [4]"),
+    ]:
+        assert films.find(name) is None
+        assert films.suggestions(name)[0] == best
 
 
-def test_suggestions_are_few_and_only_what_is_near(films):
+def test_suggestions_are_few_and_similar(films):
     assert films.suggestions("qqqqqqqq") == films.suggestions("") == []
     near = films.suggestions("alein", count=1)
     assert near in (["Alien [14]"], ["Alien (1979) [15]"])
@@ -165,7 +198,7 @@ def test_suggestions_are_few_and_only_what_is_near(films):
             assert len(suggested) <= count and len(set(suggested)) == len(suggested)
 
 
-def test_the_more_popular_of_equals_is_suggested_first(films):
+def test_equally_similar_titles_are_suggested_by_popularity(films):
     assert films.suggestions("sabrinna", count=2) == ["Sabrina (1995) [6]", "Sabrina (1954) [5]"]
 
 
@@ -173,7 +206,7 @@ WORDS = st.lists(st.text("abcÀéßıŁ12'-.", min_size=1, max_size=6), min_size
 
 
 @given(WORDS, st.sampled_from(["The", "A", "An", "Les", "Der"]), st.sampled_from(["", " (1995)"]))
-def test_folding_forgets_case_blanks_and_the_place_of_the_article(words, article, year):
+def test_normalised_titles_ignore_case_blanks_and_the_position_of_the_article(words, article, year):
     title = f"{words}, {article}{year}"
     assert (
         normalise_title(title)

@@ -66,10 +66,10 @@ def entries_of(release):
     return {row[:2]: row[2:] for row in rows}
 
 
-@pytest.mark.parametrize(("records", "items", "entries"), [(1, 1, 1), (60, 120, 900), (30, 510, 1_500)])
-def test_every_number_equals_its_slow_twin(records, items, entries):
-    release = so.synthesize(records=records, items=items, entries=entries, seed=4)
-    check(release, entries_of(release))
+def test_every_number_equals_its_slow_twin():
+    for records, items, entries in [(1, 1, 1), (60, 120, 900), (30, 510, 1_500)]:
+        release = so.synthesize(records=records, items=items, entries=entries, seed=4)
+        check(release, entries_of(release))
 
 
 @pytest.mark.large
@@ -107,7 +107,7 @@ def test_values_that_differ_late_are_not_merged():
     }
 
 
-def test_categories_are_told_by_their_names_unless_only_a_few_have_them():
+def test_rare_categories_are_not_shown():
     values = ["good"] * 20 + ["bad"] * 10 + ["my own words"] * 9 + [None]
     frame = pl.DataFrame({"user": ["p"] * 40, "item": [str(i) for i in range(40)], "value": values})
     told = so.describe(so.read(frame))

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from index_checks import arrays_of
 
 import naive
 import standout as so
 from standout.release.export import write_table
-from standout.release.flat_arrays import release_columns
 from standout.release.labels import Labels
 from standout.release.model import code_type
 from standout.release.postings import BLOCK_BITS, unpack_item
@@ -93,22 +93,18 @@ def tables(draw, ids=IDS, kinds=(None, "number", "text"), units=(None, "day", "h
     return Table([(*pair, draw(value), draw(time)) for pair in pairs], kind, unit)
 
 
-def told(release):
-    """{(record, item): (value, time)} as `record` tells it."""
+def by_lookup(release):
+    """Return {(record, item): (value, time)} from `record`."""
     records = (release.record(name) for name in release.records)
     return {(record.id, entry.item): entry[1:] for record in records for entry in record.entries}
 
 
-def framed(release):
-    """The same as `to_frame` tells it."""
+def by_frame(release):
+    """Return the same from `to_frame`."""
     frame = release.to_frame()
     missing = [pl.lit(None).alias(name) for name in ("value", "time") if name not in frame.columns]
     rows = frame.with_columns(missing).select("record", "item", "value", "time").rows()
     return {row[:2]: row[2:] for row in rows}
-
-
-def content(release):
-    return {name: (array.dtype.str, array.tobytes()) for name, array in release_columns(release).items()}
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -117,8 +113,8 @@ def test_any_row_order_gives_the_same_bytes_and_the_same_entries_back(table, ran
     random.shuffle(rows)
     other = table.read(rows)
     assert other.fingerprint == release.fingerprint
-    assert content(other) == content(release)
-    assert told(release) == framed(release) == naive.entries(table.rows)
+    assert arrays_of(other) == arrays_of(release)
+    assert by_lookup(release) == by_frame(release) == naive.entries(table.rows)
 
 
 @given(tables(), st.data())
@@ -191,7 +187,7 @@ def test_sizes_ranks_and_lengths_equal_their_slow_twins(table):
 
 
 @given(tables(kinds=("number", "text"), units=("day", "hour", "minute")))
-def test_levels_times_and_counts_are_of_what_is_there(table):
+def test_levels_times_and_counts_equal_their_slow_twins(table):
     check_what_is_there(table.read(), naive.entries(table.rows))
 
 
@@ -212,7 +208,7 @@ DAYS = [date(2005, 3, day) for day in (1, 2, 31)]
 @pytest.mark.parametrize("repeats", ["last", "first", "max"])
 @settings(max_examples=15)
 @given(st.data())
-def test_of_repeats_the_one_stays_that_the_policy_names(kind, unit, repeats, data):
+def test_the_policy_decides_which_repeat_is_kept(kind, unit, repeats, data):
     values = {"number": [None, -1.0, 2.0, 10.0], "text": [None, "b", "a", "c"], None: [None]}[kind]
     row = st.tuples(
         st.sampled_from("pq"), st.sampled_from("xyz"), st.sampled_from(values),
@@ -220,10 +216,10 @@ def test_of_repeats_the_one_stays_that_the_policy_names(kind, unit, repeats, dat
     )  # fmt: skip
     table = Table(data.draw(st.lists(row, min_size=1, max_size=12)), kind, unit)
     release, entries = table.read(repeats=repeats), naive.entries(table.rows, repeats)
-    assert told(release) == framed(release) == entries
+    assert by_lookup(release) == by_frame(release) == entries
     assert release.provenance.repeats == len(table.rows) - len(entries)
     alone = Table([(*pair, *cells) for pair, cells in entries.items()], kind, unit).read()
-    assert content(release) == content(alone)
+    assert arrays_of(release) == arrays_of(alone)
     if kind and unit:
         check_what_is_there(release, entries)
 
@@ -241,18 +237,18 @@ REPEATED = st.lists(
 @pytest.mark.parametrize("size", [1, 2, 3])
 @settings(max_examples=25)
 @given(rows=REPEATED, repeats=st.sampled_from(["last", "first", "max"]))
-def test_the_size_of_the_portions_changes_nothing(size, rows, repeats):
+def test_the_sizes_of_blocks_do_not_change_the_release(size, rows, repeats):
     table = Table(rows, "number", "day")
     whole = table.read(repeats=repeats)
     with pytest.MonkeyPatch.context() as patch:
         for place in PORTIONS:
             patch.setattr(f"standout.{place}", size)
         parts = table.read(repeats=repeats)
-    assert content(parts) == content(whole)
+    assert arrays_of(parts) == arrays_of(whole)
     assert parts.provenance == whole.provenance
 
 
-def test_repeats_are_refused_where_the_user_says_so():
+def test_repeats_can_be_an_error():
     rows = [("p", "x", 1.0, None), ("p", "y", 1.0, None), ("q", "x", 1.0, None)]
     table = Table(rows, "number", None)
     assert table.read(repeats="error").fingerprint == table.read().fingerprint
@@ -271,19 +267,19 @@ LARGE_WIDTHS = [
 ]
 
 
-@pytest.mark.parametrize(("count", "width"), [*WIDTHS, (1, np.uint8), (2**32, np.uint32)])
-def test_codes_are_of_the_narrowest_type_that_holds_them(count, width):
-    assert code_type(count) == width
+def test_codes_are_of_the_narrowest_type_that_holds_them():
+    for count, width in [*WIDTHS, (1, np.uint8), (2**32, np.uint32)]:
+        assert code_type(count) == width
 
 
 @pytest.mark.parametrize(("count", "width"), LARGE_WIDTHS)
 def test_codes_of_any_width_come_back(count, width):
-    """count - 1 levels, so that with the code for a missing one they are `count`; as many items."""
+    """There are count - 1 levels, so `count` with the code for a missing one, and as many items."""
     values = [float(i) for i in range(count - 1)]
     rows = [("p", str(i), value, None) for i, value in enumerate([*values, None])]
     release = Table(rows, "number", None).read()
     assert release.by_record.item.dtype == release.by_record.value.dtype == width
-    assert told(release) == naive.entries(rows)
+    assert by_lookup(release) == naive.entries(rows)
     flipped = Table([(item, record, *rest) for record, item, *rest in rows], "number", None).read()
     assert flipped.by_record.item.dtype == np.uint8 and flipped.by_record.value.dtype == width
     assert len(flipped.item("p")) == count
@@ -291,32 +287,28 @@ def test_codes_of_any_width_come_back(count, width):
     assert flipped.support.tolist() == [count]
 
 
-@pytest.mark.parametrize("unit", ["day", "hour", "minute"])
-@pytest.mark.parametrize(("count", "width"), WIDTHS)
-def test_times_of_any_span_come_back(count, width, unit):
-    first = date(1999, 12, 31) if unit == "day" else datetime(1999, 12, 31, 23)
-    last = first + (count - 2) * STEP[unit]
-    rows = [("p", "x", None, first), ("p", "y", None, last), ("p", "z", None, None)]
-    release = Table(rows, None, unit).read()
-    assert release.by_record.time.dtype == width and release.clock.span == count - 1
-    assert told(release) == framed(release) == naive.entries(rows)
+def test_times_of_any_span_come_back():
+    for unit in ["day", "hour", "minute"]:
+        for count, width in WIDTHS:
+            first = date(1999, 12, 31) if unit == "day" else datetime(1999, 12, 31, 23)
+            last = first + (count - 2) * STEP[unit]
+            rows = [("p", "x", None, first), ("p", "y", None, last), ("p", "z", None, None)]
+            release = Table(rows, None, unit).read()
+            assert release.by_record.time.dtype == width and release.clock.span == count - 1
+            assert by_lookup(release) == by_frame(release) == naive.entries(rows)
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
+def test_times_outside_the_calendar_are_refused():
+    for time in [
         pl.Series(["-99999999999"]),  # Unix seconds before the year 1
         pl.Series(["0001-01-01T00:00:00+23:59"]),
         pl.Series(["9999-12-31T23:59:59-23:59"]),
         pl.Series([10_000_000], dtype=pl.Int32).cast(pl.Date),
         pl.Series([-10_000_000], dtype=pl.Int32).cast(pl.Date),
-    ],
-    ids=["unix", "iso-first", "iso-last", "date-last", "date-first"],
-)
-def test_times_beyond_the_calendar_are_refused_at_once(time):
-    frame = pl.DataFrame({"user": ["p"], "item": ["x"], "time": time})
-    with pytest.raises(so.RejectedRows, match="out of range"):
-        so.read(frame)
+    ]:
+        frame = pl.DataFrame({"user": ["p"], "item": ["x"], "time": time})
+        with pytest.raises(so.RejectedRows, match="out of range"):
+            so.read(frame)
 
 
 @given(tables())
@@ -326,11 +318,11 @@ def test_a_release_cannot_be_changed(table):
     owned = [
         *release.by_record,
         *(part for part in release.by_item if isinstance(part, np.ndarray)),
-        *(part for one in labels for part in (one.offsets, one.data)),
+        *(part for texts in labels for part in (texts.offsets, texts.data)),
     ]
     owned += [release.lengths, release.support, release.rank]
     owned += [] if isinstance(release.levels, tuple) else [release.levels]
-    for array in (one for one in owned if one is not None):
+    for array in (array for array in owned if array is not None):
         assert not array.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
             array[:1] = 0
@@ -344,12 +336,12 @@ def test_titles_do_not_count_in_the_fingerprint():
     assert replace(release, titles=Labels.of(["Brazil"])).fingerprint == release.fingerprint
 
 
-@pytest.mark.parametrize("wanted", ["8", "07", "", " 7", "7\0", "\ud800", "77"])
-def test_an_id_that_is_not_there_is_not_found(wanted):
-    release = Table([("7", "x", None, None), ("007", "x", None, None)], None, None).read()
-    with pytest.raises(so.NotFoundError) as caught:
-        release.record(wanted)
-    assert "\n" not in str(caught.value)
+def test_a_missing_id_is_not_found():
+    for wanted in ["8", "07", "", " 7", "7\0", "\ud800", "77"]:
+        release = Table([("7", "x", None, None), ("007", "x", None, None)], None, None).read()
+        with pytest.raises(so.NotFoundError) as caught:
+            release.record(wanted)
+        assert "\n" not in str(caught.value)
 
 
 def test_ids_are_text_and_positions_are_bounded():
@@ -379,11 +371,11 @@ def test_a_written_table_reads_as_the_same_release(table, suffix):
         again = so.read(path, **table.options)
         assert path.stat().st_mode & 0o777 == 0o600
         assert [file.name for file in path.parent.iterdir()] == [path.name]
-    assert told(again) == told(release)
-    assert content(again) == content(release)
+    assert by_lookup(again) == by_lookup(release)
+    assert arrays_of(again) == arrays_of(release)
 
 
-def test_an_item_knows_the_records_that_have_it():
+def test_an_item_lists_the_records_that_have_it():
     rows = [("7", "x", None, None), ("007", "x", None, None), ("7", "y", None, None)]
     release = Table(rows, None, None).read()
     assert [(item.id, item.support, item.rank) for item in map(release.item, ("x", "y"))] == [

@@ -116,9 +116,8 @@ def test_the_widest_word_has_63_bits_and_its_entries_come_back():
         word_type(made.value_bits + 2, made.time_bits)
 
 
-@pytest.mark.parametrize(
-    ("n_levels", "span", "gaps", "expected"),
-    [
+def test_fields_have_the_bits_that_their_codes_need():
+    for n_levels, span, gaps, expected in [
         (0, 0, False, (0, 0)),
         (0, 1, False, (0, 0)),
         (0, 1, True, (1, 0)),
@@ -130,13 +129,11 @@ def test_the_widest_word_has_63_bits_and_its_entries_come_back():
         (7, 4_096, True, (4, 12)),
         (7, 4_097, True, (4, 13)),
         (7, 1, False, (3, 0)),
-    ],
-)
-def test_fields_have_the_bits_that_their_codes_need(n_levels, span, gaps, expected):
-    assert word_bits(n_levels, span, gaps) == expected
-    kinds = (n_levels + 1) * (1 + gaps)
-    assert 2 ** expected[0] >= kinds > 2 ** expected[0] // 2
-    assert 2 ** expected[1] >= span > 2 ** expected[1] // 2 or span <= 1
+    ]:
+        assert word_bits(n_levels, span, gaps) == expected
+        kinds = (n_levels + 1) * (1 + gaps)
+        assert 2 ** expected[0] >= kinds > 2 ** expected[0] // 2
+        assert 2 ** expected[1] >= span > 2 ** expected[1] // 2 or span <= 1
 
 
 def test_a_word_at_the_size_of_netflix_has_32_bits_even_where_times_are_missing():
@@ -149,23 +146,23 @@ def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
     assert word_type(*word_bits(5, 6 * 366 * 24 * 60, False)) == np.uint64
 
 
-# Damage. The checks are held against loops over plain numbers.
+# Damage: the checks are compared with loops over plain numbers.
 
 
 def fits(start, run, block, end, n_blocks):
     """Whether the columns of runs fit together, start and run themselves being in order."""
     for support, (low, high) in zip(np.diff(start).tolist(), pairwise(run), strict=True):
-        own, ends = block[low:high], end[low:high]
-        if sorted(set(own)) != own or sorted({0, *ends}) != [0, *ends]:
+        blocks, ends = block[low:high], end[low:high]
+        if sorted(set(blocks)) != blocks or sorted({0, *ends}) != [0, *ends]:
             return False
-        if any(one >= n_blocks for one in own) or (ends[-1] if ends else 0) != support:
+        if any(number >= n_blocks for number in blocks) or (ends[-1] if ends else 0) != support:
             return False
     return True
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(tables(), st.data())
-def test_runs_that_do_not_fit_together_are_found(table, data):
+def test_runs_that_contradict_each_other_are_found(table, data):
     made, n_blocks = pack(*table), len(block_starts(table[1]))
     assert mismatched_column(made, n_blocks) is None
     name = data.draw(st.sampled_from(["run", "block", "end"]))
@@ -180,9 +177,8 @@ def test_runs_that_do_not_fit_together_are_found(table, data):
     assert (mismatched_column(changed, n_blocks) is None) == fits(*parts, n_blocks)
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "found"),
-    [
+def test_a_column_of_runs_that_contradicts_the_others_is_named():
+    for name, column, found in [
         ("run", [0, 3, 3], "run"),  # an item with words but no run
         ("run", [0, 1, 3], "block"),  # the same runs, cut elsewhere
         ("block", [0, 0, 0], "block"),
@@ -195,13 +191,11 @@ def test_runs_that_do_not_fit_together_are_found(table, data):
         ("end", [3, 2, 1], "end"),
         ("end", [1, 2, 1, 1], "end"),
         ("end", [1, 2], "end"),
-    ],
-)
-def test_a_column_of_runs_that_does_not_fit_is_named(name, column, found):
-    made = pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
-    assert [part.tolist() for part in made[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
-    changed = made._replace(**{name: np.array(column, getattr(made, name).dtype)})
-    assert (mismatched_column(made, 2), mismatched_column(changed, 2)) == (None, found)
+    ]:
+        made = pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
+        assert [part.tolist() for part in made[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
+        changed = made._replace(**{name: np.array(column, getattr(made, name).dtype)})
+        assert (mismatched_column(made, 2), mismatched_column(changed, 2)) == (None, found)
 
 
 def exists(word, block, made, n_records, n_levels, span):
@@ -215,9 +209,8 @@ def exists(word, block, made, n_records, n_levels, span):
     return kind <= 2 * n_levels + 1 and (time < span if kind <= n_levels else time == 0)
 
 
-@pytest.mark.parametrize("piece", [1, 2, 5, 1 << 20])
-@settings(max_examples=100)
-@given(table=tables(), data=st.data())
+@settings(max_examples=150)
+@given(table=tables(), data=st.data(), piece=st.sampled_from([1, 2, 5, 1 << 20]))
 def test_a_word_that_points_nowhere_is_found(table, data, piece):
     made, (_, n_records, _, n_levels, span) = pack(*table), table
     word, place = made.word.copy(), data.draw(st.integers(0, len(made.word) - 1))
@@ -263,7 +256,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_release_of_several_blocks_holds_the_same_entries_by_item_on_disk_too(kind, tmp_path):
+def test_a_release_of_several_blocks_has_the_same_entries_by_item_also_on_disk(kind, tmp_path):
     value, time, unit = KINDS[kind]
     release = so.read(rows(SIZE + 900, value, time), time_unit=unit)
     so.save(release, tmp_path / "index")
