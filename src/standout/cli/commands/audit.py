@@ -287,7 +287,7 @@ def _sentences(result: "Audit") -> list[str]:
     if findings.advice is not None:
         lines.append(f"{findings.advice['summary']} {findings.advice['command']}")
     if result.trusted:
-        lines.append(f"The audit passed its {len(checks)} checks of itself.")
+        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
     if not result.complete:
         lines.append("Interrupted: run the same command again to resume.")
     return lines
