@@ -35,11 +35,23 @@ def pairs_of(alignment, public):
     return {item: ids[code] for item, code in zip(public.items, alignment.item, strict=True) if code >= 0}
 
 
+ENTRIES = {}
+
+
+def entries_of(release):
+    """{(record, item): (value, time)}, computed once for each release."""
+    if release.fingerprint not in ENTRIES:
+        ENTRIES[release.fingerprint] = content(release)
+    return ENTRIES[release.fingerprint]
+
+
 def facts_of(release, public, profile):
     """{item: (value, time)} of a profile, without items that the release does not have."""
-    known = {item for _, item in content(release)}
+    known = {item for _, item in entries_of(release)}
     return {
-        item: cells for (owner, item), cells in content(public).items() if owner == profile and item in known
+        item: cells
+        for (owner, item), cells in entries_of(public).items()
+        if owner == profile and item in known
     }
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from linking_data import aligned_profiles, data, facts_of
+from linking_data import aligned_profiles, data, entries_of, facts_of
 
 import naive
 import standout as so
-from conftest import content
 from standout.linking.agreement import TIMES, VALUES, Agreement
 from standout.linking.evidence import EvidenceModel
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.once
 
 def test_counts_equal_those_of_loops(larger_pair):
     release, public = larger_pair
-    profiles, entries = aligned_profiles(release, public), content(release)
+    profiles, entries = aligned_profiles(release, public), entries_of(release)
     chosen = np.arange(6)
     query, record = np.repeat(chosen, 5), np.tile(np.arange(3, 8), 6)
     counts = Agreement(release).counts(profiles.known(chosen), query, record)
@@ -26,7 +25,7 @@ def test_counts_equal_those_of_loops(larger_pair):
 
 
 def test_a_removed_record_does_not_count(larger_pair):
-    release, entries = larger_pair[0], content(larger_pair[0])
+    release, entries = larger_pair[0], entries_of(larger_pair[0])
     removed = np.arange(4)
     profiles = aligned_profiles(release, release)
     query, record = np.repeat(removed, 3), np.tile(np.arange(10, 13), 4)
@@ -38,7 +37,7 @@ def test_a_removed_record_does_not_count(larger_pair):
 
 
 def test_strangers_are_two_people_with_the_same_item(larger_pair):
-    release, entries = larger_pair[0], content(larger_pair[0])
+    release, entries = larger_pair[0], entries_of(larger_pair[0])
     step = naive.step_of(entries)
     counts = Agreement(release).stranger_counts(seed=1)
     values, days, n = [0.0] * 4, [0.0] * 7, 0
@@ -80,7 +79,7 @@ def test_categories_are_equal_or_different():
     release = so.read(pl.DataFrame(rows, schema=["record", "item", "value"], orient="row"))
     known = aligned_profiles(release, release).known(np.array([4]))
     counts = Agreement(release).counts(known, np.zeros(30, np.int64), np.arange(30))
-    entries, facts = content(release), facts_of(release, release, release.records[4])
+    entries, facts = entries_of(release), facts_of(release, release, release.records[4])
     for record, row in zip(release.records, counts.tolist(), strict=True):
         shared = [(cells[0], entries[record, i][0]) for i, cells in facts.items() if (record, i) in entries]
         equal = sum(one == other for one, other in shared)

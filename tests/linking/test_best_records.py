@@ -4,11 +4,10 @@ import math
 
 import polars as pl
 import pytest
-from linking_data import FEW, facts_of
+from linking_data import FEW, entries_of, facts_of
 
 import naive
 import standout as so
-from conftest import content
 from standout.linking.candidates import TOP
 
 pytestmark = pytest.mark.once
@@ -30,7 +29,7 @@ def best_scores(pair, profile, dates):
     """({record: score}, whether dates were ignored) of the stronger variant, and the profile's facts."""
     facts = facts_of(*pair, profile)
     scores = [
-        (naive.sums(content(pair[0]), facts, similarity), similarity is without_dates)
+        (naive.sums(entries_of(pair[0]), facts, similarity), similarity is without_dates)
         for similarity in VARIANTS[dates]
     ]
     return *max(scores, key=lambda variant: naive.eccentricity(variant[0])), facts
@@ -42,7 +41,7 @@ def test_every_profile_is_attacked_as_loops_do_it(pair, by_eccentricity):
         scores, ignored, facts = best_scores(pair, row["profile"], dates)
         assert row["eccentricity"] == pytest.approx(naive.eccentricity(scores), rel=1e-6, abs=1e-9)
         assert row["facts_used"] == len(facts)
-        entries = sum(owner == row["profile"] for owner, _ in content(pair[1]))
+        entries = sum(owner == row["profile"] for owner, _ in entries_of(pair[1]))
         assert row["facts_unknown"] == entries - len(facts)
         if not facts:
             assert row["record"] is None and not row["claimed"] and row["false_claim"] == 1.0
@@ -58,7 +57,7 @@ def test_every_profile_is_attacked_as_loops_do_it(pair, by_eccentricity):
 
 def test_the_parts_of_a_match_add_up_to_its_eccentricity(pair, by_eccentricity):
     dates, links = by_eccentricity
-    entries = content(pair[0])
+    entries = entries_of(pair[0])
     counts = naive.support(entries)
     for row in links.table.filter(pl.col("eccentricity") > 0).iter_rows(named=True):
         scores, ignored, facts = best_scores(pair, row["profile"], dates)
@@ -83,7 +82,7 @@ def test_the_parts_of_a_match_add_up_to_its_eccentricity(pair, by_eccentricity):
 
 @pytest.mark.parametrize("dates", ["use", "ignore"])
 def test_the_candidate_with_the_strongest_evidence_is_best_as_loops_find_it(larger_pair, dates):
-    release, entries = larger_pair[0], content(larger_pair[0])
+    release, entries = larger_pair[0], entries_of(larger_pair[0])
     links = so.link(*larger_pair, dates=dates, seed=2, budget=0.1, decoys=60)
     model, order = links.model, {name: position for position, name in enumerate(release.records)}
     parameters = model.coverage, model.values.tolist(), model.times.tolist(), dates == "use"
@@ -122,7 +121,7 @@ def test_profiles_without_values_and_dates_are_linked_by_their_items(pair):
     release, public = pair
     bare = so.read(public.to_frame().select("record", "item"))
     links = so.link(release, bare, by="eccentricity", **FEW)
-    entries = content(release)
+    entries = entries_of(release)
     for row in links.table.filter(pl.col("facts_used") > 0).iter_rows(named=True):
         items = facts_of(release, bare, row["profile"])
         scores = naive.sums(entries, dict.fromkeys(items, (None, None)), naive.present)

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from linking_data import FEW, aligned_profiles
+from linking_data import FEW, aligned_profiles, entries_of
 
 import naive
 import standout as so
-from conftest import content
 from standout.linking.decoys import fact_pool, withhold
 
 pytestmark = pytest.mark.once
@@ -19,7 +18,7 @@ def test_a_recombined_decoy_has_the_size_and_popularity_of_its_template_but_fact
     pool = fact_pool(profiles, seed=1)
     templates = np.flatnonzero(profiles.used > 0)[:12]
     decoys = pool.recombine(profiles, templates, seed=1)
-    entries, band = content(crowd), np.array([n.bit_length() - 1 for n in release.support.tolist()])
+    entries, band = entries_of(crowd), np.array([n.bit_length() - 1 for n in release.support.tolist()])
     for number, template in enumerate(templates.tolist()):
         facts = slice(*decoys.first[number : number + 2])
         items = decoys.item[facts]
@@ -48,7 +47,7 @@ def test_a_withheld_decoy_is_a_part_of_one_record_attacked_without_that_record(p
     templates = np.flatnonzero(profiles.used > 2)[:8]
     withheld = withhold(profiles, templates, seed=3)
     verdicts = so.ScoreboardRH().attacks(release, withheld.known, exclude=withheld.record, top=2)
-    entries = content(release)
+    entries = entries_of(release)
     for number, (template, record) in enumerate(zip(templates, withheld.record, strict=True)):
         name = release.records[int(record)]
         facts = {fact.item: entries[name, fact.item] for fact in withheld.known.aux(release, number)}

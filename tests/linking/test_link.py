@@ -71,10 +71,10 @@ def test_people_on_both_sides_are_claimed_and_strangers_are_not():
     frame = so.synthesize(records=240, items=120, entries=7_000, seed=11).to_frame()
     draw = np.random.default_rng(1)
     sides = [so.read(frame.filter(pl.Series(draw.random(len(frame)) < 0.6))) for _ in range(2)]
-    both = so.link(*sides, truth={str(n): str(n) for n in range(1, 241)}, decoys=240)
+    both = so.link(*sides, truth={str(n): str(n) for n in range(1, 241)}, decoys=120)
     assert both.recall.value > 0.85 and both.precision.value > 0.99
     even = pl.col("record").cast(pl.Int64) % 2 == 0
-    absent = so.link(so.read(frame.filter(even)), so.read(frame.filter(~even)), decoys=240, seed=3)
+    absent = so.link(so.read(frame.filter(even)), so.read(frame.filter(~even)), decoys=120, seed=3)
     assert absent.claims <= 0.02 * len(absent)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+import standout as so
 from standout.findings.links import AlignmentCounts
 from standout.linking import sentences
 
@@ -32,6 +33,14 @@ def test_verbs_agree_with_counts():
     assert "2 rows of the map name an item" in explanation(map_unknown_public=2)
     assert "1 decision of the review names an unknown item" in explanation(review_unknown=1)
     assert "1 aligned item has a different title" in explanation(titles_differ=1)
+
+
+def test_the_rule_for_claims_mentions_decoys_only_if_there_are_some(pair):
+    for decoys in (0, 24):
+        findings = so.link(*pair, phi=2, decoys=decoys).findings()
+        rule = sentences.report_text(findings).claim_rule
+        assert "φ was set to 2." in rule and "judging by the decoys" not in rule
+        assert ("The same attack was run on decoys" in rule) == bool(decoys)
 
 
 def test_rescaled_values_are_explained_with_their_formula():

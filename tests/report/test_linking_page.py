@@ -25,9 +25,7 @@ def test_the_report_names_nobody_and_needs_no_other_file(tmp_path):
     assert f"{links.claims} of 40 public profiles could be linked" in page
     assert "Comparison with the truth" in page
     assert "A record is claimed only if the evidence for it is at least φ" in page
-    for decoys in (0, 50):
-        so.link(release, public, phi=2, decoys=decoys).to_html(tmp_path / "report.html")
-        page = (tmp_path / "report.html").read_text()
-        assert "φ was set to 2." in page and "judging by the decoys" not in page
-        assert ("The same attack was run on decoys" in page) == bool(decoys)
-        assert "Comparison with the truth" not in page
+    without_truth = so.link(release, public, phi=2, decoys=0)
+    without_truth.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "φ was set to 2." in page and "Comparison with the truth" not in page
