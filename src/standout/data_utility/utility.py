@@ -191,9 +191,9 @@ def utility(
     if isinstance(release, Sanitized):
         raise ParameterError("release is sanitized already: give utility the original and the steps")
     bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
-    progress("judging", 1, 3)
+    progress("measuring utility", 1, 3)
     safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
-    progress("judging", 2, 3)
+    progress("measuring utility", 2, 3)
     return measure_utility(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
 
 
