@@ -764,3 +764,73 @@ def cosine(histories, one, other):
     """Cosine of two items: records with both / √(records with one · records with the other)."""
     a, b = ({person for person, history in histories.items() if item in history} for item in (one, other))
     return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0
+
+
+# Outcomes of an attack, by the paper's formulas.
+
+NO_CLAIM = -1.0
+"""Instead of an eccentricity where no claim is possible."""
+
+
+def record_of(entries, record):
+    """{item: (value, day)} of one record."""
+    return {item: cell for (other, item), cell in entries.items() if other == record}
+
+
+def similarity_of_histories(one, other):
+    """Sim of two {item: (value, day)}, over the union."""
+    shared = [within(one[item], other[item]) for item in one if item in other]
+    return math.fsum(shared) / len({*one, *other})
+
+
+def claim_eccentricity(scores):
+    """The eccentricity, or NO_CLAIM in a tie, without spread, or without candidates."""
+    return eccentricity(scores) if scores and match(scores, 0) else NO_CLAIM
+
+
+def lineup_size(chances, mass):
+    """How many of the most probable records hold this share of the probability."""
+    ordered = sorted(chances.values(), reverse=True)
+    held = [math.fsum(ordered[: n + 1]) for n in range(len(ordered))]
+    return next(n + 1 for n, total in enumerate(held) if total >= mass - 1e-9)
+
+
+def attack_outcome(entries, facts, person, right_record, top, theta):
+    """Every outcome of one attack on a release.
+
+    person = the true {item: (value, day)} in terms of the release; right_record = the record that represents
+    the person, or None.
+    """
+    scores = sums(entries, facts)
+    chances, best, n = probabilities(scores), tied(scores), len(scores)
+    near = [one for one in scores if similarity_of_histories(person, record_of(entries, one)) >= theta]
+    revealed, correct = [], []
+    for guess in best if highest(scores) > EQUAL else []:
+        new = {item: cell for item, cell in record_of(entries, guess).items() if item not in facts}
+        revealed.append(len(new))
+        correct.append(sum(within(person[item], cell) for item, cell in new.items() if item in person))
+    outcome = {
+        "identified": 0.0,
+        "in_top": 0.0,
+        "similar": sum(guess in near for guess in best) / len(best),
+        "eccentricity": claim_eccentricity(scores),
+        "bits_left": math.log2(n),
+        "similar_bits_left": min((-math.log2(chances[one]) for one in near), default=math.log2(n)),
+        "best_probability": max(chances.values()),
+        "candidates": n,
+        "revealed": math.fsum(revealed) / max(len(revealed), 1),
+        "revealed_correct": math.fsum(correct) / max(len(correct), 1),
+        "absent_eccentricity": claim_eccentricity(scores),
+    }
+    outcome |= {f"lineup_{share}": lineup_size(chances, share / 100) for share in (50, 90, 99)}
+    if right_record is None:
+        return outcome
+    others = without(entries, right_record)
+    higher = rank(scores, scores[right_record]) - 1
+    equal = sum(abs(score - scores[right_record]) <= EQUAL for score in scores.values())
+    return outcome | {
+        "identified": (right_record in best) / len(best),
+        "in_top": min(1.0, max(0.0, (top - higher) / equal)),
+        "bits_left": -math.log2(chances[right_record]),
+        "absent_eccentricity": claim_eccentricity(sums(others, facts) if others else {}),
+    }

@@ -33,7 +33,8 @@ def safer(movielens):
     return so.sanitize(movielens, *STEPS, seed=11, renumber=True)
 
 
-def test_with_nothing_changed_every_number_is_the_same(movielens):
+@pytest.mark.slow
+def test_an_unchanged_release_gives_the_same_numbers(movielens):
     own = {field.name: getattr(movielens, field.name) for field in fields(Release)}
     terms = OriginalMapping(
         np.arange(movielens.n_records), np.arange(movielens.n_items), level_values(movielens)
@@ -52,7 +53,7 @@ def test_with_nothing_changed_every_number_is_the_same(movielens):
                 assert np.array_equal(a, b, equal_nan=True)
 
 
-def told_in_words(aux, release):
+def aux_in_months(aux, release):
     """What is known as months, without items that the release does not have."""
     return so.Aux([
         replace(fact, time=None if fact.time is None else fact.time.replace(day=1))
@@ -61,12 +62,12 @@ def told_in_words(aux, release):
     ])  # fmt: skip
 
 
-def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
+def test_outcomes_equal_those_of_single_attacks(movielens, safer):
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
     seen, there = cell.outcomes, 0
     for t, place in enumerate(cell.targets.tolist()):
         who = movielens.records[place]
-        aux = told_in_words(ADVERSARY.observe(movielens, who, seed=5), safer)
+        aux = aux_in_months(ADVERSARY.observe(movielens, who, seed=5), safer)
         at = int(safer.mapping.representatives[place])
         name = None if at < 0 else safer.records[at]
         verdict = so.ScoreboardRH().attack(safer, aux)
@@ -88,13 +89,13 @@ def test_every_target_is_judged_as_if_looked_for_one_by_one(movielens, safer):
     assert cell.present == there / 60 < 1
 
 
-def test_what_is_revealed_is_held_against_the_original(movielens, safer):
+def test_revealed_items_are_compared_with_the_original(movielens, safer):
     """By the entries in words: months of the truth, values within 1 of what was perturbed."""
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
     for t, place in enumerate(cell.targets.tolist()):
         who = movielens.records[place]
         known = ADVERSARY.observe(movielens, who, seed=5)
-        verdict = so.ScoreboardRH().attack(safer, told_in_words(known, safer))
+        verdict = so.ScoreboardRH().attack(safer, aux_in_months(known, safer))
         if verdict.ties != 1:
             continue
         guess = safer.record(verdict.best)
@@ -118,7 +119,8 @@ def test_what_is_revealed_is_held_against_the_original(movielens, safer):
         assert cell.outcomes.similar[t, 0] == (similarity >= 0.5)
 
 
-def test_facts_from_the_release_itself_find_more(movielens, safer, tmp_path):
+@pytest.mark.slow
+def test_facts_of_the_release_itself_identify_more(movielens, safer, tmp_path):
     so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     alone = so.read(tmp_path / "safer.csv")
     as_truth, as_known = (so.simulate(one, ADVERSARY, targets=200, seed=1) for one in (alone, safer))
@@ -128,7 +130,8 @@ def test_facts_from_the_release_itself_find_more(movielens, safer, tmp_path):
     assert so.simulate(again, ADVERSARY, targets=200, seed=1).table.equals(as_known.table)
 
 
-def test_it_is_audited_with_the_original(safer):
+@pytest.mark.slow
+def test_an_audit_uses_the_original(safer):
     done = so.audit(safer, quick=True, seed=1)
     assert done.complete and done.trusted, done.findings.trust
     assert done.findings.answer.people_total == 610

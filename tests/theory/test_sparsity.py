@@ -1,50 +1,21 @@
-"""Sparsity: nearest neighbours beside slow twins and dense arrays, laws, odd releases, Definition 1."""
-
-import warnings
-from contextlib import contextmanager
-from functools import partial
+"""Sparsity: Definition 1 and Figure 12 from the nearest neighbours."""
 
 import numba
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import naive
 import standout as so
 from standout.theory.sparsity import EPSILONS, Sparsity, sparsity
 
 COMPILED = not numba.config.DISABLE_JIT
+
+
 SEED = 2008
+
+
 FIRST = pd.Timestamp("2005-01-01")
-TWINS = {
-    so.Present(): naive.present,
-    so.Equal(): naive.equal,
-    so.Within(None, None): partial(naive.within, value=None, time=None),
-    so.Within(0, None): partial(naive.within, value=0, time=None),
-    so.Within(1, None): partial(naive.within, value=1, time=None),
-    so.Within(None, 0): partial(naive.within, value=None, time=0),
-    so.Within(None, 2): partial(naive.within, value=None, time=2),
-    so.Within(0, 2): partial(naive.within, value=0, time=2),
-    so.Within(1, 3.5): partial(naive.within, value=1, time=3.5),
-}
-KINDS = [*TWINS]
-FEW = KINDS if COMPILED else [so.Present(), so.Within(1, None), so.Within(1, 3.5)]
-
-
-@contextmanager
-def small(**constants):
-    """The search with tiles, batches or tables of another size."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in constants.items():
-            patch.setattr(f"standout.neighbours.nearest.{name}", value)
-        yield
-
-
-TINY = {"MAX_BITMAP_BYTES": 1, "TILE_ENTRIES": 1, "BATCH": 7}
-"""Every column is a tile of its own, and seven records are a batch."""
 
 
 def released(rows):
@@ -69,248 +40,15 @@ def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
     return rows
 
 
-def brute(release, similarity, over="union", asked=None):
-    """(nearest, neighbour) by dense arrays, record by record."""
-    side, shape = release.by_record, (release.n_records, release.n_items)
-    where = np.repeat(np.arange(shape[0]), release.lengths), side.item
-    has, value, time = np.zeros(shape, bool), np.full(shape, np.nan), np.full(shape, np.nan)
-    has[where] = True
-    if side.value is not None:
-        levels = np.arange(release.n_levels) if isinstance(release.levels, tuple) else release.levels
-        value[where] = np.append(levels, np.nan)[side.value]
-    if side.time is not None:
-        per_day = {"day": 1, "hour": 24, "minute": 1440}[release.clock.unit]
-        time[where] = np.where(side.time < release.span, side.time, np.nan) / per_day
-    limits = {so.Present: (None, None), so.Equal: (0, None)}
-    of_value, of_time = limits.get(type(similarity)) or (similarity.value, similarity.time)
-    nearest, neighbour = [], []
-    for r in range(shape[0]) if asked is None else asked:
-        alike = has & has[r]
-        for column, limit in ((value, of_value), (time, of_time)):
-            if limit is not None:
-                alike &= np.isnan(column[r]) | (np.abs(column - column[r]) <= limit + 1e-9)
-        below = has[r].sum() if over == "first" else (has | has[r]).sum(axis=1)
-        found = alike.sum(axis=1) / below
-        found[r] = -1
-        best = found.argmax()
-        nearest.append(max(found[best], 0.0))
-        neighbour.append(best if found[best] > 0 else -1)
-    return np.array(nearest), np.array(neighbour)
-
-
-def assert_same(found, expected):
-    assert found.nearest.tolist() == expected[0].tolist()
-    assert found.neighbour.tolist() == expected[1].tolist()
-
-
-# Beside the slow twins.
-
-VALUES = st.sampled_from([None, 1.0, 1.5, 2.0, 3.0, 5.0])
-DAYS = st.sampled_from([None, 0, 1, 2, 3, 5, 9])
-CELLS = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("uvwxyz"), VALUES, DAYS)
-
-
-@settings(max_examples=60 if COMPILED else 25)
-@given(st.lists(CELLS, min_size=1, max_size=40), st.sampled_from(KINDS), st.sampled_from(["union", "first"]))
-def test_the_nearest_neighbour_is_the_twins(rows, similarity, over):
-    release, entries = released(rows), naive.entries(rows)
-    found = sparsity(release, similarity, over=over, threads=1)
-    expected = naive.nearest_neighbours(entries, TWINS[similarity], over)
-    assert [release.records[place] for place in found.records] == [*expected]
-    assert found.nearest.tolist() == [near for near, _ in expected.values()]
-    names = [None if place < 0 else release.records[place] for place in found.neighbour]
-    assert names == [who for _, who in expected.values()]
-    for place, near, other in zip(found.records, found.nearest, found.neighbour, strict=True):
-        if other >= 0:
-            pair = release.records[place], release.records[other]
-            assert so.record_similarity(release, *pair, similarity, over) == near
-
-
-@pytest.mark.parametrize("over", ["union", "first"])
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-@pytest.mark.parametrize("similarity", FEW, ids=str)
-def test_several_tiles_columns_and_batches_give_what_dense_arrays_give(similarity, missing, over):
-    records = 900 if COMPILED else 265
-    release = released(drawn(records, 40, SEED, missing=missing, length=6 if COMPILED else 1))
-    expected = brute(release, similarity, over)
-    with small(**TINY):
-        found = sparsity(release, similarity, over=over, threads=2)
-    assert_same(found, expected)
-    if COMPILED:
-        assert_same(sparsity(release, similarity, over=over, threads=1), expected)
-        with small(MAX_BITMAP_LEVELS=0, **TINY):  # by ranges, whatever is compared
-            assert_same(sparsity(release, similarity, over=over, threads=1), expected)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_many_levels_are_looked_up_by_ranges(missing):
-    rows = drawn(300 if COMPILED else 60, 12, SEED, levels=200, missing=missing)
-    release = released(rows)
-    assert release.n_levels > 100
-    for similarity in (so.Within(7, None), so.Within(3, 5), so.Equal(), so.Within(1000, None)):
-        assert_same(sparsity(release, similarity), brute(release, similarity))
-
-
-@pytest.mark.large
-def test_long_records_and_lengths_that_differ_much_give_what_dense_arrays_give():
-    draw = np.random.default_rng(SEED)
-    lengths = [*draw.integers(1, 8, 300).tolist(), 1100, 800, 500, 257, 256, 255, 16, 15]
-    rows = [
-        (f"{record}", f"{item}", float(draw.integers(1, 6)), int(draw.integers(30)))
-        for record, length in enumerate(lengths)
-        for item in draw.choice(1200, length, replace=False)
-    ]
-    release = released(rows)
-    for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3)):
-        for over in ("union", "first"):
-            assert_same(sparsity(release, similarity, over=over), brute(release, similarity, over))
-
-
-def test_categories_and_hours():
-    draw = np.random.default_rng(SEED)
-    count = 40 if COMPILED else 15
-    rows = [
-        (f"{record}", f"{item}", str(draw.choice(["lent", "seen"])), FIRST + pd.Timedelta(hours=int(hour)))
-        for record in range(count)
-        for item, hour in zip(draw.choice(15, 5, replace=False), draw.integers(0, 200, 5), strict=True)
-    ]
-    frame = pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
-    release = so.read(frame, value_type="text", time_unit="hour")
-    assert_same(sparsity(release, so.Equal()), brute(release, so.Equal()))
-    assert_same(sparsity(release, so.Within(1, None)), brute(release, so.Equal()))
-    for similarity in (so.Within(None, 0.5), so.Within(0, 1.25)):
-        found = sparsity(release, similarity)
-        for one in range(count):
-            alike = [
-                so.record_similarity(release, release.records[one], release.records[other], similarity)
-                for other in range(count)
-            ]
-            alike[one] = -1.0
-            assert found.nearest[one] == max(alike)
-            assert found.neighbour[one] == (alike.index(max(alike)) if max(alike) else -1)
-
-
-@pytest.mark.parametrize("missing", [False, True])
-def test_minutes_over_years_are_looked_up_in_long_words(missing):
-    draw = np.random.default_rng(SEED)
-    rows = [
-        (f"{record}", f"{item}", float(draw.integers(1, 4)), FIRST + pd.Timedelta(minutes=int(minute)))
-        for record in range(60 if COMPILED else 20)
-        for item, minute in zip(
-            draw.choice(9, 5, replace=False),
-            draw.choice([0, 3_000_000]) + draw.integers(0, 3000, 5),
-            strict=True,
-        )
-    ]
-    rows += [("none", "1", 2.0, None)] * missing
-    frame = pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
-    release = so.read(frame, time_unit="minute")
-    assert release.span > 1 << 21
-    for similarity in (so.Within(None, 0.5), so.Within(1, 0.25), so.Within(None, 10_000)):
-        for over in ("union", "first"):
-            assert_same(sparsity(release, similarity, over=over), brute(release, similarity, over))
-
-
-def test_without_values_and_times_only_having_counts():
-    frame = pl.DataFrame({"record": [*"aabbcc"], "item": [*"xyxyyz"]})
-    release = so.read(frame)
-    for similarity in KINDS:
-        found = sparsity(release, similarity)
-        assert found.nearest.tolist() == [1.0, 1.0, 1 / 3]
-        assert found.neighbour.tolist() == [1, 0, 0]
-
-
-def test_levels_that_differ_by_rounding_are_the_same_to_within_and_not_to_equal():
-    rows = [("a", "x", 0.3, 0), ("b", "x", 0.1 + 0.2, 0), ("c", "x", 0.4, 0)]
-    release = released(rows)
-    assert release.n_levels == 3
-    assert sparsity(release, so.Within(0, None)).nearest.tolist() == [1.0, 1.0, 0.0]
-    assert sparsity(release, so.Within(0.1, None)).nearest.tolist() == [1.0, 1.0, 1.0]
-    assert sparsity(release, so.Equal()).nearest.tolist() == [0.0, 0.0, 0.0]
-
-
-# Laws.
-
-
 @pytest.fixture(scope="module")
 def release():
     return released(drawn(300 if COMPILED else 40, 30, 7, missing=0.05))
 
 
-@pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, None), so.Within(1, 3)], ids=str)
-def test_threads_and_samples_change_nothing(release, similarity):
-    everybody = sparsity(release, similarity, threads=1)
-    with small(BATCH=16):
-        again = sparsity(release, similarity, threads=2)
-    assert_same(again, (everybody.nearest, everybody.neighbour))
-    some = sparsity(release, similarity, sample=20, seed=3, threads=2)
-    assert len(some.records) == 20 and (np.diff(some.records) > 0).all() and not some.complete
-    assert_same(some, (everybody.nearest[some.records], everybody.neighbour[some.records]))
-
-
-def test_a_sample_is_keyed_by_its_seed_and_no_larger_than_the_release(release):
+def test_a_sample_depends_on_its_seed_and_is_no_larger_than_the_release(release):
     one, two, other = (sparsity(release, sample=9, seed=seed).records.tolist() for seed in (1, 1, 2))
     assert one == two != other
     assert sparsity(release, sample=10**6).complete
-
-
-@pytest.mark.parametrize("similarity", KINDS, ids=str)
-def test_an_identical_copy_is_as_near_as_can_be(similarity):
-    rows = drawn(30, 12, 5)
-    copied = rows + [("copy", *cells) for who, *cells in rows if who == "7"]
-    release = released(copied)
-    found = sparsity(release, similarity)
-    original, copy = release.records.find("7"), release.records.find("copy")
-    assert found.nearest[[original, copy]].tolist() == [1.0, 1.0]
-    assert found.neighbour[copy] <= original
-    before = sparsity(released(rows), similarity).nearest
-    assert (found.nearest[: len(before)] >= before).all()
-
-
-def test_other_names_for_the_records_permute_the_result():
-    rows = drawn(50, 15, 11)
-    release, names = released(rows), np.random.default_rng(1).permutation(50)
-    renamed = released([(f"{names[int(who)]}", *cells) for who, *cells in rows])
-    for similarity in (so.Present(), so.Within(1, 3)):
-        one, other = sparsity(release, similarity), sparsity(renamed, similarity)
-        there = [renamed.records.find(f"{names[int(release.records[i])]}") for i in range(50)]
-        assert one.nearest.tolist() == other.nearest[there].tolist()
-
-
-def test_stricter_similarities_are_never_nearer(release):
-    sets, values, both = (
-        sparsity(release, one).nearest for one in (so.Present(), so.Within(1, None), so.Within(1, 3))
-    )
-    assert (sets >= values).all() and (values >= both).all()
-    assert (sparsity(release, over="first").nearest >= sets).all()
-
-
-# Releases that are hardly any.
-
-
-@pytest.mark.parametrize("over", ["union", "first"])
-@pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, None), so.Within(1, 3)], ids=str)
-def test_degenerate_releases_have_defined_results(similarity, over):
-    search = partial(sparsity, similarity=similarity, over=over)
-    alone = search(released([("a", "x", 1.0, 0), ("a", "y", 2.0, 1)]))
-    assert (alone.nearest.tolist(), alone.neighbour.tolist()) == ([0.0], [-1])
-    assert (alone.delta(0).value, alone.survival(0).value, alone.is_sparse(0, 0)) == (0.0, 1.0, True)
-    same = search(released([(f"{i}", item, 1.0, 0) for i in range(5) for item in "xyz"]))
-    assert (same.nearest.tolist(), same.neighbour.tolist()) == ([1.0] * 5, [1, 0, 0, 0, 0])
-    apart = search(released([(f"{i}", f"{i}", 1.0, 0) for i in range(5)]))
-    assert (apart.nearest.tolist(), apart.neighbour.tolist()) == ([0.0] * 5, [-1] * 5)
-    single = search(released([(f"{i}", "x", 1.0, 0) for i in range(300 if COMPILED else 9)]))
-    assert set(single.nearest.tolist()) == {1.0} and single.neighbour[:3].tolist() == [1, 0, 0]
-    nothing_known = search(released([("a", "x", None, None), ("b", "x", 1.0, 0)]))
-    assert nothing_known.nearest[0] == 1.0
-    for found in (alone, same, apart, single):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert not found.table().to_numpy().ravel().tolist().count(float("nan"))
-            assert "records" in str(found)
-
-
-# Definition 1 and Figure 12.
 
 
 def made(nearest, total=None):
@@ -318,14 +56,14 @@ def made(nearest, total=None):
     return Sparsity(np.arange(len(near)), near, np.zeros(len(near), np.int64), total or len(near))
 
 
-def test_delta_counts_who_has_a_nearer_neighbour_than_epsilon_and_survival_who_has_one_as_near():
+def test_delta_is_strict_and_survival_is_not():
     found = made([0.0, 1 / 10, 2 / 4, 0.5, 1.0])
     assert [found.delta(epsilon).value for epsilon in (0, 0.1, 0.5, 1)] == [0.8, 0.6, 0.2, 0.0]
     assert [found.survival(x).value for x in (0, 0.1, 0.5, 1)] == [1.0, 0.8, 0.6, 0.2]
     assert found.is_sparse(0.5, 0.2) and not found.is_sparse(0.5, 0.19)
 
 
-def test_where_all_records_are_examined_nothing_is_left_to_chance():
+def test_without_sampling_there_is_no_interval():
     whole, part = made([0.1, 0.3, 0.6]), made([0.1, 0.3, 0.6], total=1000)
     assert (whole.delta(0.2).low, whole.delta(0.2).high) == (whole.delta(0.2).value,) * 2
     assert part.delta(0.2).low < part.delta(0.2).value == whole.delta(0.2).value < part.delta(0.2).high
@@ -344,9 +82,6 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
     assert len(found.curve()) == 101 and len(found.table([])) == 0
 
 
-# Mistakes, progress.
-
-
 @pytest.mark.parametrize(
     ("said", "message"),
     [
@@ -360,86 +95,22 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
         ({"threads": 0}, "threads must be"),
     ],
 )
-def test_a_mistake_is_told(release, said, message):
+def test_parameters_out_of_range_are_refused(release, said, message):
     with pytest.raises(so.ParameterError, match=message):
         sparsity(release, **said)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan"), "half", True])
-def test_shares_lie_between_0_and_1(share):
+def test_shares_are_between_0_and_1(share):
     for ask in (made([0.5]).delta, made([0.5]).survival, lambda delta: made([0.5]).is_sparse(0.1, delta)):
         with pytest.raises(so.ParameterError, match="must be a number from 0 to 1"):
             ask(share)
 
 
-def test_progress_is_told_and_what_it_raises_ends_the_search(release):
-    told = []
-    with small(**TINY):
-        sparsity(release, threads=1, progress=lambda *one: told.append(one))
-        assert {stage for stage, _, _ in told} == {"comparing"}
-        done = [count for _, count, _ in told]
-        assert done == sorted(done) and done[-1] == told[-1][2]
-
-        def stop(*one):
-            raise KeyboardInterrupt
-
-        for threads in (1, 2):
-            with pytest.raises(KeyboardInterrupt):
-                sparsity(release, threads=threads, progress=stop)
-
-
-# Real data.
-
-FOLDERS = {"movielens": "movielens-latest-small", "movietweetings": "movietweetings/2013-11-06"}
-REAL = [so.Present(), so.Within(0, None), so.Within(1, None), so.Within(None, 14), so.Within(1, 14)]
-
-
-def ratings_of(folder, name):
-    """user, item, rating and day of every row, as pandas reads them; of a pair that repeats, the last."""
-    if name == "movielens":
-        frame = pd.read_csv(folder / FOLDERS[name] / "ratings.csv", dtype={"userId": str, "movieId": str})
-    else:
-        path = folder / FOLDERS[name] / "ratings.dat"
-        frame = pd.read_csv(path, sep="::", engine="python", header=None, dtype={0: str, 1: str})
-    frame.columns = ["user", "item", "rating", "second"]
-    return frame.assign(day=frame.second // 86_400).drop(columns="second")
-
-
-def nearest_in_pandas(ratings, user, similarity, over):
-    """{other user: how similar}, by a merge on items."""
-    limits = (None, None) if isinstance(similarity, so.Present) else (similarity.value, similarity.time)
-    lengths, mine = ratings.groupby("user").size(), ratings[ratings.user == user]
-    pairs = ratings[ratings.user != user].merge(mine, on="item", suffixes=("", "_known"))
-    alike = pd.Series(True, pairs.index)
-    for column, limit in zip(("rating", "day"), limits, strict=True):
-        if limit is not None:
-            alike &= (pairs[column] - pairs[f"{column}_known"]).abs() <= limit + 1e-9
-    common, similar = pairs.groupby("user").size(), alike.groupby(pairs.user).sum()
-    return similar / (len(mine) if over == "first" else len(mine) + lengths[common.index] - common)
-
-
-@pytest.mark.realdata
-@pytest.mark.large
-@pytest.mark.parametrize("name", FOLDERS)
-def test_on_real_data_the_nearest_neighbour_is_that_of_pandas(realdata, name):
-    release, ratings = so.read(realdata / FOLDERS[name]), ratings_of(realdata, name)
-    assert release.n_entries == len(ratings)
-    for similarity in REAL:
-        for over in ("union", "first"):
-            found = sparsity(release, similarity, sample=5, seed=SEED, over=over)
-            for place, near, other in zip(found.records, found.nearest, found.neighbour, strict=True):
-                alike = nearest_in_pandas(ratings, release.records[place], similarity, over)
-                assert near == alike.max()
-                assert other < 0 or alike[release.records[other]] == near
-        whole = sparsity(release, similarity)
-        some = sparsity(release, similarity, sample=50, seed=1)
-        assert_same(some, (whole.nearest[some.records], whole.neighbour[some.records]))
-
-
 @pytest.mark.realdata
 @pytest.mark.large
 def test_real_histories_are_sparse(realdata):
-    """Not a law, but what the paper's appendix says: for most there is nobody half as similar."""
-    release = so.read(realdata / FOLDERS["movielens"])
+    """As in the appendix of the paper: most records have no neighbour that is half as similar."""
+    release = so.read(realdata / "movielens-latest-small")
     assert sparsity(release).is_sparse(epsilon=0.5, delta=0.1)
     assert sparsity(release, so.Within(0, 14)).is_sparse(epsilon=0.25, delta=0.1)

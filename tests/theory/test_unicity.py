@@ -70,7 +70,7 @@ def singled_out(release, entries, k, most, value, time):
     return sum(found), len(found), too_few_entries
 
 
-@settings(max_examples=150 if COMPILED else 25)
+@settings(max_examples=60 if COMPILED else 12)
 @given(st.data())
 def test_who_is_singled_out_equals_the_slow_twin(given):
     rows, kind, unit = given.draw(data())
