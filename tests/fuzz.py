@@ -1,9 +1,9 @@
-"""A byte-mutation fuzz of every reader: a release or a StandoutError, nothing else, and nothing half written.
+"""Fuzz every reader with mutated bytes: the result is a release or a StandoutError, and no partial files.
 
     python -m tests.fuzz --rounds 1000 --seed 1 [--only csv ...]
 
-A case is named by its reader, its seed and its round, and comes out the same each time. Readers run in
-processes of their own, so that a crash or a hang is told like anything else that goes wrong.
+The reader, the seed and the round determine a case. Readers run in other processes, so that a crash or a hang
+is reported like any other failure.
 """
 
 import argparse
@@ -73,7 +73,7 @@ FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 
 
 def mutated(draw, data):
-    """The data after one to four mutations."""
+    """Mutate the data one to four times."""
     data = bytearray(data)
     for _ in range(draw.choice([1, 1, 2, 4])):
         at = draw.randrange(len(data) + 1)
@@ -100,7 +100,7 @@ def mutated(draw, data):
 
 @dataclass(frozen=True)
 class Reader:
-    """Seed files by name, which of them is read, and how its bytes are packed (gzip, tar …) on the way."""
+    """Seed files by name, the file to read, and how its bytes are packed (gzip, tar …)."""
 
     files: dict
     source: str = ""
@@ -109,7 +109,7 @@ class Reader:
     titles: str | None = None
 
     def write(self, draw, folder):
-        """Writes the files with one of them mutated: before or, if it is packed, after it is packed."""
+        """Write the files with one of them mutated, before or after it is packed."""
         chosen = draw.choice(list(self.files))
         for name, content in self.files.items():
             data, packed = content, self.pack is not None and name == self.source
@@ -123,15 +123,15 @@ class Reader:
             (folder / name).write_bytes(data)
 
     def check(self, draw, folder):
-        """The mutated source is read in a wide and a narrow window, and indexed: the same comes out."""
+        """Read the mutated source in a wide and a narrow window, and index it, with the same result."""
         self.write(draw, folder)
         options, source = draw.choice(self.options), folder / self.source
         outcomes = [outcome(lambda: self.read(source, folder, options))]
         with narrow(draw.choice([48, 64, 200])):
             outcomes.append(outcome(lambda: self.read(source, folder, options)))
         outcomes.append(indexed(lambda: self.read(source, folder, options), folder / "out"))
-        if len({found.partition(":")[0] for found in outcomes}) > 1:
-            raise AssertionError(f"not the same each time: {outcomes}")
+        if len({outcome.partition(":")[0] for outcome in outcomes}) > 1:
+            raise AssertionError(f"the outcomes differ: {outcomes}")
         return outcomes[0]
 
     def read(self, source, folder, options):
@@ -266,10 +266,10 @@ class OddOptions:
     def check(self, draw, folder):
         name, content = draw.choice([("a.csv", CSV), ("b.csv", DATES), ("c.dat", COLONS), ("d.txt", NETFLIX)])
         (folder / name).write_bytes(content)
-        given = {key: draw.choice(ODD[key]) for key in draw.sample(list(ODD), draw.choice([1, 2, 4]))}
+        arguments = {key: draw.choice(ODD[key]) for key in draw.sample(list(ODD), draw.choice([1, 2, 4]))}
         if draw.random() < 0.5:
-            given.setdefault("max_rejects", "100%")
-        return outcome(lambda: so.read(folder / name, **given))
+            arguments.setdefault("max_rejects", "100%")
+        return outcome(lambda: so.read(folder / name, **arguments))
 
 
 COLUMN = [
@@ -397,7 +397,7 @@ READERS = {
 
 @dataclass
 class Survey:
-    """What came out of the rounds of one reader."""
+    """Outcomes of the rounds of one reader."""
 
     name: str
     read: int = 0
@@ -407,13 +407,13 @@ class Survey:
 
     def __str__(self):
         aborted = f"{self.aborted} aborted by Polars, " if self.aborted else ""
-        told = f"{self.name}: {self.read} read, {self.refused} refused, {aborted}{len(self.wrong)} wrong"
-        return "\n".join([told, *self.wrong])
+        summary = f"{self.name}: {self.read} read, {self.refused} refused, {aborted}{len(self.wrong)} wrong"
+        return "\n".join([summary, *self.wrong])
 
 
 def survey(name, rounds, seed):
-    """Runs the rounds in a process, and in another one from where it died, if it did."""
-    told, first = Survey(name), 0
+    """Run the rounds in another process; start a new one after the round in which it died."""
+    summary, first = Survey(name), 0
     while first < rounds:
         command = [sys.executable, "-W", "error", "-m", "tests.fuzz", "--from", f"{first}", "--only", name]
         command += ["--rounds", f"{rounds}", "--seed", f"{seed}"]
@@ -425,28 +425,28 @@ def survey(name, rounds, seed):
                 out, errors = child.communicate()
         for line in out.splitlines():
             outcome = json.loads(line)
-            told.read += outcome == "read"
-            told.refused += outcome == "refused"
-            told.wrong += [] if outcome in ("read", "refused") else [outcome]
+            summary.read += outcome == "read"
+            summary.refused += outcome == "refused"
+            summary.wrong += [] if outcome in ("read", "refused") else [outcome]
             first += 1
         if child.returncode:
             if "memory allocation of" in errors:  # a size in a damaged Parquet file that Polars believes
-                told.aborted += 1
+                summary.aborted += 1
             else:
-                told.wrong.append(
+                summary.wrong.append(
                     f"{name}, seed {seed}, round {first}: ended by {child.returncode}\n{errors}"
                 )
             first += 1
-    return told
+    return summary
 
 
 def run(name, rounds, seed):
-    """One outcome a round: "read", "refused", or what went wrong."""
+    """Yield one outcome per round: "read", "refused", or the failure."""
     for at in rounds:
         draw, folder = random.Random(f"{name}/{seed}/{at}"), Path(tempfile.mkdtemp(prefix="fuzz"))
         try:
-            found = READERS[name].check(draw, folder)
-            yield "read" if FINGERPRINT.fullmatch(found) else "refused"
+            outcome = READERS[name].check(draw, folder)
+            yield "read" if FINGERPRINT.fullmatch(outcome) else "refused"
         except Exception:
             yield f"{name}, seed {seed}, round {at}:\n{traceback.format_exc()}"
         finally:
@@ -455,25 +455,30 @@ def run(name, rounds, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=1000, help="How many mutations of each reader.")
-    parser.add_argument("--seed", type=int, default=1, help="Which ones.")
-    parser.add_argument("--only", nargs="*", choices=READERS, default=list(READERS), help="Which readers.")
+    parser.add_argument("--rounds", type=int, default=1000, help="Number of mutations of each reader.")
+    parser.add_argument("--seed", type=int, default=1, help="Seed of the mutations.")
     parser.add_argument(
-        "--from", dest="first", type=int, help="Run here, from this round on; one line a round."
+        "--only", nargs="*", choices=READERS, default=list(READERS), help="Readers to run; default: all."
     )
-    given = parser.parse_args()
-    if given.first is not None:
-        for name in given.only:
-            for outcome in run(name, range(given.first, given.rounds), given.seed):
+    parser.add_argument(
+        "--from",
+        dest="first",
+        type=int,
+        help="Run in this process from this round on, and print one line per round.",
+    )
+    arguments = parser.parse_args()
+    if arguments.first is not None:
+        for name in arguments.only:
+            for outcome in run(name, range(arguments.first, arguments.rounds), arguments.seed):
                 sys.stdout.write(json.dumps(outcome) + "\n")
                 sys.stdout.flush()
         return
     wrong = 0
-    for name in given.only:
-        told = survey(name, given.rounds, given.seed)
-        sys.stdout.write(f"{told}\n")
+    for name in arguments.only:
+        summary = survey(name, arguments.rounds, arguments.seed)
+        sys.stdout.write(f"{summary}\n")
         sys.stdout.flush()
-        wrong += len(told.wrong)
+        wrong += len(summary.wrong)
     sys.exit(wrong > 0)
 
 

@@ -45,7 +45,7 @@ def films():
     return Catalogue(titled(FILMS, popular=["15"] * 3 + ["6"]))
 
 
-def found(catalogue, name):
+def id_of(catalogue, name):
     code = catalogue.find(name)
     return None if code is None else catalogue.release.items[code]
 
@@ -78,7 +78,7 @@ def test_a_title_is_found_whatever_its_case_with_its_year_or_without_and_its_art
         ("Sabrina (1995)", "6"),
         ("(1999)", "17"),
     ]:
-        assert found(films, name) == item
+        assert id_of(films, name) == item
 
 
 def test_what_no_item_is_called_is_not_found(films):
@@ -109,15 +109,15 @@ def test_every_item_is_found_by_its_id(films):
 
 
 def test_an_id_wins_over_a_title(films):
-    assert found(films, "2") == "2" and films.release.titles[films.find("7")] == "2"
-    assert found(films, "1984") == "12"
+    assert id_of(films, "2") == "2" and films.release.titles[films.find("7")] == "2"
+    assert id_of(films, "1984") == "12"
     other = Catalogue(titled({"a": "b", "b": "a", "c": "A"}))
-    assert [found(other, name) for name in ("a", "b")] == ["a", "b"]
+    assert [id_of(other, name) for name in ("a", "b")] == ["a", "b"]
 
 
 def test_a_title_without_a_year_is_the_one_that_has_none(films):
-    assert found(films, "alien") == "14"
-    assert found(films, "Alien (1979)") == "15"
+    assert id_of(films, "alien") == "14"
+    assert id_of(films, "Alien (1979)") == "15"
 
 
 def test_a_title_of_several_items_is_an_error_that_lists_them(films):
@@ -144,7 +144,7 @@ def test_only_a_few_of_many_items_with_one_title_are_listed():
 
 def test_case_decides_between_titles_that_differ_only_in_case():
     pair = Catalogue(titled({"1": "It", "2": "IT"}))
-    assert (found(pair, "It"), found(pair, "IT")) == ("1", "2")
+    assert (id_of(pair, "It"), id_of(pair, "IT")) == ("1", "2")
     with pytest.raises(so.NotFoundError, match="2 items have the title"):
         pair.find("it")
 
@@ -153,7 +153,7 @@ def test_case_is_ignored_beyond_ascii_too():
     for title in ["Işık", "Straße", "ΣΊΣΥΦΟΣ", "Łódź", "ﬁlm", "Ǆ"]:
         catalogue = Catalogue(titled({"1": title}))
         for name in (title.upper(), title.lower(), title.casefold(), title.swapcase()):
-            assert found(catalogue, name) == "1"
+            assert id_of(catalogue, name) == "1"
 
 
 def test_without_titles_only_ids_are_found():
@@ -224,13 +224,13 @@ def test_normalised_titles_ignore_case_blanks_and_the_position_of_the_article(wo
 @given(st.lists(WORDS, min_size=1, max_size=8), st.data())
 def test_every_title_finds_its_item_or_a_list_that_has_it(titles, data):
     catalogue = Catalogue(titled({f"id-{i}": title for i, title in enumerate(titles)}))
-    place = data.draw(st.integers(0, len(titles) - 1))
+    position = data.draw(st.integers(0, len(titles) - 1))
     form = data.draw(st.sampled_from([str, str.casefold, str.upper, lambda text: f" {text} "]))
-    name = form(titles[place])
-    assert catalogue.release.items.find(f"id-{place}") in catalogue.items_with_title(titles[place])
+    name = form(titles[position])
+    assert catalogue.release.items.find(f"id-{position}") in catalogue.items_with_title(titles[position])
     same = [at for at, title in enumerate(titles) if normalise_title(title) == normalise_title(name)]
     try:
-        code = found(catalogue, name)
+        code = id_of(catalogue, name)
     except so.NotFoundError as several:
         assert len(same) > 1 and "have the title" in str(several)
     else:

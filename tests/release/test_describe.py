@@ -26,37 +26,43 @@ QUANTILES = {
 
 
 def quantile(numbers, share):
-    """The number below which this share of the numbers lies, in a straight line between two of them."""
-    ordered, place = sorted(numbers), share * (len(numbers) - 1)
-    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
-    return low + (high - low) * (place - math.floor(place))
+    """Quantile of the numbers, interpolated between two of them."""
+    ordered, position = sorted(numbers), share * (len(numbers) - 1)
+    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
+    return low + (high - low) * (position - math.floor(position))
 
 
 def spread(numbers):
-    told = {"mean": sum(numbers) / len(numbers)}
-    return told | {name: quantile(numbers, share) for name, share in QUANTILES.items()}
+    summary = {"mean": sum(numbers) / len(numbers)}
+    return summary | {name: quantile(numbers, share) for name, share in QUANTILES.items()}
 
 
 def check(release, entries):
-    """Every number of the description, by loops and dicts."""
-    told = so.describe(release)
+    """Compare every number of the description with loops and dicts."""
+    description = so.describe(release)
     values = Counter(value for value, _ in entries.values() if value is not None)
     moments = [time for _, time in entries.values() if time is not None]
-    people, things = naive.lengths(entries), naive.support(entries)
-    assert (told.records, told.items, told.entries) == (len(people), len(things), len(entries))
-    assert told.density == pytest.approx(len(entries) / len(people) / len(things))
-    assert told.lengths == pytest.approx(spread(list(people.values())))
-    assert told.supports == pytest.approx(spread(list(things.values())))
-    assert told.outside_top == naive.outside_top(entries)
-    assert told.values == len(values)
-    assert told.without_value == (0 if release.levels is None else len(entries) - values.total())
-    assert told.without_time == (0 if release.clock is None else len(entries) - len(moments))
-    assert told.time_range == ((min(moments).isoformat(), max(moments).isoformat()) if moments else None)
+    lengths, supports = naive.lengths(entries), naive.support(entries)
+    assert (description.records, description.items, description.entries) == (
+        len(lengths),
+        len(supports),
+        len(entries),
+    )
+    assert description.density == pytest.approx(len(entries) / len(lengths) / len(supports))
+    assert description.lengths == pytest.approx(spread(list(lengths.values())))
+    assert description.supports == pytest.approx(spread(list(supports.values())))
+    assert description.outside_top == naive.outside_top(entries)
+    assert description.values == len(values)
+    assert description.without_value == (0 if release.levels is None else len(entries) - values.total())
+    assert description.without_time == (0 if release.clock is None else len(entries) - len(moments))
+    assert description.time_range == (
+        (min(moments).isoformat(), max(moments).isoformat()) if moments else None
+    )
     most = sorted(sorted(values), key=lambda value: -values[value])[:20]
     shares = [values[value] / values.total() for value in sorted(most)]
-    assert list(told.value_shares.values()) == pytest.approx(shares)
-    assert told.fingerprint == release.fingerprint
-    assert json.loads(json.dumps(told.to_dict()))["entries"] == len(entries)
+    assert list(description.value_shares.values()) == pytest.approx(shares)
+    assert description.fingerprint == release.fingerprint
+    assert json.loads(json.dumps(description.to_dict()))["entries"] == len(entries)
 
 
 def entries_of(release):
@@ -110,9 +116,9 @@ def test_values_that_differ_late_are_not_merged():
 def test_rare_categories_are_not_shown():
     values = ["good"] * 20 + ["bad"] * 10 + ["my own words"] * 9 + [None]
     frame = pl.DataFrame({"user": ["p"] * 40, "item": [str(i) for i in range(40)], "value": values})
-    told = so.describe(so.read(frame))
-    assert told.value_shares == pytest.approx({"bad": 10 / 39, "good": 20 / 39})
-    assert (told.without_value, told.time_unit, told.zone) == (1, None, None)
+    description = so.describe(so.read(frame))
+    assert description.value_shares == pytest.approx({"bad": 10 / 39, "good": 20 / 39})
+    assert (description.without_value, description.time_unit, description.zone) == (1, None, None)
 
 
 def test_an_index_is_described_as_the_release_it_was_made_from(tmp_path):

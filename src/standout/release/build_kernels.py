@@ -179,7 +179,7 @@ def pack(
     time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
     n = 0
     for record in range(low, high):
-        place = np.uint64(record - low) << low_bits
+        position = np.uint64(record - low) << low_bits
         for i in range(start[record], start[record + 1]):
             item = items[i]
             p = cursor[item, 0]
@@ -192,7 +192,7 @@ def pack(
             if moment == span:
                 kind += bank
                 moment = np.uint64(0)
-            word[p] = place | kind << time_bits | moment
+            word[p] = position | kind << time_bits | moment
     for k in range(n):
         item = touched[k]
         cursor[item, 1] = cursor[item, 0]
