@@ -1,4 +1,4 @@
-"""What is known of a person: facts, by hand or from a file, and the same as codes of a release."""
+"""Known facts about a target: given by hand, read from a file, or encoded for a release."""
 
 import csv
 import io
@@ -27,8 +27,24 @@ ANY_TIME = (-(2**62), 2**62)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing known of a person: an item by its id or title, and its value and time where they are known.
+    """One known fact about a target: an item, perhaps with its value and its date  [section 3: aux_i].
 
+    Parameters
+    ----------
+    item : str
+        Id or title of the item.
+    value : float or str, optional
+        Its value; None: not known.
+    time : date or datetime, optional
+        Its date, on the wall clock of the release (without a zone); None: not known.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type, or the value is not finite.
+
+    Examples
+    --------
     >>> Fact("Brazil", value=4, time=date(2005, 3, 1))
     Fact(item='Brazil', value=4, time=datetime.date(2005, 3, 1))
     """
@@ -39,19 +55,32 @@ class Fact:
 
     def __post_init__(self) -> None:
         if not isinstance(self.item, str) or not self.item:
-            raise ParameterError("a fact names its item by id or title, as text")
+            raise ParameterError("item must be an id or a title, as non-empty text")
         object.__setattr__(self, "value", _checked_value(self.value))
         if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
-            raise ParameterError(f"a fact's time is a date or datetime, got {type(self.time).__name__}")
+            raise ParameterError(f"time must be a date or datetime, or None, got {type(self.time).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
 class Aux:
-    """Everything known of a person  [the paper's aux = Aux(r)].
+    """Everything that the adversary knows about a target  [section 3: aux = Aux(r)].
 
-    `length` is the lowest and the highest number of items that the person's record may have, `joined` the
-    earliest and the latest day that it may begin: candidates outside are removed.
+    Parameters
+    ----------
+    facts : sequence of Fact
+        At most one fact for each item.
+    length : (int, int), optional
+        Lowest and highest number of items of the target's record. Candidates outside are removed.
+    joined : (date, date), optional
+        Earliest and latest date of its first entry. Candidates outside are removed.
 
+    Raises
+    ------
+    ParameterError
+        If two facts name the same item, or a range is not (lowest, highest).
+
+    Examples
+    --------
     >>> aux = Aux([Fact("17", value=4), Fact("42")], length=(100, 300))
     >>> len(aux), aux.length
     (2, (100, 300))
@@ -65,12 +94,12 @@ class Aux:
         facts = tuple(self.facts) if isinstance(self.facts, Iterable) else (None,)
         object.__setattr__(self, "facts", facts)
         if not all(isinstance(fact, Fact) for fact in facts):
-            raise ParameterError("aux is made of facts: Aux([Fact(item, value, time), …])")
-        names = [fact.item for fact in self.facts]
-        if len(set(names)) < len(names):
-            raise ParameterError("an item is named twice in aux: say everything known of it in one fact")
-        _check_ends("length", self.length, Integral)
-        _check_ends("joined", self.joined, date)
+            raise ParameterError("facts must be a sequence of Fact: Aux([Fact(item, value, time), …])")
+        items = [fact.item for fact in self.facts]
+        if len(set(items)) < len(items):
+            raise ParameterError("facts must name each item once: put all that is known of it into one fact")
+        _check_range("length", self.length, Integral)
+        _check_range("joined", self.joined, date)
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -80,9 +109,23 @@ class Aux:
 
     @classmethod
     def read(cls, path: str | Path) -> "Aux":
-        """The facts in a CSV file: a column `item`, and `value` and `time` (ISO) where they are known.
+        """Read facts from a CSV file.
 
-        Empty cells are not known. A bad line is named by its number.
+        Parameters
+        ----------
+        path : str or Path
+            A CSV file in UTF-8 with the columns `item` and, if known, `value` and `time` (ISO). An empty cell
+            means that the value or the date is not known.
+
+        Returns
+        -------
+        Aux
+            The facts, without `length` and `joined`.
+
+        Raises
+        ------
+        SourceError
+            If the file cannot be read; a bad line is named by its number.
         """
         try:
             text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
@@ -93,19 +136,20 @@ class Aux:
             raise SourceError(f"{path} is not a CSV file in UTF-8") from error
 
     def unknown(self, release: Release) -> tuple[Fact, ...]:
-        """The facts that name items which the release does not have."""
+        """Return the facts that name items which the release does not have."""
         catalogue = Catalogue(release)
         return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
-    """What is known of many people, as codes of one release.
+    """What is known about many targets, encoded for one release.
 
-    Person q owns the facts first[q] … first[q + 1]. `item` is an item's code, -1 if the release has no such
-    item. `value` is a place in `values`, -1 where it is not known. `time` is a code of the release's clock,
-    before 0 or past its end for times outside it; `timed` says where it is known. `length` and `joined` are
-    the lowest and highest a candidate may have, `names` the words for unknown items.
+    Target q owns the facts first[q] … first[q + 1]. `item` is an item's code, -1 if the release has no such
+    item. `value` is an index into `values`, -1 if it is not known. `time` is a code of the release's clock,
+    below 0 or past its end for times outside it; `timed` says whether it is known. `length` and `joined` are
+    the lowest and highest values that a candidate may have; `filtered` says whether any target has such
+    limits. `names` has the names of unknown items, by fact.
     """
 
     first: Ints
@@ -123,54 +167,59 @@ class KnownFacts:
         return len(self.first) - 1
 
     def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
-        """Other people made of these: with the filters of `query` and the facts `fact`, from first[p] on."""
-        names = (
-            {at: self.names[i] for at, i in enumerate(fact.tolist()) if i in self.names} if self.names else {}
-        )
+        """Other targets made of these: target p has limits query[p] and facts fact[first[p]:first[p + 1]]."""
+        names = {}
+        if self.names:
+            names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
         return KnownFacts(
-            first, self.item[fact], self.value[fact], self.values, self.time[fact], self.timed[fact],
-            self.length[query], self.joined[query], self.filtered, names,
-        )  # fmt: skip
+            first=first,
+            item=self.item[fact],
+            value=self.value[fact],
+            values=self.values,
+            time=self.time[fact],
+            timed=self.timed[fact],
+            length=self.length[query],
+            joined=self.joined[query],
+            filtered=self.filtered,
+            names=names,
+        )
 
     def fact(self, release: Release, i: int) -> Fact:
-        """The i-th fact in words."""
+        """The i-th fact, decoded."""
         item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
         value = None if self.value[i] < 0 else self.values[self.value[i]]
         return Fact(item, value, _moment(release, int(self.time[i])) if self.timed[i] else None)
 
     def aux(self, release: Release, q: int) -> Aux:
-        """Everything known of the q-th person, in words."""
+        """Everything known about the q-th target, decoded."""
         facts = [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
         shortest, longest = (int(end) for end in self.length[q])
         earliest, latest = (int(end) for end in self.joined[q])
-        return Aux(
-            facts,
-            None if (shortest, longest) == ANY_LENGTH else (shortest, longest),
-            None
-            if (earliest, latest) == ANY_TIME
-            else (_moment(release, earliest), _moment(release, latest)),
-        )
+        length = None if (shortest, longest) == ANY_LENGTH else (shortest, longest)
+        if (earliest, latest) == ANY_TIME:
+            return Aux(facts, length)
+        return Aux(facts, length, (_moment(release, earliest), _moment(release, latest)))
 
 
 def _checked_value(value: Any) -> float | str | None:
-    """A fact's value, or an error: a number stays as it was given if it is Python's."""
+    """Return the value if it is valid. A number of Python keeps its type."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise ParameterError(f"a fact's value is a number or text, got {type(value).__name__}")
+        raise ParameterError(f"value must be a number or text, or None, got {type(value).__name__}")
     try:
         finite = math.isfinite(value)
     except OverflowError:
         finite = False
     if not finite:
-        raise ParameterError("a fact's value must be finite, or None where it is not known")
+        raise ParameterError("value must be finite, or None if it is not known")
     return value if isinstance(value, (int, float)) else float(value)
 
 
-class Written(float):
-    """A number as it was written: where values are categories, 4.50 and 4.5 are two."""
+class WrittenNumber(float):
+    """A number that remembers its text: if values are categories, 4.50 and 4.5 are two of them."""
 
-    def __new__(cls, text: str) -> "Written":
+    def __new__(cls, text: str) -> "WrittenNumber":
         return super().__new__(cls, text)
 
     def __init__(self, text: str) -> None:
@@ -180,47 +229,47 @@ class Written(float):
         return self.text
 
 
-def _check_ends(name: str, ends: Any, kind: type) -> None:
+def _check_range(name: str, ends: Any, kind: type) -> None:
     if ends is None:
         return
     fits = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(isinstance(end, kind) for end in ends)
     fits = fits and not any(isinstance(end, bool) for end in ends)
     fits = fits and (kind is Integral or type(ends[0]) is type(ends[1]))
     if not fits or ends[0] > ends[1] or (kind is Integral and ends[0] < 0):
-        what = "two whole numbers ≥ 0" if kind is Integral else "two dates"
-        raise ParameterError(f"{name} is (lowest, highest), {what}, got {ends!r}")
+        allowed = "two whole numbers ≥ 0" if kind is Integral else "two dates of the same type"
+        raise ParameterError(f"{name} must be (lowest, highest), {allowed}, got {ends!r}")
 
 
 def encode_auxes(release: Release, auxes: Iterable[Aux]) -> KnownFacts:
-    """The facts as codes of the release. A value or time that the release has none of is not compared."""
+    """Encode facts for the release. Values and dates are dropped if the release has none."""
     auxes = list(auxes)
     catalogue = Catalogue(release)
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
     first = offsets([len(aux) for aux in auxes])
-    _refuse_twice(item, first)
+    _check_items_differ(item, first)
     values = [None if release.levels is None else _value(release, fact) for fact in facts]
     distinct = sorted(
         {value for value in values if value is not None}, key=lambda value: (str(type(value)), value)
     )
-    place = {value: at for at, value in enumerate(distinct)}
+    index = {value: i for i, value in enumerate(distinct)}
     times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
     return KnownFacts(
-        first,
-        item,
-        np.array([-1 if value is None else place[value] for value in values], np.int64),
-        tuple(distinct),
-        np.array([0 if time is None else time for time in times], np.int64),
-        np.array([time is not None for time in times], np.bool_),
-        np.minimum([aux.length or ANY_LENGTH for aux in auxes], 2**62).astype(np.int64).reshape(-1, 2),
-        np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
-        any(aux.length is not None or aux.joined is not None for aux in auxes),
-        {i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
+        first=first,
+        item=item,
+        value=np.array([-1 if value is None else index[value] for value in values], np.int64),
+        values=tuple(distinct),
+        time=np.array([0 if time is None else time for time in times], np.int64),
+        timed=np.array([time is not None for time in times], np.bool_),
+        length=np.minimum([aux.length or ANY_LENGTH for aux in auxes], 2**62).astype(np.int64).reshape(-1, 2),
+        joined=np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
+        filtered=any(aux.length is not None or aux.joined is not None for aux in auxes),
+        names={i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
     )
 
 
 def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
-    """What entries of a release say, as facts: person p is told the entries at[first[p]] … by record."""
+    """Entries of a release as facts: target p has the entries at[first[p]:first[p + 1]], by record."""
     side, n = release.by_record, len(first) - 1
     value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
     time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
@@ -238,13 +287,13 @@ def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
 
 
 def level_values(release: Release) -> tuple[float | str, ...]:
-    """The release's levels in Python's own types; a value's place is its code."""
+    """The release's levels in Python's own types, by their codes."""
     levels = release.levels
     return () if levels is None else levels if isinstance(levels, tuple) else tuple(levels.tolist())
 
 
 def repeat_bounds(count: int, ends: tuple[int, int]) -> Ints:
-    """The same ends for so many people."""
+    """The same lowest and highest value for `count` targets."""
     return np.tile(np.array(ends, np.int64), (count, 1))
 
 
@@ -253,23 +302,23 @@ def _code(catalogue: Catalogue, name: str) -> int:
     return -1 if code is None else code
 
 
-def _refuse_twice(item: Ints, first: Ints) -> None:
+def _check_items_differ(item: Ints, first: Ints) -> None:
     for begin, end in pairwise(first):
-        found = item[begin:end][item[begin:end] >= 0]
-        if len(np.unique(found)) < len(found):
-            raise ParameterError("two facts of one aux name the same item: say everything known of it in one")
+        codes = item[begin:end][item[begin:end] >= 0]
+        if len(np.unique(codes)) < len(codes):
+            raise ParameterError("two facts of one aux name the same item: put all that is known into one")
 
 
 def _value(release: Release, fact: Fact) -> float | str | None:
     if fact.value is None:
         return None
     if isinstance(release.levels, tuple):
-        if isinstance(fact.value, (str, Written)):
+        if isinstance(fact.value, (str, WrittenNumber)):
             return str(fact.value)
         texts = f"{fact.value:g}", str(fact.value)
         return next((text for text in texts if text in release.levels), texts[0])
     if isinstance(fact.value, str):
-        raise ParameterError("the release's values are numbers: a fact's value must be one too")
+        raise ParameterError("the value of a fact must be a number, because the release's values are numbers")
     return float(fact.value)
 
 
@@ -277,7 +326,7 @@ def _code_of_time(release: Release, time: date | None) -> int | None:
     if time is None or release.clock is None or release.span == 0:
         return None
     if isinstance(time, datetime) and time.tzinfo is not None:
-        raise ParameterError("a fact's time is on the release's wall clock: give it without a zone")
+        raise ParameterError("a fact's time must be on the wall clock of the release: give it without a zone")
     return release.clock.encode(time)
 
 
@@ -290,7 +339,7 @@ def _joined(release: Release, aux: Aux) -> tuple[int, int]:
     if aux.joined is None:
         return ANY_TIME
     if release.span == 0:
-        raise ParameterError("the release has no times: nothing is known of when a record begins")
+        raise ParameterError("joined needs dates, and the release has none")
     first, last = aux.joined
     if not isinstance(last, datetime):  # the whole of that day
         last = datetime(last.year, last.month, last.day, 23, 59, 59)
@@ -306,15 +355,15 @@ def _facts(rows: "csv.DictReader[str]", path: str | Path) -> Iterator[Fact]:
         or not set(columns) <= {"item", "value", "time"}
         or len(set(columns)) < len(columns)
     ):
-        raise SourceError(f"{path}: the first line names the columns: item, and value and time where known")
+        raise SourceError(f"{path}: the first line must name the columns: item and, if known, value and time")
     rows.fieldnames = columns
-    seen: set[str] = set()
+    items: set[str] = set()
     for row in rows:
         try:
             fact = _fact(row)
-            if fact.item in seen:
-                raise ValueError("the item is named twice: say everything known of it in one line")
-            seen.add(fact.item)
+            if fact.item in items:
+                raise ValueError("the item is named twice: put all that is known of it into one line")
+            items.add(fact.item)
             yield fact
         except ValueError as error:
             raise SourceError(f"{path}, line {rows.line_num}: {error}") from error
@@ -322,17 +371,17 @@ def _facts(rows: "csv.DictReader[str]", path: str | Path) -> Iterator[Fact]:
 
 def _fact(row: dict[str, Any]) -> Fact:
     if None in row or None in row.values():
-        raise ValueError("the line has more or fewer cells than the first one")
+        raise ValueError("the line has more or fewer cells than the first line")
     if not row["item"].strip():
         raise ValueError("the item is missing")
     return Fact(row["item"], parse_value(row.get("value", "")), parse_time(row.get("time", "")))
 
 
 def parse_value(text: str) -> float | str | None:
-    """A value as written: a number if it reads as one, None if it is blank."""
+    """Parse a value: a number if the text is one, None if it is blank."""
     text = text.strip()
     try:
-        number = Written(text)
+        number = WrittenNumber(text)
     except ValueError:
         return text or None
     if not math.isfinite(number):
@@ -341,11 +390,11 @@ def parse_value(text: str) -> float | str | None:
 
 
 def parse_time(text: str) -> date | None:
-    """An ISO date or datetime as written, None if it is blank."""
+    """Parse an ISO date or datetime; None if the text is blank."""
     text = text.strip()
     if not text:
         return None
     try:
         return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("a time is written like 2005-03-01 or 2005-03-01T20:15") from None
+        raise ValueError("a time must be written like 2005-03-01 or 2005-03-01T20:15") from None

@@ -443,7 +443,7 @@ def test_single_precision_tables_have_no_numbers_near_their_end():
     release = released([("p", "x", 1.0, date(2005, 1, 1)), ("q", "x", 500.0, date(2009, 1, 1))])
     known = encode_auxes(release, [so.Aux([so.Fact("x", value=1, time=date(2005, 1, 1))])])
     made = tabulate(release, known, so.Decay(1.5, 3))
-    double, single = made.c, made.single(0)
+    double, single = made.c, made.kernel_tables(0)
     assert ((double > 0) & (double < 1e-38)).any()
     for part in (single.a, single.b, single.c):
         assert part.dtype == np.float32
@@ -489,7 +489,7 @@ FAILING = {"a key": lambda given: {}["x"], "a zero": lambda given: 1 / 0, "an in
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_similarity_that_gives_no_numbers_from_0_on_is_refused(part, wrong):
     similarity = broken(**{part: WRONG[wrong]})
-    with pytest.raises(so.ParameterError, match=rf"{part}\(\) must give \d+ finite numbers ≥ 0"):
+    with pytest.raises(so.ParameterError, match=rf"{part}\(\) must return \d+ finite numbers ≥ 0"):
         so.ScoreboardRH(similarity).attack(released(TWO), KNOWN)
 
 

@@ -13,7 +13,7 @@ from standout.theory.altered import Altered, altered
 
 START = date(2005, 3, 1)
 THINGS = ["b", "aa", "31", "4", "5"]
-TWICE = "an item is named twice in aux: say everything known of it in one fact"
+TWICE = "facts must name each item once: put all that is known of it into one fact"
 VALUES = {"number": [1.0, 2.0, 3.5, 5.0], "text": ["bought", "rented"], None: [None]}
 
 
@@ -120,7 +120,7 @@ def test_hours_are_days_as_a_threshold_has_them():
         ("7", [], {"value": -1}, "value must be a finite number ≥ 0, or None, got -1"),
         ("7", [], {"time": "1"}, "time must be a finite number ≥ 0, or None, got '1'"),
         ("7", 2 * [so.Fact("b")], {}, TWICE),
-        ("7", [so.Fact("b", "x")], {}, "the release's values are numbers: a fact's value must be one too"),
+        ("7", [so.Fact("b", "x")], {}, "the value of a fact must be a number"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_one_clear_error(record, history, thresholds, message):

@@ -1,4 +1,4 @@
-"""The matching criterion: does the best score stand out?"""
+"""The matching criterion of Algorithm 1B: does the best score stand out?"""
 
 import math
 from typing import NamedTuple
@@ -9,7 +9,22 @@ __all__ = ["Match", "check_phi", "eccentricity"]
 
 
 class Match(NamedTuple):
-    """A claim: this record is the person."""
+    """A claim: this record belongs to the target.
+
+    Attributes
+    ----------
+    record : str
+        Id of the record.
+    score : float
+        Its score, the highest.
+    eccentricity : float
+        How far it stands out.
+
+    Examples
+    --------
+    >>> Match("42", score=2.1, eccentricity=1.9).record
+    '42'
+    """
 
     record: str
     score: float
@@ -17,10 +32,9 @@ class Match(NamedTuple):
 
 
 def eccentricity(highest: float, second: float, sigma: float) -> float:
-    """How far the best score stands out.
+    """Eccentricity of the best score: how far it stands out from the second best.
 
-    (max − max2) / σ, σ over all candidates, zeros included  [Algorithm 1B].
-    A tie or no spread gives 0: nothing stands out.
+    (max − max2)/σ, with σ over all candidates, zeros included  [Algorithm 1B]. 0 for a tie or for σ = 0.
 
     >>> eccentricity(5.0, 2.0, 1.5), eccentricity(5.0, 5.0, 1.5), eccentricity(5.0, 5.0, 0.0)
     (2.0, 0.0, 0.0)
@@ -29,7 +43,7 @@ def eccentricity(highest: float, second: float, sigma: float) -> float:
 
 
 def check_phi(phi: float) -> float:
-    """φ, or a clear error."""
+    """Return φ as a float if it is a finite number ≥ 0."""
     if isinstance(phi, bool) or not isinstance(phi, (int, float)) or not math.isfinite(phi) or phi < 0:
         raise ParameterError(f"phi must be a finite number ≥ 0, got {phi!r}")
     return float(phi)

@@ -10,7 +10,22 @@ __all__ = ["Candidate", "Lineup", "Part"]
 
 
 class Candidate(NamedTuple):
-    """A record of a lineup."""
+    """A record of a lineup.
+
+    Attributes
+    ----------
+    record : str
+        Id of the record.
+    score : float
+        Its score.
+    probability : float
+        Π(r′), which is proportional to e^(score/σ)  [Algorithm 1B].
+
+    Examples
+    --------
+    >>> Candidate("42", score=2.1, probability=0.4).record
+    '42'
+    """
 
     record: str
     score: float
@@ -19,9 +34,22 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """The likeliest records, in descending order, and the probability that it is somebody else.
+    """The most probable records in descending order, and the probability of all others  [section 4].
 
-    Records that nothing speaks for (a score of 0) are never in it: a lineup may be shorter than asked for.
+    A record with score 0 is never in a lineup, so it may be shorter than requested.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The records.
+    outside : float
+        The probability that the target is none of them.
+
+    Examples
+    --------
+    >>> lineup = Lineup((Candidate("42", 2.1, 0.4), Candidate("7", 1.3, 0.2)), outside=0.4)
+    >>> len(lineup), lineup[0].record, [candidate.probability for candidate in lineup]
+    (2, '42', [0.4, 0.2])
     """
 
     candidates: tuple[Candidate, ...]
@@ -33,14 +61,32 @@ class Lineup:
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
 
-    def __getitem__(self, place: int) -> Candidate:
-        return self.candidates[place]
+    def __getitem__(self, index: int) -> Candidate:
+        return self.candidates[index]
 
 
 class Part(NamedTuple):
-    """What one fact adds to the score of a record.
+    """What one fact adds to the score of a record: weight · similarity.
 
-    `has` says whether the record has the item at all; `weight` is None where the release does not have it.
+    Attributes
+    ----------
+    fact : Fact
+        The known fact.
+    item : str or None
+        Id of its item; None if the release does not have it.
+    has : bool
+        Whether the record has the item.
+    similarity : float
+        Sim of the fact and the record's entry; 0 if the record lacks the item.
+    weight : float or None
+        wt(i); None if the release does not have the item.
+    score : float
+        What the fact adds.
+
+    Examples
+    --------
+    >>> Part(Fact("17", value=4), "17", True, similarity=1.0, weight=0.2, score=0.2).score
+    0.2
     """
 
     fact: Fact

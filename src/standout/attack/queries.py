@@ -1,4 +1,4 @@
-"""What is known, made ready for the kernels: facts that name items of the release, weights, tables."""
+"""Known facts, prepared for the kernels: facts that name items of the release, weights, tables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.block_scores import CandidateFilter, QueryFacts
-from standout.attack.kernels.record_scores import first_times, has_item, similarities
+from standout.attack.kernels.query_arrays import CandidateFilter, QueryFacts
+from standout.attack.kernels.record_scores import Pairs, first_times, has_item, similarities
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
@@ -26,7 +26,7 @@ NOBODY = np.empty(0, np.int32)
 
 
 def _rarity(support: Ints) -> Floats:
-    """wt(i) = 1 / ln(max(|supp(i)|, 2))  [Algorithm 1B; an item of one person is as rare as of two]."""
+    """wt(i) = 1 / ln(max(|supp(i)|, 2))  [Algorithm 1B]. The weight of |supp(i)| = 1 would be infinite."""
     return 1.0 / elementary.log(np.maximum(support, 2))
 
 
@@ -38,7 +38,7 @@ WEIGHTS: dict[str, Callable[[Ints], Any]] = {
 
 
 def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
-    """The weight of items by how many records have them; checked."""
+    """The function from supports to weights, after a check of the parameter."""
     if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHTS):
         raise ParameterError(
             f"weights must be rarity, one, inverse or a function of support, got {weights!r}"
@@ -53,8 +53,11 @@ def weight_function(weights: Weights) -> Callable[[Ints], Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Many queries against one release. `origin` is each fact's place in `known`; facts that name items
-    which the release does not have are left out of it. `step` is the grid that a query's parts lie on."""
+    """Many queries against one release.
+
+    `known` has all facts. `facts` has those that name items of the release, with their weights; `origin` is
+    their position in `known`. `exclude` is the record that each query leaves out, or -1.
+    """
 
     release: Release
     known: KnownFacts
@@ -69,10 +72,10 @@ class Queries:
 
     @cached_property
     def step(self) -> Floats:
-        """A power of two per query: terms that are multiples of it add up exactly, in any order.
+        """The grid on which the parts of a query's scores lie: multiples of it add up exactly, in any order.
 
-        It is about 2^-47 of the highest score there can be, or less: hardly more is lost than by any sum in
-        double precision. It depends on the query's own facts only, and not on their order.
+        It is a power of two, at most about 2^-47 of the highest possible score, so hardly more precision is
+        lost than in any sum in double precision. It depends only on the query's facts, not on their order.
         """
         counts = np.diff(self.facts.first)
         most = np.zeros(len(self))
@@ -82,51 +85,60 @@ class Queries:
         return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
 
     @cached_property
-    def single(self) -> KernelTables:
-        """The tables for the kernels."""
-        return self.tables.single(lookups=int(self.release.support[self.facts.item].sum()))
+    def kernel_tables(self) -> KernelTables:
+        """The tables in single precision."""
+        return self.tables.kernel_tables(lookups=int(self.release.support[self.facts.item].sum()))
 
     @cached_property
     def candidates(self) -> CandidateFilter:
+        """The records that each query may return, for the kernels."""
         release, known = self.release, self.known
         lengths = release.lengths.astype(np.int32) if known.filtered else NOBODY
         dated = known.filtered and bool((known.joined != ANY_TIME).any())
         since = first_times(release) if dated else np.full(len(lengths), -1, np.int32)
-        return CandidateFilter(self.exclude, known.length, known.joined, lengths, since, known.filtered)
+        return CandidateFilter(
+            exclude=self.exclude,
+            length=known.length,
+            joined=known.joined,
+            lengths=lengths,
+            begins=since,
+            filtered=known.filtered,
+        )
 
     def is_candidate(self, q: int) -> NDArray[np.bool_] | None:
-        """Which records may be found, or None if all may."""
+        """Which records are candidates of query q; None if all are."""
         if self.exclude[q] < 0 and not self.known.filtered:
             return None
         n = self.release.n_records
         return self.are_candidates(np.full(n, q), np.arange(n))
 
     def are_candidates(self, query: Ints, record: Ints) -> NDArray[np.bool_]:
-        """Whether each record may be found by the query beside it."""
-        known, able = self.known, record != self.exclude[query]
+        """Whether each record is a candidate of the query of the same index."""
+        known, is_candidate = self.known, record != self.exclude[query]
         if known.filtered:
             length, since = self.candidates.lengths[record], self.candidates.begins[record]
-            able &= (length >= known.length[query, 0]) & (length <= known.length[query, 1])
-            able &= (since < 0) | ((since >= known.joined[query, 0]) & (since <= known.joined[query, 1]))
-        return np.asarray(able)
+            is_candidate &= (length >= known.length[query, 0]) & (length <= known.length[query, 1])
+            is_early_enough, is_late_enough = since <= known.joined[query, 1], since >= known.joined[query, 0]
+            is_candidate &= (since < 0) | (is_late_enough & is_early_enough)
+        return np.asarray(is_candidate)
 
-    def count(self, q: int) -> int:
-        """How many records may be found."""
-        keep = self.is_candidate(q)
-        return self.release.n_records if keep is None else int(np.count_nonzero(keep))
+    def count_candidates(self, q: int) -> int:
+        """Number of candidates of query q."""
+        is_candidate = self.is_candidate(q)
+        return self.release.n_records if is_candidate is None else int(np.count_nonzero(is_candidate))
 
-    def own(self, q: int) -> slice:
-        """The facts of a query."""
+    def facts_of(self, q: int) -> slice:
+        """Positions of the facts of query q in `facts`."""
         return slice(int(self.facts.first[q]), int(self.facts.first[q + 1]))
 
-    def similar(self, fact: Ints, value: Ints, time: Ints) -> Floats:
-        """Sim, in two terms, of each fact and the entry of this value and time code beside it."""
-        release, made = self.release, self.tables
+    def similarity_terms(self, fact: Ints, value: Ints, time: Ints) -> Floats:
+        """Sim, in two terms, of each fact and the entry with the value and time codes of the same index."""
+        release, tables = self.release, self.tables
         timed = time < release.span
         kind = np.where(timed | (release.span == 0), value, value + release.n_levels + 1)
         u = self.facts.shape[fact]
-        at = made.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
-        return np.stack([made.a[u, kind], made.b[u, kind] * made.c[at]])
+        at = tables.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
+        return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.c[at]])
 
     def parts(self, query: Ints, fact: Ints, terms: Floats) -> Floats:
         """weight · Sim, each term on the query's grid: what each fact adds to a score.
@@ -138,31 +150,36 @@ class Queries:
         return np.asarray(scaled[0] + scaled[1])
 
     def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
-        """(pair, fact, terms of Sim) for every fact of each query and the record beside it; -1: not there."""
+        """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
+
+        The first term is -1 if the record lacks the item.
+        """
         counts = np.diff(self.facts.first)[query]
         pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
         _, item, _, shape, time = self.facts
-        found = similarities(self.release, record[pair], item[fact], shape[fact], time[fact], self.tables)
-        return pair, fact, found
+        pairs = Pairs(record[pair], item[fact], shape[fact], time[fact])
+        return pair, fact, similarities(self.release, pairs, self.tables)
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
-        """The score of each record for the query beside it."""
+        """The score of each record for the query of the same index."""
         pair, fact, terms = self.pairs(query, record)
         parts = self.parts(query[pair], fact, terms)
         return np.bincount(pair, parts, len(query)).astype(np.float64)
 
     def scores(self, q: int) -> Floats:
-        """The scores of all records for one query, those of no candidates -∞: slow, and to the last bit."""
+        """The scores of all records for query q in double precision; -∞ unless a record is a candidate."""
         release = self.release
         scores = np.zeros(release.n_records)
-        for fact in range(*self.own(q).indices(len(self.weight))):
+        for fact in range(*self.facts_of(q).indices(len(self.weight))):
             records, value, time = unpack_item(
                 release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
             )
             same = np.full(len(records), fact)
-            scores[records] += self.parts(np.full(len(records), q), same, self.similar(same, value, time))
-        keep = self.is_candidate(q)
-        return scores if keep is None else np.where(keep, scores, -np.inf)
+            scores[records] += self.parts(
+                np.full(len(records), q), same, self.similarity_terms(same, value, time)
+            )
+        is_candidate = self.is_candidate(q)
+        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
 
 
 def _log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
@@ -172,26 +189,27 @@ def _log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def prefix_queries(queries: Queries, sizes: Sequence[int]) -> Queries:
-    """Each query with its first 2, 3, … facts only: a query for every size, sizes within queries."""
+    """Each query with only its first facts: one query for every size, sizes within queries."""
     known, n = queries.known, len(sizes)
     query = np.repeat(np.arange(len(queries)), n)
     wanted = np.minimum(np.tile(np.array(sizes, np.int64), len(queries)), np.diff(known.first)[query])
-    told = _ranges(known.first[query], wanted)
-    shorter = known.select(query, told, _starts(wanted))
+    starts = offsets(wanted)
+    shorter = known.select(query, _ranges(known.first[query], wanted), starts)
     ends = np.searchsorted(queries.origin, known.first[query] + wanted)
     counts = ends - queries.facts.first[query]
     fact = _ranges(queries.facts.first[query], counts)
-    base = np.repeat(_starts(wanted)[:-1] - known.first[query], counts)
+    base = np.repeat(starts[:-1] - known.first[query], counts)
     _, item, weight, shape, time = queries.facts
-    facts = QueryFacts(_starts(counts), item[fact], weight[fact], shape[fact], time[fact])
+    facts = QueryFacts(offsets(counts), item[fact], weight[fact], shape[fact], time[fact])
     return Queries(
-        queries.release, shorter, queries.origin[fact] + base, facts, queries.weight[fact], queries.tables,
-        queries.exclude[query],
-    )  # fmt: skip
-
-
-def _starts(counts: Ints) -> Ints:
-    return offsets(counts)
+        release=queries.release,
+        known=shorter,
+        origin=queries.origin[fact] + base,
+        facts=facts,
+        weight=queries.weight[fact],
+        tables=queries.tables,
+        exclude=queries.exclude[query],
+    )
 
 
 def _ranges(first: Ints, counts: Ints) -> Ints:
@@ -203,22 +221,30 @@ def _ranges(first: Ints, counts: Ints) -> Ints:
 def prepare_queries(
     release: Release, known: KnownFacts, similarity: Similarity, weights: Weights, exclude: Ints
 ) -> Queries:
-    """The queries, with weights of what is left when their excluded records are taken out."""
-    made = tabulate(release, known, similarity)
+    """The queries, with the weights of the release without their excluded records."""
+    tables = tabulate(release, known, similarity)
     origin = np.flatnonzero(known.item >= 0)
     first = np.searchsorted(origin, known.first)
     item = known.item[origin]
-    asked = np.repeat(np.arange(len(known)), np.diff(first))
-    support = release.support[item] - has_item(release, exclude[asked], item)
+    query = np.repeat(np.arange(len(known)), np.diff(first))
+    support = release.support[item] - has_item(release, exclude[query], item)
     weight = weight_function(weights)(support)
-    facts = QueryFacts(first, item, weight.astype(np.float32), made.shape[origin], made.time[origin])
-    return Queries(release, known, origin, facts, weight, made, exclude)
+    facts = QueryFacts(first, item, weight.astype(np.float32), tables.shape[origin], tables.time[origin])
+    return Queries(
+        release=release,
+        known=known,
+        origin=origin,
+        facts=facts,
+        weight=weight,
+        tables=tables,
+        exclude=exclude,
+    )
 
 
 def excluded_records(
     release: Release, exclude: "str | Sequence[str | None] | Ints | None", queries: int
 ) -> Ints:
-    """The record that each query leaves out, -1 for none; given as an id, one for each query, or codes."""
+    """Position of the record that each query leaves out, or -1; given as an id, several ids, or positions."""
     if isinstance(exclude, np.ndarray):
         codes = exclude.astype(np.int64)
     else:

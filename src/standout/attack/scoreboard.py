@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from standout.attack.batches import run_1a, run_1b, run_1b_nested
 from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
 from standout.attack.verdict import MatchingVerdict, Verdict, Verdicts
+from standout.core.checks import positive_share
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.model import Release
-from standout.similarity.attributes import Decay, Similarity, Within
+from standout.similarity.attributes import Decay, Similarity, Within, check_similarity
 
 __all__ = ["Scoreboard", "ScoreboardRH"]
 
@@ -24,9 +25,24 @@ Exclude = str | None | Sequence[str | None] | NDArray[np.int64]
 class Scoreboard:
     """Algorithm 1A: a candidate is as good as its least similar attribute  [section 4].
 
-    score(aux, r′) = min Sim(aux_i, r′_i) over the known items; the matching set is all with a score ≥ α (the
-    paper writes >, which would drop its own exact matches), each of them equally likely.
+    score(aux, r′) = min Sim(aux_i, r′_i) over the known items. The matching set D′ has all records with a
+    score ≥ α, and each of them is equally probable. (The paper writes > α, which would drop its own exact
+    matches.)
 
+    Parameters
+    ----------
+    similarity : Similarity
+        Sim of a known fact and an entry; default: `Within()`. A sum of terms counts as their mean.
+    alpha : float
+        Minimum score of a match, above 0 and at most 1.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> verdict = so.Scoreboard(so.Present()).attack(release, so.Aux([so.Fact("17"), so.Fact("42")]))
@@ -38,19 +54,33 @@ class Scoreboard:
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.similarity, Similarity):
-            raise ParameterError(f"similarity must be a Similarity, got {type(self.similarity).__name__}")
-        number = isinstance(self.alpha, (int, float)) and not isinstance(self.alpha, bool)
-        if not number or not 0 < self.alpha <= 1:
-            raise ParameterError(f"alpha must be above 0 and at most 1, got {self.alpha!r}")
+        check_similarity(self.similarity)
+        positive_share("alpha", self.alpha)
 
     def attack(
         self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10
     ) -> MatchingVerdict:
-        """The verdict on one aux. With `exclude` that record is taken out of the release first."""
-        found = self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
-        assert isinstance(found, MatchingVerdict)
-        return found
+        """Attack one target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        aux : Aux
+            What the adversary knows about the target.
+        exclude : str, optional
+            Id of a record to remove from the release first.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+
+        Returns
+        -------
+        MatchingVerdict
+            The matching set and its probabilities.
+        """
+        verdict = self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
+        assert isinstance(verdict, MatchingVerdict)
+        return verdict
 
     def attacks(
         self,
@@ -62,7 +92,28 @@ class Scoreboard:
         threads: int | None = None,
         progress: Progress = no_progress,
     ) -> Verdicts:
-        """The verdicts on many. `exclude` names one record for all, or one (or None) for each."""
+        """Attack many targets.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        exclude : str, or sequence of str or None, optional
+            Id of a record to remove first: one for all targets, or one for each.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+        threads : int, optional
+            Number of threads; default: all cores. The results do not depend on it.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        Verdicts
+            One verdict for each aux, in the same order.
+        """
         queries = _queries(release, auxes, exclude, self.similarity, "one")
         columns = run_1a(queries, self.alpha, check_top(top), threads, progress)
         return Verdicts(queries, columns, self.alpha)
@@ -70,13 +121,29 @@ class Scoreboard:
 
 @dataclass(frozen=True)
 class ScoreboardRH:
-    """Algorithm 1B: rare items count more, the best must stand out  [section 4; its Netflix form, section 5].
+    """Algorithm 1B: rare items count more, and the best must stand out  [section 4; Netflix form: section 5].
 
-    score(aux, r′) = Σ wt(i) · Sim(aux_i, r′_i) over the known items, wt(i) = 1 / ln |supp(i)|.
+    score(aux, r′) = Σ wt(i) · Sim(aux_i, r′_i) over the known items, with wt(i) = 1 / ln max(|supp(i)|, 2).
+    By default Sim is the Netflix form, e^(−|Δvalue|/ρ0) + e^(−|Δdays|/d0).
 
-    The similarity is Netflix's decay with ρ0 = `value_scale` and d0 = `time_scale` unless another is given.
-    `weights` is "rarity" as above, "one", "inverse" (1 / |supp(i)|), or a function of the supports.
+    Parameters
+    ----------
+    similarity : Similarity, optional
+        Sim of a known fact and an entry; default: `Decay(value_scale, time_scale)`.
+    weights : {"rarity", "one", "inverse"} or callable
+        wt(i) as above, 1, 1/|supp(i)|, or a function from an array of supports to an array of weights.
+    value_scale : float, optional
+        ρ0 of the default similarity; None: values are not compared.
+    time_scale : float, optional
+        d0 of the default similarity, in days; None: dates are not compared.
 
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range, or if both a similarity and scales are given.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> aux = so.Aux([so.Fact("17", value=4), so.Fact("42", value=3)])
@@ -95,19 +162,35 @@ class ScoreboardRH:
         value_scale: float | None = 1.5,
         time_scale: float | None = 30,
     ) -> None:
-        given = (value_scale, time_scale) != (1.5, 30)
-        if similarity is not None and given:
-            raise ParameterError(
-                "value_scale and time_scale are the default decay's: give them or a similarity"
-            )
-        if similarity is not None and not isinstance(similarity, Similarity):
-            raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
+        if similarity is not None:
+            check_similarity(similarity)
+            if (value_scale, time_scale) != (1.5, 30):
+                raise ParameterError(
+                    "value_scale and time_scale belong to the default similarity: give them or a similarity"
+                )
         weight_function(weights)
         object.__setattr__(self, "similarity", similarity or Decay(value_scale, time_scale))
         object.__setattr__(self, "weights", weights)
 
     def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Verdict:
-        """The verdict on one aux. With `exclude` that record is taken out of the release first."""
+        """Attack one target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        aux : Aux
+            What the adversary knows about the target.
+        exclude : str, optional
+            Id of a record to remove from the release first.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+
+        Returns
+        -------
+        Verdict
+            The best guess, its eccentricity, and the lineup.
+        """
         return self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
 
     def attacks(
@@ -121,9 +204,29 @@ class ScoreboardRH:
         threads: int | None = None,
         progress: Progress = no_progress,
     ) -> Verdicts:
-        """The verdicts on many. `exclude` names one record for all, or one (or None) for each.
+        """Attack many targets.
 
-        Without Z (`with_z=False`) it is faster; probabilities are then worked out when they are asked for.
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        exclude : str, or sequence of str or None, optional
+            Id of a record to remove first: one for all targets, or one for each.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+        with_z : bool
+            Whether to prepare probabilities. False is faster; probabilities are then computed on demand.
+        threads : int, optional
+            Number of threads; default: all cores. The results do not depend on it.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        Verdicts
+            One verdict for each aux, in the same order.
         """
         queries = self._queries(release, auxes, exclude)
         return Verdicts(queries, run_1b(queries, check_top(top), with_z, threads, progress))
@@ -140,10 +243,30 @@ class ScoreboardRH:
         threads: int | None = None,
         progress: Progress = no_progress,
     ) -> Verdicts:
-        """The verdicts on the first so many facts of each aux, for every size: several times faster than one
-        by one. The verdict on aux q with sizes[s] facts is number q · len(sizes) + s.
+        """Attack with only the first facts of each aux, for several sizes at once.
 
-        Each has its `top` best records ready; two of them tell whether the best stands out.
+        This is several times faster than `attacks` on each size.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        sizes : sequence of int
+            Numbers of facts.
+        exclude, top, with_z, threads, progress
+            As in `attacks`. Two best records are enough for the eccentricity.
+
+        Returns
+        -------
+        Verdicts
+            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
+
+        Raises
+        ------
+        ParameterError
+            If a size is not a whole number ≥ 1.
         """
         if not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ParameterError("sizes must be whole numbers ≥ 1")
@@ -162,12 +285,12 @@ def _queries(
     weights: Weights,
 ) -> Queries:
     known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-    return prepare_queries(
-        release, known, similarity, weights, excluded_records(release, exclude, len(known))
-    )
+    records = excluded_records(release, exclude, len(known))
+    return prepare_queries(release, known, similarity, weights, records)
 
 
 def check_top(top: int) -> int:
+    """Return `top` if it is a whole number from 2 to 1,000."""
     if isinstance(top, bool) or not isinstance(top, int) or not 2 <= top <= 1000:
         raise ParameterError(f"top must be a whole number from 2 to 1,000, got {top!r}")
     return top

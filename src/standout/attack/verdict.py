@@ -1,10 +1,10 @@
-"""The verdict on one aux: who it points to, how far that stands out, and what would still be missing."""
+"""The verdict on one aux: the best guess, how far it stands out, and how many bits are missing."""
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 
@@ -12,81 +12,33 @@ from standout.attack.eccentricity import Match, check_phi, eccentricity
 from standout.attack.kernels.conjunction import minimum_similarities, new_workspace
 from standout.attack.lineup import Candidate, Lineup, Part
 from standout.attack.queries import Queries
+from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints
+from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Fact
 
-__all__ = ["MatchingVerdict", "Verdict", "VerdictColumns", "VerdictRow", "Verdicts"]
-
-
-class VerdictRow(NamedTuple):
-    """The numbers of one verdict, as in VerdictColumns."""
-
-    candidates: int
-    mean: float
-    sigma: float
-    highest: float
-    second: float
-    ties: int
-    z: float
-    record: Ints
-    score: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictColumns:
-    """The numbers of many verdicts, a row each.
-
-    `candidates` is how many records could be found, `mean` and `sigma` are over all their scores, `highest`
-    and `second` the two best scores, `ties` how many candidates have the best. `z` is Σ e^((score −
-    highest)/σ), 0 where it was not asked for; for Algorithm 1A how many match. Query q's best records are
-    record[first[q]:first[q + 1]], in descending order of `score`, equals by their place in the release.
-    """
-
-    candidates: Ints
-    mean: Floats
-    sigma: Floats
-    highest: Floats
-    second: Floats
-    ties: Ints
-    z: Floats
-    first: Ints
-    record: Ints
-    score: Floats
-
-    @classmethod
-    def empty(cls, count: int) -> "VerdictColumns":
-        return cls(
-            np.zeros(count, np.int64), np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count),
-            np.zeros(count, np.int64), np.zeros(count), np.zeros(count + 1, np.int64), np.empty(0, np.int64),
-            np.empty(0),
-        )  # fmt: skip
-
-    def with_rows(self, rows: dict[int, VerdictRow]) -> "VerdictColumns":
-        """The same with other rows in some places."""
-        bounds = zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
-        best = [(self.record[low:high], self.score[low:high]) for low, high in bounds]
-        numbers = {name: getattr(self, name).copy() for name in VerdictRow._fields[:7]}
-        for q, row in rows.items():
-            best[q] = row.record, row.score
-            for name, column in numbers.items():
-                column[q] = getattr(row, name)
-        first = offsets([len(record) for record, _ in best])
-        record = np.concatenate([self.record[:0], *(records for records, _ in best)])
-        score = np.concatenate([self.score[:0], *(scores for _, scores in best)])
-        return replace(self, **numbers, first=first, record=record, score=score)
-
-    @property
-    def eccentricity(self) -> Floats:
-        """(max − max2) / σ of every verdict; 0 where σ is."""
-        return (self.highest - self.second) / np.where(self.sigma > 0, self.sigma, np.inf)
+__all__ = ["MatchingVerdict", "Verdict", "Verdicts"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
-    """What ScoreboardRH makes of one aux. What goes beyond the best few is computed when it is asked for.
+    """Result of `ScoreboardRH` for one aux  [Algorithm 1B].
 
+    The best few records are ready. Numbers about other records are computed on demand.
+
+    Attributes
+    ----------
+    queries : Queries
+        The facts in terms of the release, with their weights and tables of similarity.
+    columns : VerdictColumns
+        The numbers of all verdicts of the same call.
+    q : int
+        The row of this verdict.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> aux = so.Adversary(knows=6, value_error=0, time_error=3).observe(release, "42", seed=1)
@@ -105,136 +57,177 @@ class Verdict:
 
     @property
     def candidates(self) -> int:
-        """How many records could be found: all, without the excluded and the filtered ones."""
+        """Number of candidates: all records except excluded and filtered ones."""
         return int(self.columns.candidates[self.q])
 
     @property
     def best(self) -> str | None:
-        """A record with the highest score, the first in the release if several tie; None if nobody."""
-        records = self._top[0]
+        """Best guess: the record with the highest score, the first of the release if several tie.
+
+        None if there is no candidate.
+        """
+        records, _ = self._top
         if len(records):
             return self._id(records[0])
-        found = np.flatnonzero(self.scores > -np.inf)
-        return self._id(found[0]) if len(found) else None
+        candidates = np.flatnonzero(self.scores > -np.inf)
+        return self._id(candidates[0]) if len(candidates) else None
 
     @property
     def ties(self) -> int:
-        """How many records have the highest score. A best guess among them is right once in so many."""
+        """Number of records with the highest score. A random one of them is right with chance 1/ties."""
         return int(self.columns.ties[self.q])
 
     @property
     def tied(self) -> tuple[str, ...]:
         """The records with the highest score."""
-        records = self._top[0]
+        records, _ = self._top
         if 0 < self.ties <= len(records):
             return tuple(map(self._id, records[: self.ties]))
         return tuple(map(self._id, np.flatnonzero(self.scores == self.highest))) if self.candidates else ()
 
     @property
     def highest(self) -> float:
-        """The highest score."""
+        """The highest score, max(S)."""
         return float(self.columns.highest[self.q])
 
     @property
     def second(self) -> float:
-        """The second-highest score; the highest once more if it is tied."""
+        """The second-highest score, max2(S); equal to the highest if that is tied."""
         return float(self.columns.second[self.q])
 
     @property
     def mean(self) -> float:
-        """The mean score of all candidates, zeros included."""
+        """Mean score of all candidates, zeros included."""
         return float(self.columns.mean[self.q])
 
     @property
     def sigma(self) -> float:
-        """σ: the standard deviation of the scores of all candidates, zeros included."""
+        """Standard deviation σ of the scores of all candidates, zeros included."""
         return float(self.columns.sigma[self.q])
 
     @property
     def eccentricity(self) -> float:
-        """(max − max2) / σ: how far the best record stands out; 0 for a tie."""
+        """(max − max2)/σ: how far the best record stands out; 0 for a tie  [Algorithm 1B]."""
         return eccentricity(self.highest, self.second, self.sigma)
 
     @property
     def bits(self) -> float:
-        """log2 of the number of candidates: what one would need to know without aux."""
+        """log2 of the number of candidates: the bits that are missing without any fact."""
         return math.log2(self.candidates) if self.candidates else 0.0
 
     @property
     def unknown(self) -> tuple[Fact, ...]:
         """The facts that name items which the release does not have."""
         known = self.queries.known
-        here = slice(int(known.first[self.q]), int(known.first[self.q + 1]))
-        return tuple(
-            known.fact(self.queries.release, i) for i in range(here.start, here.stop) if known.item[i] < 0
-        )
+        return tuple(known.fact(self.queries.release, i) for i in self._facts if known.item[i] < 0)
 
     def match(self, phi: float = 1.5) -> Match | None:
-        """The best record, or None: "not here". It takes an eccentricity of at least φ  [Algorithm 1B].
+        """The claim: the best record if its eccentricity is at least φ  [Algorithm 1B].
 
-        A tie is no match, nor is the only candidate: nothing can stand out.
+        A tie is no match. Nor is a single candidate, because there is no second-best score.
+
+        Parameters
+        ----------
+        phi : float
+            Minimum eccentricity for a claim.
+
+        Returns
+        -------
+        Match or None
+            None means that the target is not claimed to be in the release.
+
+        Raises
+        ------
+        ParameterError
+            If `phi` is negative or not finite.
         """
-        stands_out = self.eccentricity
-        if stands_out < check_phi(phi) or self.ties != 1 or self.sigma == 0.0 or self.candidates < 2:
+        eccentric = self.eccentricity
+        if eccentric < check_phi(phi) or self.ties != 1 or self.sigma == 0.0 or self.candidates < 2:
             return None
         assert self.best is not None
-        return Match(self.best, self.highest, stands_out)
+        return Match(self.best, self.highest, eccentric)
 
     def score(self, record: str) -> float:
-        """The score of a record, whether it is a candidate or not."""
-        return self._score(self._place(record))
+        """The score of a record, candidate or not."""
+        return self._score(self._position(record))
 
     def probability(self, record: str) -> float:
-        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for a record that is none  [Algorithm 1B]."""
-        place = self._place(record)
-        return self._probability(self._score(place)) if self._is_candidate(place) else 0.0
+        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B]."""
+        position = self._position(record)
+        return self._probability(self._score(position)) if self._is_candidate(position) else 0.0
 
     def rank(self, record: str) -> int:
-        """1 + how many candidates have a higher score."""
+        """1 + the number of candidates with a higher score."""
         return 1 + int(np.count_nonzero(self.scores > self.score(record)))
 
     def entropy(self, record: str) -> float:
-        """−log2 Π(r): the bits still missing to point at this record  [Definition 4].
+        """−log2 Π(r): the bits that are still missing to identify this record  [Definition 4].
 
-        For a record that is no candidate it is log2 N: the adversary can but guess.
+        log2 N for a record that is not a candidate: the adversary can only guess.
         """
-        place = self._place(record)
-        return -self._log2(self._score(place)) if self._is_candidate(place) else self.bits
+        position = self._position(record)
+        return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
 
     def lineup(self, k: int = 10) -> Lineup:
-        """The k likeliest records with their probabilities, and the mass left outside."""
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise ParameterError(f"a lineup has at least 1 record, got {k!r}")
-        records, scores = self._best(k)
-        found = tuple(
+        """The k most probable records with their probabilities, and the probability of all others.
+
+        Parameters
+        ----------
+        k : int
+            Number of records. A lineup may be shorter, because a record with score 0 is never in it.
+
+        Returns
+        -------
+        Lineup
+            Candidates in descending order of probability.
+        """
+        records, scores = self._best(whole_number("k", k, 1))
+        candidates = tuple(
             Candidate(self._id(record), float(score), self._probability(float(score)))
             for record, score in zip(records, scores, strict=True)
         )
-        return Lineup(found, max(0.0, 1.0 - math.fsum(one.probability for one in found)))
+        return Lineup(candidates, max(0.0, 1.0 - math.fsum(each.probability for each in candidates)))
 
     def explain(self, record: str) -> tuple[Part, ...]:
-        """What each fact added to the score of a record, in the order of aux. The parts add up to it exactly.
+        """What each fact adds to the score of a record, in the order of the aux.
 
-        For Algorithm 1A a part is the fact's similarity, and the score is the least of them.
+        The parts add up to the score exactly. For Algorithm 1A a part is the fact's similarity, and the score
+        is the lowest part.
+
+        Parameters
+        ----------
+        record : str
+            Id of any record of the release.
+
+        Returns
+        -------
+        tuple of Part
+            One part per fact.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no such record.
         """
-        place, queries, known = self._place(record), self.queries, self.queries.known
-        _, fact, terms = queries.pairs(np.array([self.q]), np.array([place]))
-        parts, held, similarity = self._parts(fact, terms), terms[0] >= 0, np.maximum(terms, 0.0).sum(axis=0)
-        told = {int(queries.origin[f]): i for i, f in enumerate(fact)}
-        found = []
-        for at in range(int(known.first[self.q]), int(known.first[self.q + 1])):
-            thing, i = known.fact(queries.release, at), told.get(at)
+        position, queries, known = self._position(record), self.queries, self.queries.known
+        _, fact, terms = queries.pairs(np.array([self.q]), np.array([position]))
+        scores, has_item = self._parts(fact, terms), terms[0] >= 0
+        similarity = np.maximum(terms, 0.0).sum(axis=0)
+        index = {int(queries.origin[f]): i for i, f in enumerate(fact)}
+        parts = []
+        for at in self._facts:
+            known_fact, i = known.fact(queries.release, at), index.get(at)
             if i is None:
-                found.append(Part(thing, None, False, 0.0, None, 0.0))
+                parts.append(Part(known_fact, None, False, 0.0, None, 0.0))
             else:
                 name = queries.release.items[int(queries.facts.item[fact[i]])]
-                numbers = float(similarity[i]), float(queries.weight[fact[i]]), float(parts[i])
-                found.append(Part(thing, name, bool(held[i]), *numbers))
-        return tuple(found)
+                numbers = float(similarity[i]), float(queries.weight[fact[i]]), float(scores[i])
+                parts.append(Part(known_fact, name, bool(has_item[i]), *numbers))
+        return tuple(parts)
 
     @cached_property
     def scores(self) -> Floats:
-        """The scores of all records in the order of the release; −∞ for those that are no candidates."""
+        """The scores of all records in the order of the release; −∞ for records that are not candidates."""
         return self.queries.scores(self.q)
 
     def __repr__(self) -> str:
@@ -244,9 +237,15 @@ class Verdict:
         )
 
     @property
+    def _facts(self) -> range:
+        """Positions of the facts among the known ones, those about unknown items included."""
+        first = self.queries.known.first
+        return range(int(first[self.q]), int(first[self.q + 1]))
+
+    @property
     def _top(self) -> tuple[Ints, Floats]:
-        here = slice(int(self.columns.first[self.q]), int(self.columns.first[self.q + 1]))
-        return self.columns.record[here], self.columns.score[here]
+        row = slice(int(self.columns.first[self.q]), int(self.columns.first[self.q + 1]))
+        return self.columns.record[row], self.columns.score[row]
 
     def _best(self, k: int) -> tuple[Ints, Floats]:
         """The k best records with a score above 0, and their scores."""
@@ -260,8 +259,8 @@ class Verdict:
     def _parts(self, fact: Ints, terms: Floats) -> Floats:
         return self.queries.parts(np.full(len(fact), self.q), fact, terms)
 
-    def _score(self, place: int) -> float:
-        return float(self.queries.scores_of(np.array([self.q]), np.array([place]))[0])
+    def _score(self, position: int) -> float:
+        return float(self.queries.scores_of(np.array([self.q]), np.array([position]))[0])
 
     def _log2(self, score: float) -> float:
         """log2 Π of a candidate with this score."""
@@ -281,26 +280,30 @@ class Verdict:
         scores = self.scores[self.scores > -np.inf]
         return float(elementary.exp((scores - self.highest) / self.sigma).sum())
 
-    def _place(self, record: str) -> int:
+    def _position(self, record: str) -> int:
         if not isinstance(record, str):
-            raise ParameterError(f"a record's id is text, got {type(record).__name__}")
-        place = self.queries.release.records.find(record)
-        if place is None:
+            raise ParameterError(f"record must be an id, as text, got {type(record).__name__}")
+        position = self.queries.release.records.find(record)
+        if position is None:
             raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-        return place
+        return position
 
-    def _is_candidate(self, place: int) -> bool:
-        keep = self.queries.is_candidate(self.q)
-        return keep is None or bool(keep[place])
+    def _is_candidate(self, position: int) -> bool:
+        is_candidate = self.queries.is_candidate(self.q)
+        return is_candidate is None or bool(is_candidate[position])
 
-    def _id(self, place: int | np.integer) -> str:
-        return self.queries.release.records[place]
+    def _id(self, position: int | np.integer) -> str:
+        return self.queries.release.records[position]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchingVerdict(Verdict):
-    """What Scoreboard makes of one aux: the matching set D′ of records with a score ≥ α, all equally likely.
+    """Result of `Scoreboard` for one aux  [Algorithm 1A].
 
+    The matching set D′ has the records with a score ≥ α, and all of them are equally probable.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> aux = so.Adversary(knows=3, value_error=1, time_error=14).observe(release, "42", seed=1)
@@ -313,33 +316,37 @@ class MatchingVerdict(Verdict):
 
     @property
     def matching(self) -> int:
-        """|D′|: how many records match."""
+        """|D′|: the number of records that match."""
         return int(self.columns.z[self.q])
 
     def match(self, phi: float = 0.0) -> Match | None:
-        """The best record if any matches, else None  [Algorithm 1A]. With φ > 0 it must stand out too."""
-        stands_out = self.eccentricity
-        if not self.matching or stands_out < check_phi(phi) or (phi > 0 and self.ties != 1):
+        """The best record if any record matches, else None  [Algorithm 1A].
+
+        With φ > 0 the best record must also stand out, as in Algorithm 1B.
+        """
+        eccentric = self.eccentricity
+        if not self.matching or eccentric < check_phi(phi) or (phi > 0 and self.ties != 1):
             return None
         assert self.best is not None
-        return Match(self.best, self.highest, stands_out)
+        return Match(self.best, self.highest, eccentric)
 
     def entropy(self, record: str) -> float:
-        """log2 |D′| for a record of the matching set; log2 N for any other: nothing points to it."""
+        """log2 |D′| for a record of the matching set, log2 N for any other  [Definition 4]."""
         return math.log2(self.matching) if self.probability(record) > 0 else self.bits
 
     @cached_property
     def scores(self) -> Floats:
+        """The scores of all records in the order of the release; −∞ for records that are not candidates."""
         records, scores = minimum_similarities(self.queries, self.q, new_workspace())
-        keep = self.queries.is_candidate(self.q)
-        every = np.zeros(self.queries.release.n_records)
-        every[records] = scores
-        return every if keep is None else np.where(keep, every, -np.inf)
+        is_candidate = self.queries.is_candidate(self.q)
+        all_scores = np.zeros(self.queries.release.n_records)
+        all_scores[records] = scores
+        return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
 
-    def _score(self, place: int) -> float:
-        _, fact, terms = self.queries.pairs(np.array([self.q]), np.array([place]))
-        whole = len(fact) == self.queries.known.first[self.q + 1] - self.queries.known.first[self.q]
-        return float(self._parts(fact, terms).min()) if whole and len(fact) else 0.0
+    def _score(self, position: int) -> float:
+        _, fact, terms = self.queries.pairs(np.array([self.q]), np.array([position]))
+        has_all = len(fact) == len(self._facts)
+        return float(self._parts(fact, terms).min()) if has_all and len(fact) else 0.0
 
     def _probability(self, score: float) -> float:
         return 1.0 / self.matching if self.matching and score >= self.alpha else 0.0
@@ -351,7 +358,16 @@ class MatchingVerdict(Verdict):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdicts:
-    """The verdicts on many aux: a sequence of Verdict, and their numbers as columns."""
+    """The verdicts on many aux: a sequence of Verdict, and their numbers as columns.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> verdicts = so.ScoreboardRH().attacks(release, [so.Aux([so.Fact("17")]), so.Aux([so.Fact("42")])])
+    >>> len(verdicts), verdicts[1].candidates, verdicts.columns.ties.tolist()
+    (2, 500, [352, 15])
+    """
 
     queries: Queries
     columns: VerdictColumns

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import BLOCK, QueryFacts, U
+from standout.attack.kernels.query_arrays import BLOCK, QueryFacts, U
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.core.progress import no_progress

@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.attack.queries import Queries
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict import VerdictColumns
+from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.facts import KnownFacts

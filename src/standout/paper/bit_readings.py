@@ -111,15 +111,15 @@ class _Scores(NamedTuple):
 
 
 def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
-    release, own = decay.release, range(*decay.own(q).indices(len(decay.weight)))
+    release, own = decay.release, range(*decay.facts_of(q).indices(len(decay.weight)))
     found = np.zeros((4, release.n_records))
     for fact in own:
         records, value, time = unpack_item(
             release.by_item, int(decay.facts.item[fact]), release.n_levels, release.span
         )
         query, same = np.full(len(records), q), np.full(len(records), fact)
-        similar = near.similar(same, value, time)
-        found[0, records] += decay.parts(query, same, decay.similar(same, value, time))
+        similar = near.similarity_terms(same, value, time)
+        found[0, records] += decay.parts(query, same, decay.similarity_terms(same, value, time))
         found[1, records] += near.parts(query, same, similar)
         found[2, records] += 1
         found[3, records] += similar.sum(axis=0) > 0

@@ -1,11 +1,11 @@
-"""Sim on attributes: how alike a known fact and an entry are  [the paper's Sim, section 2].
+"""Sim on attributes: the similarity of a known fact and an entry  [the paper's Sim, section 3].
 
-A similarity is a small frozen object that says how alike two values are, how alike two times are, and how
-the two go together. For an attack it becomes a table over the release's value levels and time distances
-(`tables.py`), so that none of it, nor a user's own function, is called while scoring.
+A similarity is a small frozen object. It says how similar two values are, how similar two dates are, and how
+both are combined. Before an attack it is tabulated over the release's value levels and time distances
+(`lookup_tables`), so that neither it nor a user's own function is called while records are scored.
 
-What the fact does not say is not compared; with neither value nor time, having the item counts 1. An entry
-that lacks what the fact says has nothing in common with it there.
+A value or date that the fact does not give is not compared; with neither, having the item counts 1. A value
+or date that the fact gives but the entry lacks counts 0.
 """
 
 import math
@@ -23,20 +23,37 @@ from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
 
 __all__ = [
-    "ROUNDING", "Custom", "Decay", "Equal", "Present", "Similarity", "Value", "Within", "call_user_code",
-    "check_numbers",    "days_per_unit",
-]  # fmt: skip
+    "ROUNDING",
+    "Custom",
+    "Decay",
+    "Equal",
+    "Present",
+    "Similarity",
+    "Value",
+    "Within",
+    "call_user_code",
+    "check_numbers",
+    "check_similarity",
+    "days_per_unit",
+]
 
 Value = float | str
 ROUNDING = 1e-9
-"""Levels like 0.3 and 0.4 are 0.1 apart, whatever binary fractions say."""
+"""Tolerance of distances: levels 0.3 and 0.4 are 0.1 apart, in spite of binary fractions."""
 
 
 class Similarity:
-    """The base: Sim = value part × time part, or their sum where `adds` is set.
+    """Base class of similarities: Sim = value part × time part, or their sum if `adds` is set.
 
-    A similarity of your own says how alike values are, times are, or both:
+    Subclass it and override `values`, `times` or both for a similarity of your own.
 
+    Attributes
+    ----------
+    adds : bool
+        Whether the parts are added; default: they are multiplied.
+
+    Examples
+    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class SameWeekday(Similarity):
@@ -49,20 +66,56 @@ class Similarity:
     adds: ClassVar[bool] = False
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
-        """How alike a known value and each level are, from 0 to 1; None if values are not compared."""
+        """Similarity of a known value and each level, from 0 to 1.
+
+        Parameters
+        ----------
+        known : float or str
+            The value of the fact.
+        levels : array of float, or tuple of str
+            The distinct values of the release, ascending.
+
+        Returns
+        -------
+        array of float, or None
+            One number for each level; None if values are not compared.
+        """
         return None
 
     def times(self, days: Floats) -> Floats | None:
-        """How alike times are that lie so many days apart (entry − fact), 0 to 1; None if not compared."""
+        """Similarity of dates by their distance, from 0 to 1.
+
+        Parameters
+        ----------
+        days : array of float
+            Date of the entry minus date of the fact, in days.
+
+        Returns
+        -------
+        array of float, or None
+            One number for each distance; None if dates are not compared.
+        """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Within(Similarity):
-    """1 if value and time are both within a threshold of what is known, else 0  [section 2].
+    """1 if value and date are both within a threshold of the known ones, else 0  [section 5].
 
-    None: not compared. The time is in days.
+    Parameters
+    ----------
+    value : float, optional
+        Largest distance of values; None: not compared.
+    time : float, optional
+        Largest distance of dates in days; None: not compared.
 
+    Raises
+    ------
+    ParameterError
+        If a threshold is not a finite number ≥ 0.
+
+    Examples
+    --------
     >>> Within(value=1, time=14).values(4, np.array([1.0, 3.0, 5.0]))
     array([0., 1., 1.])
     """
@@ -71,13 +124,15 @@ class Within(Similarity):
     time: float | None = 14
 
     def __post_init__(self) -> None:
-        _check("value", self.value, zero=True)
-        _check("time", self.time, zero=True)
+        _check_scale("value", self.value, zero=True)
+        _check_scale("time", self.time, zero=True)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
+        """1 if a level is within the threshold of the known value, else 0."""
         return None if self.value is None else _at_most(_distances(known, levels), self.value)
 
     def times(self, days: Floats) -> Floats | None:
+        """1 if a distance is within the threshold, else 0."""
         return None if self.time is None else _at_most(np.abs(days), self.time)
 
 
@@ -85,9 +140,23 @@ class Within(Similarity):
 class Decay(Similarity):
     """e^(−|Δvalue| / value_scale) + e^(−|Δdays| / time_scale)  [section 5, ρ0 = 1.5 and d0 = 30].
 
-    None: not compared. Each term is 1 at its best, so Sim is at most 2 where both are known; as a Sim
-    between 0 and 1 (Algorithm 1A, record similarity) it is their mean.
+    Each term is at most 1, so Sim is at most 2 if value and date are known. Where Sim must lie between 0
+    and 1 (Algorithm 1A, record similarity) it is the mean of the terms.
 
+    Parameters
+    ----------
+    value_scale : float, optional
+        ρ0; None: values are not compared.
+    time_scale : float, optional
+        d0, in days; None: dates are not compared.
+
+    Raises
+    ------
+    ParameterError
+        If a scale is not a finite number > 0.
+
+    Examples
+    --------
     >>> Decay().values(4, np.array([4.0, 5.5])).round(3)
     array([1.   , 0.368])
     """
@@ -97,42 +166,60 @@ class Decay(Similarity):
     adds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check("value_scale", self.value_scale)
-        _check("time_scale", self.time_scale)
+        _check_scale("value_scale", self.value_scale)
+        _check_scale("time_scale", self.time_scale)
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
+        """e^(−|Δvalue| / value_scale) for each level."""
         scale = self.value_scale
         return None if scale is None else elementary.exp(-_distances(known, levels) / scale)
 
     def times(self, days: Floats) -> Floats | None:
+        """e^(−|Δdays| / time_scale) for each distance."""
         return None if self.time_scale is None else elementary.exp(-np.abs(days) / self.time_scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Present(Similarity):
-    """1 for having the item, whatever its value and time."""
+    """1 if the record has the item, with any value and date  [section 3].
+
+    Examples
+    --------
+    >>> Present().values(4, np.array([4.0])) is None
+    True
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Equal(Similarity):
-    """1 if the values are the same: for categories, or for numbers that are exact.
+    """1 if the values are equal, else 0: for categories, or for exact numbers  [section 3].
 
+    Examples
+    --------
     >>> Equal().values("rented", ("bought", "rented"))
     array([0., 1.])
     """
 
     def values(self, known: Value, levels: Levels) -> Floats | None:
+        """1 for the level that equals the known value, 0 for others."""
         return np.asarray(_distances(known, levels) == 0, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Custom(Similarity):
-    """A function of your own: Sim = function(known value, entry's value, days from the fact to the entry).
+    """Your own function: Sim = function(known value, entry's value, days from the fact to the entry).
 
-    None stands for what is not known or not there. The function is called once for each pair of a known
-    value and a level at each distance, before the attack begins. It must give a finite number ≥ 0. Where
-    value and time can be judged apart, a subclass of Similarity tabulates faster and has no limit of size.
+    An argument is None if it is not known or not in the release. The function is called once for each known
+    value, each level and each distance, before the attack begins. If value and date can be judged separately,
+    a subclass of `Similarity` is tabulated faster and has no limit of size.
 
+    Parameters
+    ----------
+    function : callable
+        Takes (known value, value, days) and returns a finite number ≥ 0.
+
+    Examples
+    --------
     >>> late = Custom(lambda known, value, days: float(known == value and 0 <= (days or 0) <= 30))
     >>> late.function(4, 4, 12)
     1.0
@@ -141,7 +228,7 @@ class Custom(Similarity):
     function: Callable[[Any, Any, float | None], float]
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
-        """What the function gives, checked."""
+        """Return the result of the function after a check."""
         who = "the similarity's function"
         return float(
             check_numbers([call_user_code(lambda: self.function(known, value, days), who)], 1, who)[0]
@@ -149,7 +236,7 @@ class Custom(Similarity):
 
 
 def call_user_code(ask: Callable[[], Any], who: str) -> Any:
-    """What a user's code gives, or an error that says whose it was."""
+    """Call a user's code; an error says whose code failed."""
     try:
         return ask()
     except StandoutError:
@@ -159,19 +246,26 @@ def call_user_code(ask: Callable[[], Any], who: str) -> Any:
 
 
 def check_numbers(given: Any, count: int, who: str) -> Floats:
-    """So many numbers that a user's code gave, or an error that says who gave something else."""
+    """Return what a user's code gave as `count` numbers; an error says whose code gave something else."""
     try:
-        found = np.asarray(given)
+        array = np.asarray(given)
     except ValueError:  # lists of different lengths
-        found = np.asarray(None)
-    numbers = found.astype(np.float64) if found.dtype.kind in "biuf" else None
+        array = np.asarray(None)
+    numbers = array.astype(np.float64) if array.dtype.kind in "biuf" else None
     if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise ParameterError(f"{who} must give {count:,} finite number{'s' * (count != 1)} ≥ 0")
+        raise ParameterError(f"{who} must return {count:,} finite number{'s' * (count != 1)} ≥ 0")
     return numbers
 
 
+def check_similarity(similarity: Any) -> Similarity:
+    """Return `similarity` if it is one."""
+    if not isinstance(similarity, Similarity):
+        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
+    return similarity
+
+
 def days_per_unit(release: Release) -> float:
-    """How long a unit of the release's clock is, in days."""
+    """Length of a unit of the release's clock, in days."""
     return 1.0 if release.clock is None else SECONDS[release.clock.unit] / SECONDS["day"]
 
 
@@ -180,15 +274,15 @@ def _at_most(distances: Floats, threshold: float) -> Floats:
 
 
 def _distances(known: Value, levels: Levels) -> Floats:
-    """How far a value is from each level. Categories are the same or not: 0 or infinitely far."""
+    """Distance of a value from each level. Two categories are equal (0) or infinitely far apart."""
     if isinstance(levels, tuple):
         return np.array([0.0 if level == known else math.inf for level in levels])
     if isinstance(known, str):
-        raise ParameterError("the release's values are numbers: a fact's value must be one too")
+        raise ParameterError("the value of a fact must be a number, because the release's values are numbers")
     return np.abs(levels - float(known))
 
 
-def _check(name: str, scale: float | None, zero: bool = False) -> None:
+def _check_scale(name: str, scale: float | None, zero: bool = False) -> None:
     if scale is None:
         return
     fits = isinstance(scale, Real) and not isinstance(scale, bool) and math.isfinite(scale)

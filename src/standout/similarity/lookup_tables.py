@@ -25,6 +25,7 @@ from standout.similarity.attributes import (
     Value,
     call_user_code,
     check_numbers,
+    check_similarity,
     days_per_unit,
 )
 
@@ -98,8 +99,8 @@ class Tables:
         rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
 
-    def single(self, lookups: int) -> KernelTables:
-        """The same for the kernels, which will look things up so many times."""
+    def kernel_tables(self, lookups: int) -> KernelTables:
+        """The same in single precision, for kernels that will look up this many numbers."""
         shared = np.asarray((self.off == self.off[:, :1]).all(axis=1))
         even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
         a, b, c = _single(self.a), _single(self.b), _single(self.c)
@@ -111,8 +112,7 @@ class Tables:
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
     """The similarity, tabulated for everything in `known`."""
-    if not isinstance(similarity, Similarity):
-        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
+    check_similarity(similarity)
     return _Tabulation(release, known, similarity).tabulate()
 
 

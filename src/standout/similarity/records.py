@@ -1,4 +1,4 @@
-"""Sim on records: how alike two people's histories are."""
+"""Sim on records: how similar two records are."""
 
 import math
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from standout.similarity.attributes import (
     Value,
     call_user_code,
     check_numbers,
+    check_similarity,
     days_per_unit,
 )
 
@@ -26,11 +27,34 @@ Over = Literal["union", "first"]
 def record_similarity(
     release: Release, first: str, second: str, similarity: Similarity, over: Over = "union"
 ) -> float:
-    """Sim(r1, r2) = Σ Sim(r1i, r2i) / |supp(r1) ∪ supp(r2)|  [section 2]; r1's entries are taken as known.
+    """Similarity of two records: Σ Sim(r1i, r2i) / |supp(r1) ∪ supp(r2)|  [section 3].
 
-    With over="first" the denominator is |supp(r1)|. Lemma 1 needs that: with the union below the line a
-    superset of r1 agrees on every attribute of r1 and is yet only half as similar as it is long.
+    The entries of the first record are taken as known facts.
 
+    Parameters
+    ----------
+    release : Release
+        The data set that has both records.
+    first, second : str
+        Ids of the records.
+    similarity : Similarity
+        Sim on attributes. A sum of terms counts as their mean.
+    over : {"union", "first"}
+        The denominator: |supp(r1) ∪ supp(r2)| or |supp(r1)|. Lemma 1 needs the second: a superset of r1
+        agrees with r1 on every attribute, and the union would still make it less similar the longer it is.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    NotFoundError
+        If the release lacks a record.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> record_similarity(release, "17", "17", so.Within())
@@ -41,13 +65,12 @@ def record_similarity(
     """
     if over not in ("union", "first"):
         raise ParameterError(f"over must be union or first, got {over!r}")
-    if not isinstance(similarity, Similarity):
-        raise ParameterError(f"similarity must be a Similarity, got {type(similarity).__name__}")
-    one, other = release.record(first), release.record(second)
-    theirs = {entry.item: entry for entry in other.entries}
-    shared = [(entry, theirs[entry.item]) for entry in one.entries if entry.item in theirs]
+    check_similarity(similarity)
+    record, other = release.record(first), release.record(second)
+    other_entries = {entry.item: entry for entry in other.entries}
+    shared = [(entry, other_entries[entry.item]) for entry in record.entries if entry.item in other_entries]
     total = math.fsum(_attribute(release, similarity, *pair) for pair in shared)
-    return total / (len(one) if over == "first" else len(one) + len(other) - len(shared))
+    return total / (len(record) if over == "first" else len(record) + len(other) - len(shared))
 
 
 def _attribute(release: Release, similarity: Similarity, known: Entry, entry: Entry) -> float:
@@ -72,14 +95,14 @@ def _values(similarity: Similarity, known: Value, value: Value | None) -> float 
     level = (
         (str(value),) if isinstance(known, str) else np.array([known if value is None else value], np.float64)
     )
-    found = _number(lambda: similarity.values(known, level), "values")
-    return None if found is None else 0.0 if value is None else found
+    part = _number(lambda: similarity.values(known, level), "values")
+    return None if part is None else 0.0 if value is None else part
 
 
 def _number(ask: Callable[[], Any], name: str) -> float | None:
     who = f"a similarity's {name}()"
-    found = call_user_code(ask, who)
-    return None if found is None else float(check_numbers(found, 1, who)[0])
+    numbers = call_user_code(ask, who)
+    return None if numbers is None else float(check_numbers(numbers, 1, who)[0])
 
 
 def _days(release: Release, known: Entry, entry: Entry) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.block_scores import BLOCK, U
+from standout.attack.kernels.query_arrays import BLOCK, U
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError

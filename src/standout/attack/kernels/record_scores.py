@@ -1,48 +1,79 @@
-"""Chosen records: what they have, how similar that is to what is known, and since when."""
+"""Chosen records: whether they have an item, how similar their entry is to a fact, and when they begin."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.model import Release
 from standout.similarity.lookup_tables import Tables
 
-__all__ = ["entry_positions", "first_times", "has_item", "similarities"]
+__all__ = ["Pairs", "entry_positions", "first_times", "has_item", "similarities"]
 
 NO_CODES = np.empty(0, np.uint8)
 
 
-def has_item(release: Release, record: Ints, item: Ints) -> NDArray[np.bool_]:
-    """Whether each record has the item beside it; a record of -1 has nothing."""
+class Pairs(NamedTuple):
+    """Facts and records, pair by pair. A fact is its item, and its shape and time in the tables."""
+
+    record: Ints
+    item: Ints
+    shape: Ints
+    time: Ints
+
+
+class _Entries(NamedTuple):
+    """Entries by record; `value` and `time` are empty if the release has none."""
+
+    start: NDArray[np.int64]
+    item: Array
+    value: Array
+    time: Array
+    n_levels: int
+    span: int
+
+
+class _Tables(NamedTuple):
+    """The tables of similarity, for the kernel."""
+
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+
+
+def has_item(release: Release, record: Ints, item: Ints) -> Bools:
+    """Whether each record has the item of the same index; record -1 has none."""
     return np.asarray(entry_positions(release, record, item) >= 0)
 
 
 def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
-    """Where each record has the item beside it among the entries by record; -1 where it has not."""
-    found = np.empty(len(record), np.int64)
-    _places(release.by_record.start, release.by_record.item, record, item, found)
-    return found
+    """Position, among the entries by record, of each record's entry of the item of the same index; or -1."""
+    positions = np.empty(len(record), np.int64)
+    _find_all(release.by_record.start, release.by_record.item, record, item, positions)
+    return positions
 
 
-def similarities(
-    release: Release, record: Ints, item: Ints, shape: Ints, time: Ints, made: Tables
-) -> NDArray[np.float64]:
-    """Sim of facts (by item, and shape and time in the tables) and the records' entries beside them.
+def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
+    """Sim of each pair, in two terms: one that needs no time and one that does.
 
-    It comes in two terms, what needs no time and what does; the first is -1 where the record lacks the item.
+    The first is -1 if the record lacks the item.
     """
-    side, found = release.by_record, np.zeros((2, len(record)))
-    value = NO_CODES if side.value is None else side.value
-    times = NO_CODES if side.time is None else side.time
-    sound = _similarities(
-        side.start, side.item, value, times, release.n_levels, release.span, record, item, shape, time,
-        made.a, made.b, made.off, made.c, found,
-    )  # fmt: skip
-    if not sound:
+    side, terms = release.by_record, np.zeros((2, len(pairs.record)))
+    entries = _Entries(
+        start=side.start,
+        item=side.item,
+        value=NO_CODES if side.value is None else side.value,
+        time=NO_CODES if side.time is None else side.time,
+        n_levels=release.n_levels,
+        span=release.span,
+    )
+    if not _similarities(entries, pairs, _Tables(tables.a, tables.b, tables.off, tables.c), terms):
         raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
-    return found
+    return terms
 
 
 def first_times(release: Release) -> NDArray[np.int32]:
@@ -64,20 +95,19 @@ def _begins(start: Array, time: Array, missing: Int, first: Array) -> None:
 
 
 @kernel
-def _places(start: Array, other: Array, record: Array, item: Array, found: Array) -> None:
+def _find_all(start: Array, items: Array, record: Array, item: Array, positions: Array) -> None:
     for i in range(len(record)):
-        found[i] = _find(start, other, record[i], item[i]) if record[i] >= 0 else -1
+        positions[i] = _find(start, items, record[i], item[i]) if record[i] >= 0 else -1
 
 
 @kernel
-def _similarities(
-    start: Array, other: Array, value: Array, time: Array, n_levels: Int, span: Int, record: Array,
-    item: Array, shape: Array, known: Array, a: Array, b: Array, off: Array, c: Array, found: Array,
-) -> Flag:  # fmt: skip
-    """found[:, i] = the terms of Sim of the i-th pair; returns whether every code met means something."""
-    for i in range(len(record)):
-        at = _find(start, other, record[i], item[i])
-        found[0, i] = -1.0
+def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array) -> Flag:
+    """terms[:, i] = the terms of Sim of the i-th pair; returns whether every code is valid."""
+    start, items, value, time, n_levels, span = entries
+    a, b, off, c = tables
+    for i in range(len(pairs.record)):
+        at = _find(start, items, pairs.record[i], pairs.item[i])
+        terms[0, i] = -1.0
         if at < 0:
             continue
         kind = np.int64(value[at]) if len(value) else n_levels
@@ -86,9 +116,9 @@ def _similarities(
             return False
         if span and moment == span:
             kind, moment = kind + n_levels + 1, 0
-        u = shape[i]
-        found[0, i] = a[u, kind]
-        found[1, i] = b[u, kind] * c[off[u, kind] + moment - known[i]]
+        u = pairs.shape[i]
+        terms[0, i] = a[u, kind]
+        terms[1, i] = b[u, kind] * c[off[u, kind] + moment - pairs.time[i]]
     return True
 
 

@@ -1,0 +1,97 @@
+"""Arrays that kernels read and write for a slice of queries, and the constants that they share."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.release.postings import BLOCK_BITS
+
+__all__ = ["BLOCK", "LEAST", "OUT", "ZERO", "CandidateFilter", "QueryFacts", "QuerySummaries", "U"]
+
+BLOCK = 1 << BLOCK_BITS
+"""Number of records in a block: their scores stay in the cache."""
+U = np.uint64
+ZERO = np.float32(0)
+OUT = np.float32(-1e30)
+"""Score of a record that is not a candidate."""
+LEAST = np.float32(1e-30)
+"""Lowest score that a record of a shortlist can have."""
+
+
+class QueryFacts(NamedTuple):
+    """Facts that name items of the release: query q owns first[q] … first[q + 1]."""
+
+    first: NDArray[np.int64]
+    item: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    shape: NDArray[np.int64]
+    time: NDArray[np.int64]
+
+
+class CandidateFilter(NamedTuple):
+    """Records that each query may return.
+
+    `exclude` is a record per query, or -1. `length` and `joined` are the lowest and highest values allowed
+    per query. If `filtered` is set, they are compared with `lengths` and `begins` of every record. A record
+    without a time (begins = -1) cannot be ruled out by when it begins.
+    """
+
+    exclude: NDArray[np.int64]
+    length: NDArray[np.int64]
+    joined: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    begins: NDArray[np.int32]
+    filtered: bool
+
+
+class QuerySummaries(NamedTuple):
+    """What a kernel computes for each query, one row per query.
+
+    `candidates` is their number, `total` and `squares` are the sums of their scores and squared scores,
+    `highest` is the highest score, and z = Σ e^((score − highest)/σ). The shortlist of query q is the first
+    shortlisted[q] elements from q · capacity on of `record` and `score`: all records that may be among the
+    best. `overflow` says that there were more of those than the capacity.
+    """
+
+    candidates: NDArray[np.int64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    z: NDArray[np.float64]
+    shortlisted: NDArray[np.int64]
+    record: NDArray[np.int64]
+    score: NDArray[np.float32]
+    overflow: NDArray[np.bool_]
+    capacity: int
+
+    @classmethod
+    def empty(cls, queries: int, capacity: int) -> "QuerySummaries":
+        """Summaries to be filled in."""
+        return cls(
+            candidates=np.zeros(queries, np.int64),
+            total=np.zeros(queries),
+            squares=np.zeros(queries),
+            highest=np.zeros(queries),
+            z=np.zeros(queries),
+            shortlisted=np.zeros(queries, np.int64),
+            record=np.zeros(queries * capacity, np.int64),
+            score=np.zeros(queries * capacity, np.float32),
+            overflow=np.zeros(queries, np.bool_),
+            capacity=capacity,
+        )
+
+    def select_rows(self, rows: NDArray[np.int64]) -> "QuerySummaries":
+        """These rows, in this order."""
+        return QuerySummaries(
+            candidates=self.candidates[rows],
+            total=self.total[rows],
+            squares=self.squares[rows],
+            highest=self.highest[rows],
+            z=self.z[rows],
+            shortlisted=self.shortlisted[rows],
+            record=self.record.reshape(-1, self.capacity)[rows].reshape(-1),
+            score=self.score.reshape(-1, self.capacity)[rows].reshape(-1),
+            overflow=self.overflow[rows],
+            capacity=self.capacity,
+        )

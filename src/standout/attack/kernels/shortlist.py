@@ -1,0 +1,53 @@
+"""The shortlist of a query: every record that may be among the `top` best, given the errors of float32.
+
+`best` holds the `top` highest scores so far, in descending order. `facts` is the number of facts in a score.
+"""
+
+import numpy as np
+
+from standout.attack.kernels.query_arrays import LEAST, ZERO, QuerySummaries
+from standout.core.jit import Array, Int, Real, subroutine
+
+__all__ = ["lowest_of_best", "prune", "raise_bound"]
+
+ROUNDING = 2.0**-22
+"""More than the relative error that a float32 score gathers per fact."""
+
+
+@subroutine
+def lowest_of_best(scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int) -> Real:
+    """Just below the lowest of the best of n scores, but above 0. Starts `best` anew."""
+    for i in range(len(best)):
+        best[i] = ZERO
+    return raise_bound(scores, first, stride, n, best, facts)
+
+
+@subroutine
+def raise_bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int) -> Real:
+    """The same after n more scores. Lower scores cannot be among the best, even with the error of float32."""
+    last = len(best) - 1
+    for i in range(n):
+        x = scores[first + i * stride]
+        if x > best[last]:
+            j = last
+            while j > 0 and best[j - 1] < x:
+                best[j] = best[j - 1]
+                j -= 1
+            best[j] = x
+    return max(np.float32(np.float64(best[last]) * (1.0 - ROUNDING * (facts + 4))), LEAST)
+
+
+@subroutine
+def prune(
+    summaries: QuerySummaries, query: Int, n: Int, best: Array, facts: Int, floor: Real
+) -> tuple[Int, Real]:
+    """Drop the records of a shortlist of n that are too low by now; return the new n and the new bound."""
+    record, score, first = summaries.record, summaries.score, query * summaries.capacity
+    floor = max(floor, lowest_of_best(score, first, np.int64(1), n, best, facts))
+    left = np.int64(0)
+    for i in range(first, first + n):
+        if score[i] >= floor:
+            score[first + left] = score[i]
+            record[first + left] = record[i]
+            left += 1
+    return left, floor

@@ -1,0 +1,328 @@
+"""Draws of the facts that an adversary knows about the targets of a release  [section 5]."""
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.errors import ParameterError
+from standout.core.rng import key, uniforms
+from standout.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
+from standout.release.build_kernels import count_outside
+from standout.release.clock import SECONDS
+from standout.release.model import Release
+from standout.similarity.attributes import ROUNDING
+
+__all__ = ["Choice", "Knowledge", "Observer"]
+
+MOST_DAYS = 100_000
+"""Largest error of a date: 273 years. Beyond it there may be no valid date."""
+NEVER = np.iinfo(np.int64).min
+"""Time of a fact whose date is not known."""
+
+
+class Choice(NamedTuple):
+    """Which items are known: a name, and a number if it needs one."""
+
+    name: str
+    top: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.top})" if self.top else self.name
+
+
+class Knowledge(Protocol):
+    """The settings of an adversary that the draws depend on."""
+
+    @property
+    def knows(self) -> int: ...
+    @property
+    def wrong(self) -> int: ...
+    @property
+    def wrong_facts(self) -> str: ...
+    @property
+    def value_error(self) -> float | None: ...
+    @property
+    def time_error(self) -> float | None: ...
+    @property
+    def items(self) -> Choice | str: ...
+    @property
+    def length_error(self) -> float | None: ...
+    @property
+    def joined_error(self) -> float | None: ...
+    def key(self) -> str: ...
+
+
+class Entries(NamedTuple):
+    """Entries of a record as columns: codes of its items, values and times."""
+
+    item: Ints
+    value: Ints
+    time: Ints
+
+
+class Observer:
+    """Draws the facts that one adversary knows about targets of one release."""
+
+    def __init__(self, adversary: Knowledge, release: Release, seed: int) -> None:
+        self.adversary, self.release, self.seed = adversary, release, seed
+        self.key = adversary.key()
+        self.by_items = adversary.wrong if adversary.wrong_facts != "values" else 0
+        self.by_values = adversary.wrong if adversary.wrong_facts == "values" else 0
+        self.needs = adversary.knows - self.by_items
+        assert isinstance(adversary.items, Choice)
+        self.choice = adversary.items
+        unit = SECONDS[release.clock.unit] if release.clock else SECONDS["day"]
+        self.units = SECONDS["day"] // unit
+        self._check()
+
+    def _check(self) -> None:
+        release, adversary = self.release, self.adversary
+        for name in ("time_error", "joined_error"):
+            if (getattr(adversary, name) or 0) > MOST_DAYS:
+                raise ParameterError(f"{name} must be at most {MOST_DAYS:,} days")
+        if self.choice.name in ("recent", "burst") and release.span == 0:
+            raise ParameterError(f"items={str(self.choice)!r} needs dates, and the release has none")
+        if isinstance(release.levels, tuple) and adversary.value_error:
+            raise ParameterError("value_error must be 0 or None, because categories have no distance")
+        knows_values = adversary.value_error is not None and release.n_levels > 0
+        knows_times = adversary.time_error is not None and release.span > 0
+        if self.by_values and not (knows_values or knows_times):
+            raise ParameterError("wrong_facts='values' needs known values or dates: use wrong_facts='items'")
+        if self.by_values and not (
+            (knows_values and self._values_apart()) or (knows_times and self._times_apart())
+        ):
+            raise ParameterError(
+                "wrong_facts='values' needs smaller errors: every value and every date lies within them"
+            )
+        if self.by_items > 0 and release.n_items <= self.by_items:
+            raise ParameterError("wrong items must come from outside the record, and there are too few")
+
+    def _values_apart(self) -> bool:
+        """Whether two levels lie further apart than the error."""
+        levels, error = self.release.levels, self.adversary.value_error or 0.0
+        if isinstance(levels, np.ndarray):
+            return float(levels[-1] - levels[0]) > error + ROUNDING
+        return self.release.n_levels > 1
+
+    def _times_apart(self) -> bool:
+        return self.release.span - 1 > math.floor((self.adversary.time_error or 0.0) * self.units + ROUNDING)
+
+    def observe(self, records: Ints, draws: int) -> KnownFacts:
+        """The known facts of each record, `draws` times."""
+        right = Entries(*(np.repeat(column, draws, axis=0) for column in self._chosen_entries(records)))
+        chance = uniforms(self._streams("errors", records), 3 * draws * self.needs)
+        chance = chance.reshape(len(records) * draws, 3, self.needs)
+        for_values, for_times, for_wrong = chance.transpose(1, 0, 2)
+        wrong = self._wrong(for_wrong, right)
+        value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
+        facts = Entries(right.item, value, time)
+        records = np.repeat(records, draws)
+        if self.by_items:
+            facts = self._with_wrong_items(facts, records, draws)
+        item, value, time = (column.ravel() for column in facts)
+        timed = time != NEVER
+        filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
+        return KnownFacts(
+            first=self.adversary.knows * np.arange(len(records) + 1),
+            item=item,
+            value=value,
+            values=level_values(self.release),
+            time=np.where(timed, time, 0),
+            timed=timed,
+            length=self._lengths(records),
+            joined=self._joined(records),
+            filtered=filtered,
+        )
+
+    def _streams(self, purpose: str, records: Ints) -> NDArray[np.uint64]:
+        """A stream of random numbers for each record."""
+        names = (self.release.records[record] for record in records)
+        return np.array([key(self.seed, purpose, self.key, name) for name in names], np.uint64)
+
+    def can_observe(self, records: Ints) -> Bools:
+        """Whether each record has enough eligible items, and lacks enough of the others."""
+        lengths = self.release.lengths[records]
+        enough = self._count_eligible(records, lengths) >= self.needs
+        return np.asarray(enough & (self.release.n_items - lengths >= self.by_items))
+
+    def _count_eligible(self, records: Ints, lengths: Ints) -> Ints:
+        """Number of entries of each record that can be known."""
+        side, release = self.release.by_record, self.release
+        if self.choice.name == "outside_top":
+            counts = np.zeros((1, release.n_records), np.int64)
+            count_outside(side.start, side.item, release.rank, np.array([self.choice.top]), counts)
+            return np.asarray(counts[0, records])
+        if self.choice.name in ("recent", "burst") and side.time is not None:
+            timed = np.add.reduceat(side.time < release.span, side.start[:-1], dtype=np.int64)
+            return np.asarray(timed[records])
+        return lengths
+
+    def _eligible(self, entries: Entries) -> Ints:
+        """Positions of the entries of a record that can be known."""
+        if self.choice.name == "outside_top":
+            return np.flatnonzero(self.release.rank[entries.item] > self.choice.top)
+        if self.choice.name in ("recent", "burst"):
+            return np.flatnonzero(entries.time < self.release.span)
+        return np.arange(len(entries.item))
+
+    def _entries(self, record: int) -> Entries:
+        side, release = self.release.by_record, self.release
+        own = slice(int(side.start[record]), int(side.start[record + 1]))
+        missing = np.zeros(own.stop - own.start, np.int64)
+        return Entries(
+            side.item[own].astype(np.int64),
+            missing + release.n_levels if side.value is None else side.value[own].astype(np.int64),
+            missing + release.span if side.time is None else side.time[own].astype(np.int64),
+        )
+
+    def _chosen_entries(self, records: Ints) -> Entries:
+        """The known entries of each record, one row per record."""
+        chosen = np.empty((3, len(records), self.needs), np.int64)
+        for at, (record, stream) in enumerate(zip(records, self._streams("observe", records), strict=True)):
+            entries = self._entries(int(record))
+            eligible = self._eligible(entries)
+            if len(eligible) < self.needs:
+                raise ParameterError(
+                    f"a record has only {len(eligible)} of the {self.needs} items that are to be known: "
+                    "choose records with Adversary.eligible()"
+                )
+            chance = uniforms(np.array([stream]), 2 * len(eligible)).reshape(2, -1)
+            known = eligible[self._chosen(chance, Entries(*(column[eligible] for column in entries)))]
+            for column, codes in zip(chosen, entries, strict=True):
+                column[at] = codes[known]
+        return Entries(*chosen)
+
+    def _chosen(self, chance: Floats, entries: Entries) -> Ints:
+        """Positions of the known entries, in the order in which they become known."""
+        n, count = len(entries.item), self.needs
+        shuffled = np.argsort(chance[0])  # equal ones are in random order
+        if self.choice.name == "rarest":
+            return shuffled[np.argsort(self.release.support[entries.item][shuffled], kind="stable")][:count]
+        if self.choice.name == "popular":
+            return _by_weight(chance[1], self.release.support[entries.item], count)
+        if self.choice.name == "recent":
+            return shuffled[np.argsort(-entries.time[shuffled], kind="stable")][:count]
+        if self.choice.name == "burst" and n:
+            anchor = entries.time[shuffled[0]]
+            return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
+        return shuffled[:count]
+
+    def _wrong(self, chance: Floats, known: Entries) -> Bools:
+        """Which of the known entries are wrong. Entries without a known value or date are the last choice."""
+        has_content = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
+        has_content |= (known.time < self.release.span) & (self.adversary.time_error is not None)
+        order = np.argsort(chance + ~has_content, axis=1)
+        wrong = np.zeros(chance.shape, np.bool_)
+        np.put_along_axis(wrong, order[:, : self.by_values], True, axis=1)
+        return wrong
+
+    def _values(self, chance: Floats, code: Ints, wrong: Bools) -> Ints:
+        """Levels within the error of the right ones, or outside it; -1 where an entry has no value.
+
+        If every level lies within the error none can be wrong, and any is drawn.
+        """
+        error, levels = self.adversary.value_error, self.release.n_levels
+        if error is None or levels == 0:
+            return np.full(code.shape, -1)
+        lowest, past = self._near(np.minimum(code, levels - 1), error)
+        drawn = _draw(chance, _Range(lowest, past), _Range(0, levels), wrong)
+        return np.where(code == levels, -1, drawn)
+
+    def _near(self, code: Ints, error: float) -> tuple[Ints, Ints]:
+        """The first level within the error of each of these, and the one after the last."""
+        levels = self.release.levels
+        if not isinstance(levels, np.ndarray):
+            return code, code + 1
+        reach = error + ROUNDING
+        low, high = levels[code] - reach, levels[code] + reach
+        return np.searchsorted(levels, low), np.searchsorted(levels, high, "right")
+
+    def _times(self, chance: Floats, code: Ints, wrong: Bools) -> Ints:
+        """Times within reach of the right ones, or any others of the release; NEVER where there is none."""
+        error, span = self.adversary.time_error, self.release.span
+        if error is None or span == 0:
+            return np.full(code.shape, NEVER)
+        reach = math.floor(error * self.units + ROUNDING)
+        drawn = _draw(chance, _Range(code - reach, code + reach + 1), _Range(0, span), wrong)
+        return np.where(code == span, NEVER, drawn)
+
+    def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
+        """The facts, with those about items outside the records mixed in."""
+        release, count, n = self.release, self.by_items, len(records)
+        streams = np.repeat(self._streams("wrong items", records[::draws]), draws)
+        streams += np.tile(np.arange(draws, dtype=np.uint64), n // draws) << np.uint64(32)
+        item = np.stack(
+            [self._others(int(record), stream) for record, stream in zip(records, streams, strict=True)]
+        )
+        chance = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
+        knows_values = self.adversary.value_error is not None and release.n_levels > 0
+        knows_times = self.adversary.time_error is not None and release.span > 0
+        value = np.floor(chance[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
+        time = (
+            np.floor(chance[:, count : 2 * count] * release.span)
+            if knows_times
+            else np.full((n, count), NEVER)
+        )
+        others = item, value.astype(np.int64), time.astype(np.int64)
+        order = np.argsort(chance[:, 2 * count :], axis=1)
+        both = (np.concatenate(pair, axis=1) for pair in zip(facts, others, strict=True))
+        return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
+
+    def _others(self, record: int, stream: np.uint64) -> Ints:
+        """Items outside a record."""
+        by_popularity = self.adversary.wrong_facts == "items"
+        weight = self.release.support.copy() if by_popularity else np.ones(self.release.n_items, np.int64)
+        weight[self._entries(record).item] = 0
+        if np.count_nonzero(weight) < self.by_items:
+            raise ParameterError("wrong items must come from outside the record, and there are too few")
+        return _by_weight(uniforms(np.array([stream]), len(weight))[0], weight, self.by_items)
+
+    def _lengths(self, records: Ints) -> Ints:
+        error = self.adversary.length_error
+        if error is None:
+            return repeat_bounds(len(records), ANY_LENGTH)
+        length = self.release.lengths[records]
+        low, high = np.ceil(length * (1 - error) - ROUNDING), np.floor(length * (1 + error) + ROUNDING)
+        return np.stack([np.maximum(low, 0), np.minimum(high, 2.0**62)], axis=1).astype(np.int64)
+
+    def _joined(self, records: Ints) -> Ints:
+        error = self.adversary.joined_error
+        bounds = repeat_bounds(len(records), ANY_TIME)
+        if error is None or self.release.span == 0:
+            return bounds
+        reach = math.floor(error * self.units + ROUNDING)
+        for at, record in enumerate(records):
+            time = self._entries(int(record)).time
+            first = int(time.min(initial=self.release.span))
+            if first < self.release.span:
+                bounds[at] = first - reach, first + reach
+        return bounds
+
+
+class _Range(NamedTuple):
+    """The whole numbers from `low` up to, but without, `high`."""
+
+    low: Ints | int
+    high: Ints | int
+
+
+def _draw(chance: Floats, near: _Range, valid: _Range, wrong: Bools) -> Ints:
+    """Draw uniformly from `near` or, where `wrong`, from the rest of `valid` (if any, else all of it)."""
+    before, after = np.maximum(near.low - valid.low, 0), np.maximum(valid.high - near.high, 0)
+    right = near.low + np.floor(chance * (near.high - near.low)).astype(np.int64)
+    index = np.floor(chance * (before + after)).astype(np.int64)
+    other = np.where(index < before, valid.low + index, near.high + index - before)
+    any_valid = valid.low + np.floor(chance * (valid.high - valid.low)).astype(np.int64)
+    return np.where(wrong, np.where(before + after > 0, other, any_valid), right)
+
+
+def _by_weight(chance: Floats, weight: Ints, count: int) -> Ints:
+    """`count` positions without repeats, each drawn in proportion to its weight among those left."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        arrival = -elementary.log1p(-chance) / weight  # first arrivals of Poisson processes with these rates
+    first = np.argpartition(arrival, count)[:count] if count < len(arrival) else np.arange(len(arrival))
+    return np.asarray(first[np.argsort(arrival[first])][:count])
