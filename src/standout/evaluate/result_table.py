@@ -81,15 +81,33 @@ class TableResult:
         raise NotImplementedError
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table to a CSV file."""
+        """Write the table to a CSV file.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
         write_table(self.table, path, ".csv")
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the table to a Parquet file."""
+        """Write the table to a Parquet file.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
         write_table(self.table, path, ".parquet")
 
     def to_json(self, path: str | Path) -> None:
-        """Write the table to a JSON file: a list of objects."""
+        """Write the table to a JSON file: a list of objects.
+
+        Parameters
+        ----------
+        path
+            The file; it is overwritten.
+        """
         write_table(self.table, path, ".json")
 
 

@@ -199,6 +199,11 @@ class Simulation(EstimateResult):
         facts
             The number of facts; may be omitted if there is only one.
 
+        Returns
+        -------
+        SimulationCell
+            The outcomes and their measures.
+
         Raises
         ------
         NotFoundError
@@ -227,6 +232,11 @@ class Simulation(EstimateResult):
         adversary, facts
             As in `cell`.
 
+        Returns
+        -------
+        Estimate
+            The value with its interval, number of trials and baseline.
+
         Raises
         ------
         NotFoundError
@@ -238,7 +248,18 @@ class Simulation(EstimateResult):
         raise NotFoundError(f"no measure {measure!r}" + (f" with setting {setting!r}" if setting else ""))
 
     def measurements(self, cell: SimulationCell) -> list[Measurement]:
-        """All measures of a cell, in the order of the table."""
+        """All measures of a cell, in the order of the table.
+
+        Parameters
+        ----------
+        cell
+            One of `cells`.
+
+        Returns
+        -------
+        list of Measurement
+            (measure, setting, estimate) for each measure.
+        """
         return list(cell.measurements(self.criteria, self.phi, self.budget))
 
     @cached_property
