@@ -58,15 +58,16 @@ def changed(rows):
     return kept, {who: None if other is None else number[other] for who, other in stands.items()}
 
 
-def put_together(rows, kept, stands, done=()):
+def sanitized_release(rows, kept, stands, done=()):
     original, release = so.read(frame(rows)), so.read(frame(kept))
     place = {name: at for at, name in enumerate(release.records)}
     code = {name: at for at, name in enumerate(release.items)}
     terms = OriginalMapping(
         np.array([place.get(stands[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
-        level_values(original), (Period("month"),),
-    )  # fmt: skip
+        level_values(original),
+        (Period("month"),),
+    )
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
     return Sanitized(**own, original=original, mapping=terms, step_reports=tuple(done))
 
@@ -85,12 +86,17 @@ def rows():
 
 @pytest.fixture(scope="module")
 def safer(rows):
-    return put_together(rows, *changed(rows), STEPS)
+    return sanitized_release(rows, *changed(rows), STEPS)
 
 
 @pytest.fixture(scope="module")
 def audited(safer):
     return ask(safer, fail_above=0.05)
+
+
+@pytest.fixture(scope="module")
+def page(audited):
+    return audit_page(audited.findings)
 
 
 def unchanged(release):
@@ -136,14 +142,14 @@ def test_the_findings_say_what_the_release_was_made_from(audited, safer):
     assert audited.findings.answer.people_total == 60
 
 
-def test_no_id_of_the_original_or_the_release_is_named(audited, safer):
-    text = json.dumps(audited.to_dict()) + audit_page(audited.findings)
+def test_no_id_of_the_original_or_the_release_is_named(audited, safer, page):
+    text = json.dumps(audited.to_dict()) + page
     assert not any(f'"{name}"' in text for name in (*safer.records, *safer.original.records, *safer.items))
     assert "person 1" not in text and "thing 1" not in text
 
 
-def test_the_report_explains_the_original(audited):
-    text = audit_page(audited.findings)
+def test_the_report_explains_the_original(page):
+    text = page.replace("\xa0", " ")
     assert "Targets and the facts that adversaries know come from the original" in text
     assert "60 people of the original; 20 of the 60 are not in this release" in text
     assert "sample-records" in text and "40 of 60 records remain" in text
@@ -177,7 +183,7 @@ def test_groups_of_people_are_those_of_the_original(audited, safer, rows):
 def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp_path):
     kept, stands = changed(rows)
     kept += [(who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in kept}]  # true of some only
-    safer = put_together(
+    safer = sanitized_release(
         rows, list({(who, item): row for row in kept for who, item in [row[:2]]}.values()), stands
     )
     listed = tmp_path / "sensitive.txt"
@@ -259,7 +265,7 @@ def _rungs():
 def test_a_release_without_dates_or_values_is_audited_too(rows):
     kept, stands = changed(rows)
     bare = frame(kept).select("record", "item")
-    whole = put_together(rows, kept, stands)
+    whole = sanitized_release(rows, kept, stands)
     release = so.read(bare)
     own = {field.name: getattr(release, field.name) for field in fields(Release)}
     terms = replace(whole.mapping, released_values=(None,) * whole.original.n_levels, rounding_periods=())
@@ -274,9 +280,9 @@ def test_a_release_without_dates_or_values_is_audited_too(rows):
 
 
 def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
-    release = so.synthesize(records=400, items=300, entries=12_000, seed=3)
+    release = so.synthesize(records=200, items=200, entries=6_000, seed=3)
     safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
-    done = so.audit(safer, targets=60, facts=[4], seed=2)
+    done = so.audit(safer, targets=40, facts=[4], seed=2)
     told = done.findings.original
     named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
     ways = {
@@ -285,7 +291,7 @@ def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
         "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
     }
     assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *ways}
-    asked = {"targets": 60, "absent": False, "seed": 2}
+    asked = {"targets": 40, "absent": False, "seed": 2}
     papers = so.simulate(safer, named, **asked).estimate("identified").value
     best = so.simulate(safer, named, attack=ways[told.attack], **asked).estimate("identified").value
     assert told.attack in told.explanation and done.findings.answer.rate.value == best > papers

@@ -10,14 +10,10 @@ from standout.findings.adversaries import AdversaryFindings, CurvePoint, Measure
 from standout.findings.audit import (
     Answer,
     AuditFindings,
-    Bound,
     Check,
     DataSummary,
     Run,
     Settings,
-    Sparsity,
-    SparsityPoint,
-    Theory,
     Threshold,
     Trust,
     Verdict,
@@ -32,6 +28,7 @@ from standout.findings.exposure import (
     SensitiveItems,
     SizeGroup,
 )
+from standout.findings.theory import Bound, Sparsity, SparsityPoint, Theory
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
 

@@ -32,7 +32,7 @@ from standout.report.audit_charts import audit_figures
 from standout.report.audit_page import audit_charts, audit_page, write_report
 from standout.report.charts import Axis, Point
 from standout.report.html_page import render_page
-from standout.report.interval_charts import NARROW, WIDE, Row, fan, rows
+from standout.report.interval_charts import NARROW, WIDE, ShareBar, share_bars, share_curves
 
 pytestmark = pytest.mark.once
 
@@ -221,9 +221,20 @@ def test_everything_in_the_findings_is_on_the_page():
 
 
 TERMS = [
-    "Target", "Best guess, identified", "Claim", "Correct claim", "False claim", "Release", "Adversary",
-    "Known facts", "Eccentricity, φ", "Interval", "Baseline", "Absent people (control)", "Original",
-]  # fmt: skip
+    "Target",
+    "Best guess, identified",
+    "Claim",
+    "Correct claim",
+    "False claim",
+    "Release",
+    "Adversary",
+    "Known facts",
+    "Eccentricity, φ",
+    "Interval",
+    "Baseline",
+    "Absent people (control)",
+    "Original",
+]
 
 
 def test_the_glossary_defines_every_term():
@@ -365,7 +376,7 @@ def test_a_chart_keeps_hostile_names_as_texts():
 
 
 def test_attributes_are_stripped_from_tags_and_not_from_texts():
-    chart = rows([Row("", 'label style="x" class="y"', 0.5)])
+    chart = share_bars([ShareBar("", 'label style="x" class="y"', 0.5)])
     assert 'label style="x" class="y"' in "".join(ElementTree.fromstring(chart.svg()).itertext())
 
 
@@ -415,7 +426,7 @@ def test_charts_that_are_not_drawn_any_more_are_removed(tmp_path):
     ("most", "top"), [(0.02, "10"), (0.2, "25"), (0.3, "50"), (0.6, "100"), (None, "10")]
 )
 def test_small_shares_have_a_closer_axis_from_nothing(most, top):
-    said = {one.text for one in ElementTree.fromstring(rows([Row("", "a", most)]).svg()).iter()}
+    said = {one.text for one in ElementTree.fromstring(share_bars([ShareBar("", "a", most)]).svg()).iter()}
     assert {"0\xa0%", f"{top}\xa0%"} <= said and ("not measured" in said) == (most is None)
 
 
@@ -431,12 +442,12 @@ def test_curves_of_one_point_and_of_none_can_be_drawn():
         {"a": one, "b": [Point("b", 1, 0.1), Point("b", 2, 0.2)]},
         {"a": one, "b": []},
     ):
-        assert "title" in fan(series, "a", "title", AXIS).svg()
+        assert "title" in share_curves(series, "a", "title", AXIS).svg()
 
 
 def test_names_of_curves_keep_apart_and_within_the_chart():
     series = {f"name {k}": [Point("", 1, 0.999), Point("", 2, 1.0)] for k in range(6)}
-    tree = ElementTree.fromstring(fan(series, "name 0", "t", AXIS).svg())
+    tree = ElementTree.fromstring(share_curves(series, "name 0", "t", AXIS).svg())
     told = [one for one in tree.iter() if (one.text or "").startswith("name ")]
     heights = sorted(
         {float(re.search(r"translate\([^,]*,([-\d.]+)\)", one.get("transform"))[1]) for one in told}

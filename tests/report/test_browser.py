@@ -78,7 +78,7 @@ def test_nothing_is_wider_than_the_screen(opened, kind, screen):
 
 def test_the_answer_and_the_picture_are_seen_at_once(opened):
     shown, _ = opened("full")
-    assert sample_findings.full().answer.sentence in shown.inner_text(".answer")
+    assert sample_findings.full().answer.sentence in shown.inner_text(".answer").replace("\xa0", " ")
     assert shown.locator("header svg:visible").count() == 1
     box = shown.locator("header svg:visible").bounding_box()
     assert box["width"] > 600 and box["y"] < 600

@@ -7,9 +7,10 @@ import polars as pl
 
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
-from standout.findings.audit import AuditFindings, Settings, Theory
+from standout.findings.audit import AuditFindings, Settings
 from standout.findings.exposure import DateGroup, Exposure, RankGroup, SensitiveItems, SizeGroup
 from standout.findings.serialize import to_json_object
+from standout.findings.theory import Theory
 
 __all__ = ["result_frames"]
 

@@ -66,7 +66,7 @@ def _population(people: int, too_few: int, original: Original | None) -> str:
 
 
 def _subject_who_knows(adversary: AdversaryFindings) -> str:
-    """An acquaintance who knows 8 facts about a person, 2 of them wrong,"""
+    """Subject of a sentence: “An acquaintance who knows 8 facts about a person, 2 of them wrong,”."""
     subject = SUBJECTS.get(adversary.name, f"The adversary “{adversary.name}”")
     return f"{subject} who knows {_facts(adversary)}" + ("," if adversary.wrong else "")
 

@@ -8,8 +8,8 @@ import numpy as np
 from standout.auditing.adversary_runs import AdversaryRun
 from standout.core.progress import Progress
 from standout.evaluate.estimate_text import percent
-from standout.findings.audit import Bound, SparsityPoint, Theory
-from standout.findings.audit import Sparsity as SparsityFindings
+from standout.findings.theory import Bound, SparsityPoint, Theory
+from standout.findings.theory import Sparsity as SparsityFindings
 from standout.release.model import Release
 from standout.similarity.attributes import Equal, Similarity, Within
 from standout.theory.bounds import facts_for_lineup, facts_needed

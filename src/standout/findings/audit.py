@@ -11,6 +11,7 @@ from typing import Literal
 from standout.findings.adversaries import AdversaryFindings
 from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, JsonObject, NonNegative, PositiveCount, Rate, Share
+from standout.findings.theory import Theory
 
 __all__ = [
     "SCHEMA",
@@ -19,15 +20,11 @@ __all__ = [
     "Answer",
     "AppliedStep",
     "AuditFindings",
-    "Bound",
     "Check",
     "DataSummary",
     "Original",
     "Run",
     "Settings",
-    "Sparsity",
-    "SparsityPoint",
-    "Theory",
     "Threshold",
     "Trust",
     "Verdict",
@@ -242,70 +239,6 @@ class Answer:
     people_identified: Count | None
     people_total: PositiveCount
     too_few_items: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparsityPoint:
-    """One point of the sparsity curve.
-
-    Attributes
-    ----------
-    epsilon
-        Similarity of two records, from 0 to 1.
-    share
-        Share of records whose nearest neighbour is at least this similar.
-    """
-
-    epsilon: Share
-    share: Rate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sparsity:
-    """How similar the nearest neighbours of records are (Definition 1 of the paper).
-
-    Attributes
-    ----------
-    similarity
-        What makes two entries of one item similar.
-    n
-        Number of records whose neighbours were searched.
-    """
-
-    similarity: str
-    n: Count
-    curve: tuple[SparsityPoint, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """A theorem of the paper applied to the data, next to what was measured.
-
-    Attributes
-    ----------
-    statement
-        What the theorem says about this data.
-    bound
-        Number of facts that are enough; null if the theorem does not apply to this data.
-    measured
-        What the audit measured.
-    setting
-        Parameters of the theorem.
-    """
-
-    theorem: str
-    statement: str
-    bound: Count | None
-    measured: str
-    setting: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Theory:
-    """What the paper's theory says about the release."""
-
-    sparsity: Sparsity
-    bounds: tuple[Bound, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

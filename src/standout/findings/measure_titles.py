@@ -36,11 +36,11 @@ MEASURES = (
 
 
 def measure_titles(phi: float, budget: float, top: int = 10, mass: float = LINEUP_MASS) -> dict[str, str]:
-    """Titles of all measures by their keys in findings.json, with the settings filled in.
+    r"""Titles of all measures by their keys in findings.json, with the settings filled in.
 
     >>> titles = measure_titles(phi=1.5, budget=0.01)
     >>> titles["correct_claims"], titles["correct_claims_at_budget"]
-    ('Correct claims at φ\\xa0=\\xa01.5', 'Correct claims at ≤\\xa01\\xa0% false claims')
+    ('Correct claims at φ\xa0=\xa01.5', 'Correct claims at ≤\xa01\xa0% false claims')
     """
     settings = {"phi": f"{phi:g}", "budget": percent(budget), "top": str(top), "mass": percent(mass)}
     return {measure.key: measure.title.format(**settings) for measure in MEASURES}

@@ -13,7 +13,7 @@ from standout.findings.exposure import DateGroup, RankGroup, SizeGroup
 from standout.findings.measure_titles import measure_titles
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table
-from standout.report.interval_charts import WIDE, Row, fan, rows
+from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 
 __all__ = ["FIGURES", "Extremes", "audit_figures", "group_extremes", "group_table"]
 
@@ -63,7 +63,9 @@ def _success_chart(series: dict[str, list[Point]], main: str, answer: Point, wid
     names = _distinct(list(series))
     renamed: dict[str, Sequence[Point]] = {names[name]: curve for name, curve in series.items()}
     marked = answer._replace(series=label)
-    return fan(renamed, names[main], "Identified people", Axis("known facts about a person"), marked, width)
+    return share_curves(
+        renamed, names[main], "Identified people", Axis("known facts about a person"), marked, width
+    )
 
 
 def _distinct(names: list[str]) -> dict[str, str]:
@@ -120,7 +122,9 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
         for adversary in adversaries
     ]
     table = Table(("adversary", *(titles[measure] for measure in measures)), cells)
-    return Figure("What each adversary achieves", f"Identified people. {shares}.", partial(rows, bars), table)
+    return Figure(
+        "What each adversary achieves", f"Identified people. {shares}.", partial(share_bars, bars), table
+    )
 
 
 def _facts_needed(findings: AuditFindings) -> Figure | None:
@@ -136,7 +140,7 @@ def _facts_needed(findings: AuditFindings) -> Figure | None:
     return Figure(
         "How few facts are enough",
         f"Share of targets who are identified, by number of known facts. {shares}.",
-        partial(rows, bars),
+        partial(share_bars, bars),
         Table(("known facts", "identified", "95 % interval"), cells),
     )
 
@@ -152,7 +156,7 @@ def _groups(findings: AuditFindings) -> Figure | None:
     return Figure(
         "Who is identified",
         f"Share of targets who are identified. {shares}.",
-        partial(rows, bars),
+        partial(share_bars, bars),
         group_table(findings),
     )
 
@@ -214,13 +218,13 @@ def _sparsity(findings: AuditFindings) -> Figure | None:
     return Figure(
         "How isolated records are",
         f"{title}: {percent(first.y)} at {first.x:g}, {percent(last.y)} at {last.x:g}.",
-        lambda width: fan({"": points}, "", title, axis, width=width),
+        lambda width: share_curves({"": points}, "", title, axis, width=width),
         Table(("similarity", "share of records", "95 % interval"), cells),
     )
 
 
-def _bar(panel: str, label: str, share: Estimate, main: bool = True) -> Row:
-    return Row(panel, label, _finite(share), share.low, share.high, main)
+def _bar(panel: str, label: str, share: Estimate, main: bool = True) -> ShareBar:
+    return ShareBar(panel, label, _finite(share), share.low, share.high, main)
 
 
 def _finite(share: Estimate) -> float | None:
