@@ -13,10 +13,10 @@ import numpy as np
 
 import standout as so
 from benchmarks.harness import Cost, best_of, child, settings
-from standout.synthetic.published_statistics import netflix
+from standout.synthetic.published_statistics import published
 
 MODULE = "benchmarks.making"
-PEOPLE, FILMS, RATINGS = (netflix()["sizes"][name] for name in ("records", "items", "entries"))
+PEOPLE, FILMS, RATINGS = (published()["sizes"][name] for name in ("records", "items", "entries"))
 
 
 def made(like: str, records: int) -> Callable[[], object]:

@@ -1,4 +1,4 @@
-"""Writes the numbers of docs/paper.md from a folder that `standout paper` made, between its markers.
+"""Write the numbers of docs/paper.md from a folder that `standout paper` made, between the page's markers.
 
 python -m tools.paper_tables FOLDER
 """
@@ -7,124 +7,161 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from standout.paper.figures_page import difference, interval, judgement, number, signed
+from standout.paper.comparison_rows import ComparisonRow, Unit
+from standout.paper.number_text import difference, interval, number, signed
 from standout.paper.readings import Reading, fits, unit_of
-from standout.paper.rows import Row, Unit
+from standout.paper.sentences import goal_text, judgement
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
-Told = dict[str, str]
+CsvRow = dict[str, str]
 
 
 def main(folder: Path, page: Path = PAGE) -> None:
+    """Update the page."""
     text = page.read_text(encoding="utf-8")
-    for name, written in parts(folder).items():
-        marks = f"<!-- {name} -->", f"<!-- /{name} -->"
-        pattern = re.compile(f"{re.escape(marks[0])}.*?{re.escape(marks[1])}", re.DOTALL)
+    for name, content in parts(folder).items():
+        start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
         if not pattern.search(text):
-            sys.exit(f"{page.name} has no place for {name}: {marks[0]} … {marks[1]}")
-        block = f"{marks[0]}\n\n{written}\n\n{marks[1]}"
+            sys.exit(f"{page.name} lacks the markers {start} … {end}")
+        block = f"{start}\n\n{content}\n\n{end}"
         text = pattern.sub(lambda _, block=block: block, text)
     page.write_text(text, encoding="utf-8")
 
 
 def parts(folder: Path) -> dict[str, str]:
-    """What is written, by the name of its place."""
-    told = rows(folder / "validation.csv")
-    read = [_reading(one) for one in rows(folder / "readings.csv")]
+    """The generated parts of the page by marker."""
+    rows = read_csv(folder / "validation.csv")
+    attacks = [row for row in rows if row["kind"] == "attack"]
+    readings = [_reading(row) for row in read_csv(folder / "readings.csv")]
+    figures = dict.fromkeys(reading.figure for reading in readings)
     return {
-        "run": about(folder),
-        "validation": table([one for one in told if one["about"] == "attack"]),
-        "missed": missed([one for one in told if one["about"] == "attack"]),
-        "data": table([one for one in told if one["about"] == "data"]),
-        "readings": "\n\n".join(readings(read, key) for key in dict.fromkeys(one.figure for one in read)),
+        "run": run_text(folder),
+        "validation": comparison_table(attacks),
+        "missed": missed(attacks),
+        "data": comparison_table([row for row in rows if row["kind"] == "data"]),
+        "readings": "\n\n".join(readings_table(readings, key) for key in figures),
     }
 
 
-def rows(path: Path) -> list[Told]:
+def read_csv(path: Path) -> list[CsvRow]:
+    """The rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def about(folder: Path) -> str:
-    """What was run on what, and the summary."""
-    told = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    facts = "; ".join(
-        (told["size"], told["dates"], f"targets: {told['targets']}", f"fingerprint {told['fingerprint']}")
+def run_text(folder: Path) -> str:
+    """The summary, and what was run on which data."""
+    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    facts = (
+        about["size"],
+        about["dates"],
+        f"targets: {about['targets']}",
+        f"fingerprint {about['fingerprint']}",
+        about["version"],
     )
-    return f"{told['summary']}\n\n{facts}; {told['made by']}."
+    return f"{about['summary']}\n\n{'; '.join(facts)}."
 
 
-def table(told: list[Told]) -> str:
-    """Every number beside the paper's."""
-    lines = ["| figure | | paper | ours | 95 % interval | difference | |", "|---" * 7 + "|"]
-    lines += [_line(_figure(one), _row(one)) for one in told]
-    return "\n".join(lines)
-
-
-def missed(told: list[Told]) -> str:
-    """The numbers further from the paper's than is aimed at."""
-    far = [one for one in told if one["within_goal"] == "false"]
-    if not far:
-        return "Every number is within 0.10 or 1 bit of the paper's."
-    named = [f"{_figure(one)} {_what(_row(one))} ({difference(_row(one))})" for one in far]
-    return f"Further than 0.10 or 1 bit from the paper's are {len(far)} of {len(told)}: {'; '.join(named)}."
-
-
-def readings(own: list[Reading], key: str) -> str:
-    """How well each reading of a figure fits."""
-    goal, name = ("1 bit" if unit_of(key) == "bits" else "0.10"), "10 of 2008" if key == "sp10" else key
+def comparison_table(rows: list[CsvRow]) -> str:
+    """Every number compared with the paper's."""
     lines = [
-        f"| Figure {name} | mean \\|difference\\| | largest | mean difference | within {goal} |",
-        "|---" * 5 + "|",
+        "| figure | number | paper | ours | 95 % interval | difference | agreement |",
+        "|---" * 7 + "|",
     ]
-    found = fits(tuple(one for one in own if one.figure == key))
-    for fit in found:
-        off = f"{fit.mean:.2f} | {fit.worst:.2f} | {signed(fit.bias)}"
-        lines.append(f"| {fit.reading} | {off} | {fit.within} of {fit.cells} |")
+    lines += [_line(_figure(row), _comparison_row(row)) for row in rows]
     return "\n".join(lines)
 
 
-def _line(figure: str, row: Row) -> str:
+def missed(rows: list[CsvRow]) -> str:
+    """The numbers that miss the goal."""
+    compared = [row for row in rows if row["within_goal"]]
+    far = [row for row in compared if row["within_goal"] == "false"]
+    if not far:
+        return "Every attack result is within 0.10 or 1 bit of the paper's."
+    lines = [
+        f"{len(far)} of {len(compared)} attack results differ from the paper by more than 0.10 or 1 bit:",
+        "",
+    ]
+    for row in far:
+        comparison = _comparison_row(row)
+        lines.append(f"- {_figure(row)}: {_name(comparison)} ({difference(comparison)})")
+    return "\n".join(lines)
+
+
+def readings_table(readings: list[Reading], key: str) -> str:
+    """How well each reading of a figure fits."""
+    columns = r"mean \|difference\| | largest | mean difference"
+    goal = f"within {goal_text(unit_of(key))}"
+    lines = [f"| Figure {NAMES.get(key, key)} | {columns} | {goal} |", "|---" * 5 + "|"]
+    for fit in fits(tuple(reading for reading in readings if reading.figure == key)):
+        numbers = f"{fit.mean:.2f} | {fit.worst:.2f} | {signed(fit.bias)}"
+        lines.append(f"| {fit.reading} | {numbers} | {fit.within} of {fit.cells} |")
+    return "\n".join(lines)
+
+
+def _line(figure: str, row: ComparisonRow) -> str:
     cells = (
-        figure, _what(row), number(row.paper, row.unit), number(row.ours, row.unit), interval(row),
-        difference(row), judgement(row),
-    )  # fmt: skip
+        figure,
+        _name(row),
+        number(row.paper, row.unit),
+        number(row.measured, row.unit),
+        interval(row),
+        difference(row),
+        judgement(row),
+    )
     return f"| {' | '.join(cells)} |"
 
 
-def _what(row: Row) -> str:
-    return ", ".join(_some(row.panel, row.label))
+def _name(row: ComparisonRow) -> str:
+    return ", ".join(filter(None, (row.panel, row.label)))
 
 
-def _some(*words: str) -> Iterable[str]:
-    return (word for word in words if word)
+def _figure(row: CsvRow) -> str:
+    if row["figure"] in NAMES:
+        return NAMES[row["figure"]]
+    return row["figure"] + (f" ({row['figure_2008']})" if row["figure_2008"] else "")
 
 
-def _figure(told: Told) -> str:
-    if told["figure"] in NAMES:
-        return NAMES[told["figure"]]
-    return told["figure"] + (f" ({told['figure_2008']})" if told["figure_2008"] else "")
+def _comparison_row(row: CsvRow) -> ComparisonRow:
+    unit: Unit = row["unit"]  # type: ignore[assignment]
+    paper, measured, low, high = (_optional(row[name]) for name in ("paper", "measured", "low", "high"))
+    return ComparisonRow(
+        panel=row["panel"],
+        label=row["label"],
+        measure=row["measure"],
+        unit=unit,
+        paper=paper,
+        measured=measured,
+        low=low,
+        high=high,
+        n=int(row["n"]),
+        spread=float(row["spread"]),
+        paper_targets=int(row["paper_targets"]),
+        too_few_items=int(row["too_few_items"]),
+        note=row["note"],
+    )
 
 
-def _row(told: Told) -> Row:
-    unit: Unit = told["unit"]  # type: ignore[assignment]
-    ends = ("paper", "ours", "low", "high")
-    paper, ours, low, high = (float(told[name]) if told[name] else None for name in ends)
-    return Row(
-        told["panel"], told["label"], told["measure"], unit, paper, ours, low, high, int(told["n"]),
-        float(told["spread"]), int(told["tries"]), int(told["left_out"]), told["note"],
-    )  # fmt: skip
+def _optional(text: str) -> float | None:
+    return float(text) if text else None
 
 
-def _reading(told: Told) -> Reading:
-    numbers = float(told["paper"]), float(told["ours"]), int(told["n"])
-    return Reading(told["figure"], told["reading"], told["panel"], told["label"], *numbers)
+def _reading(row: CsvRow) -> Reading:
+    return Reading(
+        figure=row["figure"],
+        reading=row["reading"],
+        panel=row["panel"],
+        label=row["label"],
+        paper=float(row["paper"]),
+        measured=float(row["measured"]),
+        n=int(row["n"]),
+    )
 
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
-    print(f"wrote {PAGE.name}")
+    print(f"updated {PAGE.name}")

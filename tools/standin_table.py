@@ -1,4 +1,4 @@
-"""Writes the calibration table of the full stand-in into docs/standin.md, between its markers.
+"""Write the calibration table of the full stand-in into docs/standin.md, between its markers.
 
 python -m tools.standin_table [RECORDS]
 """
@@ -11,26 +11,38 @@ from pathlib import Path
 import standout as so
 
 PAGE = Path(__file__).parent.parent / "docs" / "standin.md"
-PLACE = re.compile("<!-- calibration -->.*?<!-- /calibration -->", re.DOTALL)
+MARKED = re.compile("<!-- calibration -->.*?<!-- /calibration -->", re.DOTALL)
 NEAREST = 5_000
 
 
 def main(records: int | None = None) -> None:
+    """Make the stand-in, compare it with the published statistics, and update the page."""
     release = so.synthesize(like="netflix", records=records)
-    found = so.calibration(release, nearest=NEAREST)
-    lines = [f"{found} ({release!r}, seed 0).".replace("<Release: ", "").replace(">", ""), ""]
-    lines += ["| statistic | published | stand-in | ± | |", "|---|---|---|---|---|"]
-    for group, rows in groupby(found.statistics, key=lambda one: one.group):
-        lines.append(f"| **{group}** | | | | |")
-        for one in rows:
-            numbers = number(one.target), number(one.achieved), number(one.tolerance, 2)
-            lines.append(f"| {one.statistic} | {' | '.join(numbers)} | {one.verdict} |")
-    text = PAGE.read_text(encoding="utf-8")
+    lines = table(release, so.calibration(release, nearest=NEAREST))
     block = "<!-- calibration -->\n\n" + "\n".join(lines) + "\n\n<!-- /calibration -->"
-    PAGE.write_text(PLACE.sub(lambda _: block, text), encoding="utf-8")
+    PAGE.write_text(MARKED.sub(lambda _: block, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def table(release: so.Release, calibration: so.Calibration) -> list[str]:
+    """The lines of the table."""
+    lines = [f"{calibration} ({release!r}, seed 0).".replace("<Release: ", "").replace(">", ""), ""]
+    lines += ["| statistic | published | stand-in | tolerance | verdict |", "|---|---|---|---|---|"]
+    for group, statistics in groupby(calibration.statistics, key=lambda statistic: statistic.group):
+        lines.append(f"| **{group}** | | | | |")
+        for statistic in statistics:
+            cells = (
+                statistic.statistic.replace("|", "\\|"),
+                number(statistic.published),
+                number(statistic.measured),
+                number(statistic.tolerance, 2),
+                statistic.verdict,
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def number(value: float, digits: int = 4) -> str:
+    """A number with this many significant digits; whole if it is large."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
 
 

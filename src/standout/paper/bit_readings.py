@@ -1,4 +1,4 @@
-"""Readings of bits gained: other candidates, other weights, another mean  [Figures 3 and 5]."""
+"""Readings of bits gained: other candidates, other weights, another average  [Figures 3 and 5]."""
 
 import math
 from collections.abc import Iterator
@@ -11,97 +11,102 @@ from standout.attack.batches import mean_and_sigma_with_zeros
 from standout.attack.queries import Queries, excluded_records, prepare_queries
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
 from standout.facts import KnownFacts
-from standout.paper.attack_runner import Lab
+from standout.paper.attack_runner import AttackRunner
 from standout.paper.paper_results import Setting, bars
-from standout.paper.readings import DEFINED, Reading
+from standout.paper.readings import AS_DEFINED, Reading, in_order
 from standout.release.model import Release
 from standout.release.postings import unpack_item
 from standout.similarity.attributes import Decay, Within
 
-__all__ = ["BITS", "COST", "bits_left", "readings_of_bits"]
+__all__ = ["BIT_READINGS", "SECONDS", "bits_left", "readings_of_bits"]
 
-SOME = 300
-"""Targets for which all scores are looked at."""
+SCORED_TARGETS = 300
+"""Number of targets for which the scores of all records are computed."""
 LINEUP = 100
-LOOK = 10.0
-"""Seconds that looking at all scores of so many targets takes at the paper's size, about."""
-COST = 6 * LOOK
-BITS = (
-    DEFINED,
+SCORING_SECONDS = 10.0
+"""Approximate time to compute all scores for SCORED_TARGETS targets at the paper's size."""
+SECONDS = 6 * SCORING_SECONDS
+BIT_READINGS = (
+    AS_DEFINED,
     "median over targets",
     "half Π, half guessing (A′ of Definition 4)",
-    "the likeliest record at least half similar",
+    "most likely record with similarity ≥ 0.5",
     "entropy of Π itself, no oracle",
-    "thresholds in the score, not decay",
-    "candidates: any known film",
-    "candidates: all known films",
+    "score with thresholds instead of decay",
+    "candidates with any known film",
+    "candidates with all known films",
     "uniform over matches (Algorithm 1A)",
     "uniform over matches in m of m′",
     f"lineup of the {LINEUP} best, else log2 N",
-    "log2 of the target's place in the order",
-    "wrong ratings drawn from all five",
+    "log2 of the target's rank by score",
+    "wrong ratings drawn from all five levels",
 )
-"""−log2 Π(target) over all records, mean over targets; and what is read differently."""
+"""The default is −log2 Π(target) over all records, averaged over targets; the others change one thing."""
+FROM_OUTCOMES, FROM_SCORES, FROM_NEW_ATTACKS = slice(0, 4), slice(4, 12), 12
+"""Readings that follow from the simulation, from the scores of all records, and from new attacks."""
 
 
-def readings_of_bits(lab: Lab, figure: str) -> tuple[Reading, ...]:
+def readings_of_bits(runner: AttackRunner, figure: str) -> tuple[Reading, ...]:
     """The bits of Figure 3 or 5 in all readings."""
-    found: list[Reading] = []
+    readings = []
     for bar in bars(figure):
         panel = bar.setting.films if bar.setting.outside_top else bar.setting.dates
-        for reading, gained, n in _gained(lab, bar.setting):
-            found.append(Reading(figure, reading, panel, bar.setting.facts, bar.paper, gained, n))
-    order = {reading: at for at, reading in enumerate(BITS)}
-    return tuple(sorted(found, key=lambda one: order[one.reading]))
+        for reading, gained, n in _bits_gained(runner, bar.setting):
+            readings.append(Reading(figure, reading, panel, bar.setting.facts, bar.paper, gained, n))
+    return in_order(readings, BIT_READINGS)
 
 
-def _gained(lab: Lab, setting: Setting) -> Iterator[tuple[str, float, int]]:
-    """(reading, bits gained, over how many targets) of one attack; nothing if it cannot be tried."""
-    cell = lab.cell(setting)
+def _bits_gained(runner: AttackRunner, setting: Setting) -> Iterator[tuple[str, float, int]]:
+    """(reading, bits gained, number of targets) of one attack; nothing if it is not possible."""
+    cell = runner.cell(setting)
     if cell is None:
         return
-    total, seen = math.log2(lab.release.n_records), cell.outcomes
-    bits, similar = seen.bits_left.mean(axis=1), seen.similar_bits_left.mean(axis=1)
-    mixed = -elementary.log2((elementary.exp2(-bits) + 1 / lab.release.n_records) / 2)
-    for reading, left in zip(
-        BITS[:4], (bits.mean(), np.median(bits), mixed.mean(), similar.mean()), strict=True
-    ):
-        yield reading, float(total - left), len(bits)
-    places = cell.targets[:SOME]
-    known = setting.adversary.observe_all(lab.release, places, lab.seed)
-    for reading, left in zip(BITS[4:12], bits_left(lab, setting, places, known), strict=True):
+    n, outcomes = runner.release.n_records, cell.outcomes
+    total = math.log2(n)
+    bits, similar = outcomes.bits_left.mean(axis=1), outcomes.similar_bits_left.mean(axis=1)
+    mixed = -elementary.log2((elementary.exp2(-bits) + 1 / n) / 2)
+    averages = bits.mean(), np.median(bits), mixed.mean(), similar.mean()
+    for reading, average in zip(BIT_READINGS[FROM_OUTCOMES], averages, strict=True):
+        yield reading, float(total - average), len(bits)
+    targets = cell.targets[:SCORED_TARGETS]
+    known = setting.adversary.observe_all(runner.release, targets, runner.seed)
+    all_left = bits_left(runner, setting, targets, known)
+    for reading, left in zip(BIT_READINGS[FROM_SCORES], all_left, strict=True):
         yield reading, float(total - left.mean()), len(left)
-    if setting.right < setting.known and lab.release.levels is not None:
-        left = _drawn_from_all(lab, places, known)
-        yield BITS[12], float(total - left.mean()), len(left)
-    else:  # nothing is wrong, so nothing is drawn
-        yield BITS[12], float(total - bits.mean()), len(bits)
+    has_wrong_facts = setting.right < setting.known and runner.release.levels is not None
+    left = _bits_left_with_any_ratings(runner, targets, known) if has_wrong_facts else bits
+    yield BIT_READINGS[FROM_NEW_ATTACKS], float(total - left.mean()), len(left)
 
 
-def bits_left(lab: Lab, setting: Setting, places: Ints, known: KnownFacts) -> Floats:
-    """Bits left in the readings BITS[4:12], a row each, for targets at these places of whom this is known."""
-    release = lab.release
-    nobody = excluded_records(release, None, len(known))
-    decay = prepare_queries(release, known, Decay(), "rarity", nobody)
-    near = prepare_queries(release, known, Within(setting.value_error, setting.time_error), "rarity", nobody)
-    found = np.zeros((8, len(places)))
+def bits_left(runner: AttackRunner, setting: Setting, targets: Ints, known: KnownFacts) -> Floats:
+    """Bits left for each target (a column) in the readings BIT_READINGS[FROM_SCORES] (rows)."""
+    release = runner.release
+    no_exclusion = excluded_records(release, None, len(known))
+    thresholds = Within(setting.value_error, setting.time_error)
+    decay = prepare_queries(release, known, Decay(), "rarity", no_exclusion)
+    near = prepare_queries(release, known, thresholds, "rarity", no_exclusion)
+    left = np.zeros((8, len(targets)))
 
     def work_on(low: int, high: int, work: None) -> None:
         for q in range(low, high):
-            found[:, q] = _look(decay, near, q, int(places[q]), setting.right)
+            left[:, q] = _bits_left_of_target(decay, near, q, int(targets[q]), setting.right)
 
-    with lab.meter.part(LOOK):
-        run_in_slices(len(places), lab.threads, lambda: None, work_on, lab.meter)
-    return found
+    with runner.meter.part(SCORING_SECONDS):
+        run_in_slices(len(targets), runner.threads, lambda: None, work_on, runner.meter)
+    return left
 
 
 class _Scores(NamedTuple):
-    """Of the records that have any known item: places, scores by decay and by thresholds, and in how many of
-    the known items they have something, and something within the thresholds."""
+    """The records that have any known item.
+
+    record       their indices
+    decay, near  their scores by decay and by thresholds
+    has, agrees  how many known items they have, and how many of these agree within the thresholds
+    """
 
     record: Ints
     decay: Floats
@@ -111,94 +116,95 @@ class _Scores(NamedTuple):
 
 
 def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
-    release, own = decay.release, range(*decay.facts_of(q).indices(len(decay.weight)))
-    found = np.zeros((4, release.n_records))
-    for fact in own:
+    """The scores of query q."""
+    release, facts = decay.release, range(*decay.facts_of(q).indices(len(decay.weight)))
+    sums = np.zeros((4, release.n_records))
+    for fact in facts:
         records, value, time = unpack_item(
             release.by_item, int(decay.facts.item[fact]), release.n_levels, release.span
         )
-        query, same = np.full(len(records), q), np.full(len(records), fact)
-        similar = near.similarity_terms(same, value, time)
-        found[0, records] += decay.parts(query, same, decay.similarity_terms(same, value, time))
-        found[1, records] += near.parts(query, same, similar)
-        found[2, records] += 1
-        found[3, records] += similar.sum(axis=0) > 0
-    record = np.flatnonzero(found[2])
-    scored = found[:, record]
+        queries, fact_of = np.full(len(records), q), np.full(len(records), fact)
+        similar = near.similarity_terms(fact_of, value, time)
+        sums[0, records] += decay.parts(queries, fact_of, decay.similarity_terms(fact_of, value, time))
+        sums[1, records] += near.parts(queries, fact_of, similar)
+        sums[2, records] += 1
+        sums[3, records] += similar.sum(axis=0) > 0
+    record = np.flatnonzero(sums[2])
+    scored = sums[:, record]
     return _Scores(record, scored[0], scored[1], scored[2].astype(np.int64), scored[3].astype(np.int64))
 
 
-def _look(decay: Queries, near: Queries, q: int, target: int, right: int) -> list[float]:
-    """Bits left for one target, in the readings BITS[4:12]."""
+def _bits_left_of_target(decay: Queries, near: Queries, q: int, target: int, right: int) -> list[float]:
+    """Bits left for one target in the readings BIT_READINGS[FROM_SCORES]."""
     scores, n = _scores(decay, near, q), decay.release.n_records
-    at, known = int(np.searchsorted(scores.record, target)), int(np.diff(decay.facts.first)[q])
-    own, rest, nothing = scores.decay[at], n - len(scores.record), math.log2(n)
-    everything = scores.has == known
+    index, known = int(np.searchsorted(scores.record, target)), int(np.diff(decay.facts.first)[q])
+    score, zeros = scores.decay[index], n - len(scores.record)
     best = np.argsort(-scores.decay, kind="stable")[:LINEUP]
     _, sigma = mean_and_sigma_with_zeros(scores.decay, n)
-    higher, ties = np.count_nonzero(scores.decay > own), np.count_nonzero(scores.decay == own)
-    matches, enough = scores.agrees == known, scores.agrees >= right
+    higher, ties = np.count_nonzero(scores.decay > score), np.count_nonzero(scores.decay == score)
     return [
-        _entropy(scores.decay, rest),
-        _left(scores.near, scores.near[at], rest),
-        _left(scores.decay, own, 0),
-        _left(scores.decay[everything], own, 0),
-        math.log2(matches.sum()) if matches[at] else nothing,
-        math.log2(enough.sum()) if enough[at] else nothing,
-        _left(scores.decay[best], own, 0, sigma) if at in best else nothing,
+        _entropy(scores.decay, zeros),
+        _surprisal(scores.near, scores.near[index], zeros),
+        _surprisal(scores.decay, score, 0),
+        _surprisal(scores.decay[scores.has == known], score, 0),
+        _log2_of_matches(scores.agrees == known, index, n),
+        _log2_of_matches(scores.agrees >= right, index, n),
+        _surprisal(scores.decay[best], score, 0, sigma) if index in best else math.log2(n),
         math.log2(1 + higher + (ties - 1) / 2),
     ]
 
 
-def _weights(scores: Floats, rest: int, sigma: float | None) -> tuple[float, float, float]:
-    """(σ, highest, Z) of these scores and `rest` of 0; σ may be another's."""
-    n = len(scores) + rest
+def _log2_of_matches(is_match: Bools, index: int, n: int) -> float:
+    """log2 of the number of matches if the target is among them, else log2 of all n records."""
+    return math.log2(is_match.sum() if is_match[index] else n)
+
+
+def _sigma_highest_z(scores: Floats, zeros: int, sigma: float | None) -> tuple[float, float, float]:
+    """(σ, highest score, Z) of these scores and `zeros` scores of 0; σ is computed if it is None."""
+    n = len(scores) + zeros
     sigma = mean_and_sigma_with_zeros(scores, n)[1] if sigma is None else sigma
     highest = float(scores.max())
     if sigma == 0.0:
         return 0.0, highest, float(n)
-    z = float(elementary.exp((scores - highest) / sigma).sum()) + rest * math.exp(-highest / sigma)
+    z = float(elementary.exp((scores - highest) / sigma).sum()) + zeros * math.exp(-highest / sigma)
     return sigma, highest, z
 
 
-def _left(scores: Floats, own: float, rest: int, sigma: float | None = None) -> float:
-    """−log2 Π of a candidate with this score, Π ∝ e^(score/σ) over these and `rest` records that score 0."""
-    sigma, highest, z = _weights(scores, rest, sigma)
-    return float(((highest - own) / sigma if sigma else 0.0) + math.log(z)) / math.log(2)
+def _surprisal(scores: Floats, score: float, zeros: int, sigma: float | None = None) -> float:
+    """−log2 Π of a candidate with this score, Π ∝ e^(score/σ) over `scores` and `zeros` scores of 0."""
+    sigma, highest, z = _sigma_highest_z(scores, zeros, sigma)
+    return float(((highest - score) / sigma if sigma else 0.0) + math.log(z)) / math.log(2)
 
 
-def _entropy(scores: Floats, rest: int) -> float:
-    """Σ −Π log2 Π."""
-    sigma, highest, z = _weights(scores, rest, None)
+def _entropy(scores: Floats, zeros: int) -> float:
+    """Σ −Π log2 Π over `scores` and `zeros` scores of 0."""
+    sigma, highest, z = _sigma_highest_z(scores, zeros, None)
     if sigma == 0.0:
         return math.log2(z)
-    every = (scores - highest) / sigma
-    none = -highest / sigma
-    mean = float((elementary.exp(every) * every).sum()) + rest * math.exp(none) * none
-    return (math.log(z) - mean / z) / math.log(2)
+    exponents = (scores - highest) / sigma
+    exponent_of_zero = -highest / sigma
+    weighted_sum = float((elementary.exp(exponents) * exponents).sum())
+    weighted_sum += zeros * math.exp(exponent_of_zero) * exponent_of_zero
+    return (math.log(z) - weighted_sum / z) / math.log(2)
 
 
-def _drawn_from_all(lab: Lab, places: Ints, known: KnownFacts) -> Floats:
-    """Bits left if a wrong rating is drawn from all levels, and so is right now and then."""
-    release = lab.release
-    query = np.repeat(np.arange(len(places)), np.diff(known.first))
-    wrong = known.value != _true_values(release, places[query], known.item)
-    drawn = generator(lab.seed, "readings", "values").integers(release.n_levels, size=len(wrong))
-    other = replace(known, value=np.where(wrong & (known.value >= 0), drawn, known.value))
-    verdicts = ScoreboardRH().attacks(release, other, threads=lab.threads)
-    return np.array(
-        [
-            verdict.entropy(release.records[place])
-            for verdict, place in zip(verdicts, places.tolist(), strict=True)
-        ]
-    )
+def _bits_left_with_any_ratings(runner: AttackRunner, targets: Ints, known: KnownFacts) -> Floats:
+    """Bits left if wrong ratings are drawn from all levels, so that some are right by accident."""
+    release = runner.release
+    query = np.repeat(np.arange(len(targets)), np.diff(known.first))
+    is_wrong = known.value != _true_values(release, targets[query], known.item)
+    levels = generator(runner.seed, "readings", "values").integers(release.n_levels, size=len(is_wrong))
+    redrawn = replace(known, value=np.where(is_wrong & (known.value >= 0), levels, known.value))
+    verdicts = ScoreboardRH().attacks(release, redrawn, threads=runner.threads)
+    pairs = zip(verdicts, targets.tolist(), strict=True)
+    return np.array([verdict.entropy(release.records[target]) for verdict, target in pairs])
 
 
-def _true_values(release: Release, record: Ints, item: Ints) -> Ints:
-    """The value code of each record's entry of the item beside it."""
-    side, found = release.by_record, np.empty(len(record), np.int64)
+def _true_values(release: Release, records: Ints, items: Ints) -> Ints:
+    """The value code of each record's entry of the item at the same index."""
+    side, values = release.by_record, np.empty(len(records), np.int64)
     assert side.value is not None
-    for i, (one, thing) in enumerate(zip(record.tolist(), item.tolist(), strict=True)):
-        low, high = int(side.start[one]), int(side.start[one + 1])
-        found[i] = side.value[low + int(np.searchsorted(side.item[low:high], thing))]
-    return found
+    for i, (record, item) in enumerate(zip(records.tolist(), items.tolist(), strict=True)):
+        low, high = int(side.start[record]), int(side.start[record + 1])
+        values[i] = side.value[low + int(np.searchsorted(side.item[low:high], item))]
+    return values

@@ -1,132 +1,186 @@
-"""The figures of the data itself, one short function each: 7 to 10, 12 and the table."""
+"""The figures about the data itself: 7 to 10, 12 and the table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from standout.core import elementary
-from standout.paper.attack_runner import Lab, exactly
-from standout.paper.figure import Result, said
-from standout.paper.item_bits import bits_by_rank, held_back
+from standout.core.arrays import Ints
+from standout.paper.attack_runner import AttackRunner
+from standout.paper.comparison_rows import ComparisonRow, comparison_row, exact_estimate
+from standout.paper.figure import FigureResult
+from standout.paper.item_bits import ItemBits, bits_by_rank
 from standout.paper.paper_results import PEOPLE, bars, neighbours
-from standout.paper.rows import Row, row
+from standout.paper.qualifying_entries import draw_qualifying
+from standout.paper.sentences import qualifying_note, scaling_note
 from standout.release.describe import outside_top
+from standout.release.model import Release
 from standout.report.charts import Point
-from standout.similarity.attributes import Present, Within
-from standout.synthetic.published_statistics import lengths_in_all, netflix, support_by_rank
-from standout.synthetic.synthesize import held_back_of
+from standout.similarity.attributes import Present, Similarity, Within
+from standout.synthetic.published_statistics import published, published_lengths, published_support
+from standout.synthetic.synthesize import qualifying_of_standin
 
-__all__ = ["bits_of_a_film", "by_number", "nearest", "table", "test_entries"]
+__all__ = [
+    "bits_of_a_film",
+    "films_outside_top",
+    "nearest_neighbours",
+    "qualifying_per_person",
+    "record_lengths",
+]
 
-PANELS = {"sets": "sets of films", "ratings": "films with the same rating"}
+NEIGHBOUR_PANELS: tuple[tuple[str, str, Similarity], ...] = (
+    ("sets", "sets of films", Present()),
+    ("ratings", "films with the same rating", Within(value=0, time=None)),
+)
+COUNTED_WITH_TESTS = 100
+"""The published counts, which seem to include test entries, end at this number of ratings."""
+CURVE_POINTS = 120
 
 
-def test_entries(lab: Lab) -> Result:
-    """Figure 7: how many people have so many test entries."""
-    counts = held_back(lab.release.lengths, lab.seed) if lab.qualifying is None else lab.qualifying
-    people = np.bincount(counts)
-    sizes = netflix()["sizes"]
+def qualifying_per_person(runner: AttackRunner) -> FigureResult:
+    """Figure 7: number of people by number of test entries."""
+    counts = _qualifying(runner)
+    sizes = published()["sizes"]
     mean = sizes["qualifying"] / sizes["records"]
-    average, most = (exactly(float(number), len(counts)) for number in (counts.mean(), counts.max()))
+    average, most = (exact_estimate(float(number), len(counts)) for number in (counts.mean(), counts.max()))
     rows = (
-        row("", "test entries of a person, mean", "mean", "number", mean, average),
-        row("", "most of any person", "most", "number", 9.0, most),
+        comparison_row("", "test entries per person, mean", "mean", "number", mean, average),
+        comparison_row("", "test entries per person, maximum", "most", "number", 9.0, most),
     )
-    points = tuple(Point("people", entries, float(many)) for entries, many in enumerate(people))
-    known = "drawn" if lab.qualifying is None else "made" if held_back_of(lab.release) is not None else "file"
-    return Result(rows, points, (said()[known].strip(),))
+    people = enumerate(np.bincount(counts))
+    points = tuple(Point("people", entries, float(count)) for entries, count in people)
+    return FigureResult(rows, points, (qualifying_note(_origin_of_qualifying(runner)),))
 
 
-def by_number(most: int, shown: tuple[int, ...]) -> Callable[[Lab], Result]:
-    """Figures 8 and 9: how many people have exactly k ratings, for each k up to `most`."""
+def _qualifying(runner: AttackRunner) -> Ints:
+    """Number of test entries of each record, drawn if they are not known."""
+    if runner.qualifying is not None:
+        return runner.qualifying
+    return draw_qualifying(runner.release.lengths, runner.seed)
 
-    def make(lab: Lab) -> Result:
-        lengths, scale = lab.release.lengths, PEOPLE / lab.release.n_records
-        back = held_back(lengths, lab.seed) if lab.qualifying is None else lab.qualifying
-        ours = {"ours": lengths} | ({"ours with test entries": lengths + back} if most <= 100 else {})
-        points = [
-            Point(name, k, float(many) * scale)
-            for name, counted in ours.items()
-            for k, many in enumerate(np.bincount(counted, minlength=most + 1)[: most + 1])
-            if k > 0
-        ]
-        sizes, people = lengths_in_all()
-        points += [Point("paper", float(k), float(many)) for k, many in zip(sizes, people, strict=True)]
-        found = {(point.series, point.x): point.y for point in points}
+
+def _origin_of_qualifying(runner: AttackRunner) -> Literal["file", "standin", "drawn"]:
+    if runner.qualifying is None:
+        return "drawn"
+    return "file" if qualifying_of_standin(runner.release) is None else "standin"
+
+
+def record_lengths(most: int, compared: tuple[int, ...]) -> Callable[[AttackRunner], FigureResult]:
+    """Figures 8 and 9: number of people with exactly k ratings, for each k up to `most`.
+
+    `compared` are the numbers of ratings whose counts are compared with the paper's.
+    """
+
+    def compute(runner: AttackRunner) -> FigureResult:
+        release = runner.release
+        series = {"ours": release.lengths}
+        if most <= COUNTED_WITH_TESTS:
+            series["ours with test entries"] = release.lengths + _qualifying(runner)
+        points = [point for name, lengths in series.items() for point in _length_counts(name, lengths, most)]
+        ratings, people = published_lengths()
+        points += [Point("paper", float(k), float(count)) for k, count in zip(ratings, people, strict=True)]
+        count_of = {(point.series, point.x): point.y for point in points}
         rows = tuple(
-            row(name, f"{k} ratings", "people", "number", found["paper", k], exactly(found[name, k], 1))
-            for name in ours
-            for k in shown
+            comparison_row(
+                name,
+                f"{k} ratings",
+                "people",
+                "number",
+                paper=count_of["paper", k],
+                estimate=exact_estimate(count_of[name, k], 1),
+            )
+            for name in series
+            for k in compared
         )
-        return Result(rows, tuple(points), () if lab.whole else (_scaled(lab),))
+        return FigureResult(rows, tuple(points), () if runner.has_full_size else (scaling_note(release),))
 
-    return make
-
-
-def _scaled(lab: Lab) -> str:
-    return f"Counts are scaled from {lab.release.n_records:,} to the paper's {PEOPLE:,} people."
+    return compute
 
 
-def bits_of_a_film(lab: Lab) -> Result:
-    """Figure 10: bits that one film tells, by its rank, alone, with its rating, with its date."""
-    release = lab.release
-    bits, told = bits_by_rank(release, 1, 14), netflix()["bits"]
-    knots = np.unique(np.geomspace(1, release.n_items, 120).astype(np.int64))
-    edges = [*knots.tolist(), release.n_items + 1]
-    points = [
-        Point(name, low, float(column[low - 1 : high - 1].mean()))
-        for name, column in zip(("film", "with rating", "with date"), bits, strict=True)
-        for low, high in pairwise(edges)
-    ]
-    published = elementary.log2(PEOPLE / support_by_rank())
-    points += [
-        Point("paper", rank, float(published[rank - 1])) for rank in knots.tolist() if rank <= len(published)
-    ]
-    rows = [
-        row("film alone", f"rank {rank:,}", "bits", "number", paper, exactly(float(bits.alone[rank - 1]), 1))
-        for rank, paper in zip(told["ranks"], told["film"], strict=True)
-        if rank <= release.n_items
-    ]
+def _length_counts(name: str, lengths: Ints, most: int) -> Iterator[Point]:
+    """Number of people with k = 1 … `most` ratings, scaled to the paper's number of people."""
+    scale = PEOPLE / len(lengths)
+    for k, count in enumerate(np.bincount(lengths, minlength=most + 1)[: most + 1]):
+        if k > 0:
+            yield Point(name, k, float(count) * scale)
+
+
+def bits_of_a_film(runner: AttackRunner) -> FigureResult:
+    """Figure 10: bits that one film gives away by its rank: alone, with its rating, with its date."""
+    bits = bits_by_rank(runner.release, 1, 14)
+    points = (*_bit_curves(runner.release, bits), *_published_bit_curve(runner.release))
+    return FigureResult((*_bits_alone(bits), *_bits_added(bits)), points)
+
+
+def _ranks_shown(release: Release) -> list[int]:
+    ranks: list[int] = np.unique(np.geomspace(1, release.n_items, CURVE_POINTS).astype(np.int64)).tolist()
+    return ranks
+
+
+def _bit_curves(release: Release, bits: ItemBits) -> Iterator[Point]:
+    edges = [*_ranks_shown(release), release.n_items + 1]
+    for name, column in zip(("film", "with rating", "with date"), bits, strict=True):
+        for low, high in pairwise(edges):
+            yield Point(name, low, float(column[low - 1 : high - 1].mean()))
+
+
+def _published_bit_curve(release: Release) -> Iterator[Point]:
+    bits = elementary.log2(PEOPLE / published_support())
+    for rank in _ranks_shown(release):
+        if rank <= len(bits):
+            yield Point("paper", rank, float(bits[rank - 1]))
+
+
+def _bits_alone(bits: ItemBits) -> Iterator[ComparisonRow]:
+    section = published()["bits"]
+    for rank, paper in zip(section["ranks"], section["film"], strict=True):
+        if rank <= len(bits.alone):
+            estimate = exact_estimate(float(bits.alone[rank - 1]), 1)
+            yield comparison_row("film alone", f"rank {rank:,}", "bits", "number", paper, estimate)
+
+
+def _bits_added(bits: ItemBits) -> Iterator[ComparisonRow]:
+    """Bits that a rating or a date adds, for popular and for rare films."""
     for name, column in (("rating", bits.with_value), ("date", bits.with_time)):
-        added = column - bits.alone
-        for words, ranks in (("popular", slice(0, 100)), ("rare", slice(5000, None))):
-            if len(added[ranks]):
-                panel, label, paper = f"what a {name} adds", f"{words} films", told[f"{name}_{words}"]
-                found = exactly(float(added[ranks].mean()), len(added[ranks]))
-                rows.append(row(panel, label, "bits", "number", paper, found))
-    return Result(tuple(rows), tuple(points))
+        for kind, ranks in (("popular", slice(0, 100)), ("rare", slice(5000, None))):
+            added = (column - bits.alone)[ranks]
+            if len(added):
+                panel, paper = f"added by a {name}", published()["bits"][f"{name}_{kind}"]
+                estimate = exact_estimate(float(added.mean()), len(added))
+                yield comparison_row(panel, f"{kind} films", "bits", "number", paper, estimate)
 
 
-def nearest(lab: Lab) -> Result:
-    """Figure 12: how similar the nearest neighbour is."""
-    rows, points = [], []
-    for name, similarity in (("sets", Present()), ("ratings", Within(value=0, time=None))):
-        if name == "ratings" and lab.release.levels is None:
+def nearest_neighbours(runner: AttackRunner) -> FigureResult:
+    """Figure 12: similarity of the nearest neighbour."""
+    rows: list[ComparisonRow] = []
+    points: list[Point] = []
+    for name, panel, similarity in NEIGHBOUR_PANELS:
+        if name == "ratings" and runner.release.levels is None:
             continue
-        found = lab.nearest(similarity)
-        curve = neighbours()[name]
-        points += [Point("paper", x, y, panel=PANELS[name]) for x, y in curve]
+        sparsity, curve = runner.nearest_neighbours(similarity), neighbours()[name]
+        points += [Point("paper", x, y, panel=panel) for x, y in curve]
         for x in [i / 100 for i in range(76)]:
-            share = found.survival(x)
-            points.append(Point("ours", x, share.value, share.low, share.high, PANELS[name]))
+            share = sparsity.survival(x)
+            points.append(Point("ours", x, share.value, share.low, share.high, panel))
         rows += [
-            row(PANELS[name], f"at least {x:.2f}", "share", "rate", dict(curve)[x], found.survival(x))
+            comparison_row(panel, f"at least {x:.2f}", "share", "rate", dict(curve)[x], sparsity.survival(x))
             for x in (0.05, 0.1, 0.2, 0.3, 0.5)
         ]
-    return Result(tuple(rows), tuple(points))
+    return FigureResult(tuple(rows), tuple(points))
 
 
-def table(lab: Lab) -> Result:
-    """The appendix's table: who has films outside the most rated."""
-    found, n = outside_top(lab.release), lab.release.n_records
-    rows = []
+def films_outside_top(runner: AttackRunner) -> FigureResult:
+    """The table of the appendix: people with films outside the most rated ones."""
+    shares, rows = outside_top(runner.release), []
     for bar in bars("table"):
         top, least = bar.setting.outside_top or 0, bar.setting.right
         panel, label = f"outside the top {top}", f"at least {least}"
-        if top in found:
-            rows.append(row(panel, label, "share", "rate", bar.paper, exactly(found[top][least], n)))
+        if top in shares:
+            estimate = exact_estimate(shares[top][least], runner.release.n_records)
+            rows.append(comparison_row(panel, label, "share", "rate", bar.paper, estimate))
         else:
             note = f"the release has no more than {top} items"
-            rows.append(Row(panel, label, "share", "rate", bar.paper, None, note=note))
-    return Result(tuple(rows))
+            rows.append(ComparisonRow(panel, label, "share", "rate", bar.paper, None, note=note))
+    return FigureResult(tuple(rows))

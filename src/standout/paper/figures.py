@@ -1,130 +1,152 @@
-"""Every figure and table of the paper, by number; numbers are those of the version of 2007."""
+"""All figures and tables of the paper, with the numbers of the 2007 version."""
 
 from collections.abc import Callable
 
 from standout.core.errors import ParameterError
-from standout.paper.attack_runner import NEAREST, Lab
-from standout.paper.data_figures import bits_of_a_film, by_number, nearest, table, test_entries
-from standout.paper.figure import Figure, Result
+from standout.paper.attack_runner import NEIGHBOUR_SECONDS, AttackRunner
+from standout.paper.data_figures import (
+    bits_of_a_film,
+    films_outside_top,
+    nearest_neighbours,
+    qualifying_per_person,
+    record_lengths,
+)
+from standout.paper.figure import Figure, FigureResult
 from standout.paper.paper_results import Bar, bars
-from standout.paper.profile_figure import PROFILES, profiles
+from standout.paper.profile_figure import PROFILES, profile_eccentricities
 from standout.report.charts import Axis
 
-__all__ = ["FIGURES", "chosen"]
+__all__ = ["FIGURES", "select_figures"]
 
-SHARE, BITS = Axis("share of targets", 0, 1), Axis("bits gained", 0, 20, form=".1f")
-RANK = Axis("rank of the film", log=True, form="~s")
-FAR = Axis("eccentricity, σ", 0, 60)
+SHARE_OF_TARGETS, SHARE_OF_PEOPLE = Axis("share of targets", 0, 1), Axis("share of people", 0, 1)
+BITS = Axis("bits gained", 0, 20, form=".1f")
+PEOPLE = Axis("people")
 PAPER = ("paper",)
 
 
-def by_dates(bar: Bar) -> str:
+def _dates(bar: Bar) -> str:
     return bar.setting.dates
 
 
-def by_films(bar: Bar) -> str:
+def _films(bar: Bar) -> str:
     return bar.setting.films
 
 
-def by_rank(bar: Bar) -> str:
+def _popularity(bar: Bar) -> str:
     return "any films" if bar.setting.outside_top is None else f"not in top {bar.setting.outside_top}"
 
 
-def by_facts(bar: Bar) -> str:
+def _facts(bar: Bar) -> str:
     return bar.setting.facts
 
 
-def by_facts_right(bar: Bar) -> str:
+def _right_facts(bar: Bar) -> str:
     return f"{bar.setting.right} of {bar.setting.known}"
 
 
-def by_draw(bar: Bar) -> str:
-    return (
-        "wrong films of any kind" if bar.setting.wrong_facts == "any items" else "wrong films by popularity"
-    )
+def _wrong_films(bar: Bar) -> str:
+    draw = "all equally likely" if bar.setting.wrong_facts == "any items" else "by popularity"
+    return f"wrong films, {draw}"
 
 
-def by_claim(bar: Bar) -> str:
-    told = {"correct_claims": "found when present", "absent_rejected": "rejected when absent"}
-    return f"{told[bar.measure]}, {bar.setting.dates}"
+def _claims(bar: Bar) -> str:
+    measure = {"correct_claims": "present, correct claims", "absent_rejected": "absent, no claim"}
+    return f"{measure[bar.measure]}, {bar.setting.dates}"
 
 
-def by_length(bar: Bar) -> str:
+def _length(bar: Bar) -> str:
     return "length not known" if bar.setting.length_error is None else "length known ± 50 %"
 
 
-def _attack(
+def _attack_figure(
     key: str,
     panel: Callable[[Bar], str],
-    label: Callable[[Bar], str] = by_facts,
+    label: Callable[[Bar], str] = _facts,
+    axis: Axis = SHARE_OF_TARGETS,
     absent: bool = False,
-    axes: tuple[Axis, ...] = (SHARE,),
 ) -> Figure:
-    """A figure of attacks: the paper's bars beside ours."""
+    """A figure of attacks: the paper's bars compared with ours."""
+
+    def compute(runner: AttackRunner) -> FigureResult:
+        return FigureResult(tuple(runner.compare_bar(bar, panel(bar), label(bar)) for bar in bars(key)))
+
     settings = tuple(dict.fromkeys(bar.setting for bar in bars(key)))
-
-    def make(lab: Lab) -> Result:
-        return Result(tuple(lab.row(bar, panel(bar), label(bar)) for bar in bars(key)))
-
-    return Figure(key, make, axes, settings=settings, absent=absent)
-
-
-def _data(
-    key: str,
-    make: Callable[[Lab], Result],
-    look: str,
-    x: Axis,
-    y: Axis | None = None,
-    quiet: tuple[str, ...] = (),
-    cost: float = 0.0,
-) -> Figure:
-    """A figure of the data itself."""
-    axes = (x,) if y is None else (x, y)
-    return Figure(key, make, axes, look, quiet, attacks=False, cost=cost)
+    return Figure(key, compute, (axis,), settings=settings, absent=absent)
 
 
 FIGURES = (
-    _attack("1", by_dates),
-    _attack("2", by_claim, absent=True),
-    _attack("3", by_dates, axes=(BITS,)),
-    _attack("4", by_films),
-    _attack("5", by_films, axes=(BITS,)),
-    _attack("6", by_length),
-    _data("7", test_entries, "columns", Axis("test entries"), Axis("people", form="~s")),
-    _data(
-        "8", by_number(100, (10, 19, 20, 50, 100)), "curves", Axis("ratings", 0, 100), Axis("people"), PAPER
-    ),
-    _data("9", by_number(1000, (20, 100)), "curves", Axis("ratings", 0, 1000), Axis("people"), PAPER),
-    _data("10", bits_of_a_film, "curves", RANK, Axis("bits"), PAPER),
-    _attack("11", by_facts, by_rank),
-    _data(
-        "12", nearest, "curves", Axis("similarity", 0, 0.75), Axis("share of people", 0, 1), PAPER, NEAREST
-    ),
-    _data("table", table, "bars", Axis("share of people", 0, 1)),
-    _attack("sp10", by_draw, by_facts_right),
+    _attack_figure("1", _dates),
+    _attack_figure("2", _claims, absent=True),
+    _attack_figure("3", _dates, axis=BITS),
+    _attack_figure("4", _films),
+    _attack_figure("5", _films, axis=BITS),
+    _attack_figure("6", _length),
     Figure(
-        "imdb",
-        profiles,
-        (FAR, Axis("share of people", 0, 1)),
-        "curves",
-        ("not there",),
+        key="7",
+        compute=qualifying_per_person,
+        axes=(Axis("test entries"), Axis("people", form="~s")),
+        chart="columns",
+        attacks=False,
+    ),
+    Figure(
+        key="8",
+        compute=record_lengths(100, (10, 19, 20, 50, 100)),
+        axes=(Axis("ratings", 0, 100), PEOPLE),
+        chart="curves",
+        reference_series=PAPER,
+        attacks=False,
+    ),
+    Figure(
+        key="9",
+        compute=record_lengths(1000, (20, 100)),
+        axes=(Axis("ratings", 0, 1000), PEOPLE),
+        chart="curves",
+        reference_series=PAPER,
+        attacks=False,
+    ),
+    Figure(
+        key="10",
+        compute=bits_of_a_film,
+        axes=(Axis("rank of the film", log=True, form="~s"), Axis("bits")),
+        chart="curves",
+        reference_series=PAPER,
+        attacks=False,
+    ),
+    _attack_figure("11", _facts, _popularity),
+    Figure(
+        key="12",
+        compute=nearest_neighbours,
+        axes=(Axis("similarity", 0, 0.75), SHARE_OF_PEOPLE),
+        chart="curves",
+        reference_series=PAPER,
+        attacks=False,
+        seconds=NEIGHBOUR_SECONDS,
+    ),
+    Figure(key="table", compute=films_outside_top, axes=(SHARE_OF_PEOPLE,), attacks=False),
+    _attack_figure("sp10", _wrong_films, _right_facts),
+    Figure(
+        key="imdb",
+        compute=profile_eccentricities,
+        axes=(Axis("eccentricity, σ", 0, 60), SHARE_OF_PEOPLE),
+        chart="curves",
+        reference_series=("absent",),
         settings=tuple(PROFILES.values()),
         absent=True,
     ),
 )
 
 
-def chosen(only: str | list[str] | None) -> tuple[Figure, ...]:
-    """The figures that are named: "1,4,12", or all.
+def select_figures(only: str | list[str] | None) -> tuple[Figure, ...]:
+    """The figures with these keys, like "1,4,12"; default: all.
 
-    >>> [figure.key for figure in chosen("12,1")]
+    >>> [figure.key for figure in select_figures("12,1")]
     ['1', '12']
     """
     if only is None:
         return FIGURES
-    names = [str(name).strip().lower() for name in (only.split(",") if isinstance(only, str) else only)]
+    keys = [str(key).strip().lower() for key in (only.split(",") if isinstance(only, str) else only)]
     known = [figure.key for figure in FIGURES]
-    for name in names:
-        if name not in known:
-            raise ParameterError(f"there is no figure {name!r}: there are {', '.join(known)}")
-    return tuple(figure for figure in FIGURES if figure.key in names)
+    for key in keys:
+        if key not in known:
+            raise ParameterError(f"only must name figures among {', '.join(known)}, got {key!r}")
+    return tuple(figure for figure in FIGURES if figure.key in keys)

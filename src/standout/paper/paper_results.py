@@ -1,7 +1,7 @@
-"""The paper's own numbers: its bars and its curve of nearest neighbours.
+"""The numbers of the paper: its bars and its curves of nearest neighbours.
 
-Bars are read off the figures of the 2008 version, to about ± 0.003. What is published of the data itself,
-which the stand-in is calibrated on, is in `standout.synthetic.published_statistics`.
+The bars are read off the figures of the 2008 version, to about ± 0.003. The published statistics of the data,
+on which the stand-in is calibrated, are in `standout.synthetic.published_statistics`.
 """
 
 import csv
@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 from standout.adversary import Adversary, WrongFacts, outside_top
 
-__all__ = ["PEOPLE", "READ_OFF", "TRIES", "Bar", "Setting", "bars", "neighbours"]
+__all__ = ["PEOPLE", "READ_OFF", "TARGETS", "Bar", "Setting", "bars", "neighbours"]
 
-TRIES = 150
-"""Targets for each of the paper's bars: it had about 100 to 200."""
+TARGETS = 150
+"""Number of targets for each of the paper's bars, which is not stated exactly: 100 to 200."""
 READ_OFF = 0.003
-"""How exactly a bar's height is known."""
+"""Precision to which the heights of bars are read off."""
 PEOPLE = 480_189
 WRONG: dict[str, WrongFacts] = {"items": "items", "any items": "any items"}
 
 
 class Setting(NamedTuple):
-    """Who attacks: `right` of `known` facts are right, and how well they are known."""
+    """An attack of the paper: `right` of the `known` facts are right, within these errors."""
 
     right: int
     known: int
@@ -35,6 +35,7 @@ class Setting(NamedTuple):
 
     @property
     def adversary(self) -> Adversary:
+        """The adversary of this attack."""
         return Adversary(
             knows=self.known,
             wrong=self.known - self.right,
@@ -47,20 +48,22 @@ class Setting(NamedTuple):
 
     @property
     def facts(self) -> str:
-        """As the paper has it: 2, or 6 of 8."""
+        """Number of facts as the paper writes it: "2" or "6 of 8"."""
         return f"{self.right} of {self.known}" if self.right < self.known else str(self.known)
 
     @property
     def dates(self) -> str:
+        """How well dates are known, in words."""
         return "no dates" if self.time_error is None else f"dates ± {self.time_error:g} days"
 
     @property
     def films(self) -> str:
+        """Which films are known, in words."""
         return "any films" if self.outside_top is None else f"films outside the top {self.outside_top}"
 
 
 class Bar(NamedTuple):
-    """A bar of a figure: what it shows, of which attack, and how high it is."""
+    """A bar of a figure: its measure, its attack and its height."""
 
     figure: str
     measure: str
@@ -70,7 +73,7 @@ class Bar(NamedTuple):
 
 @cache
 def bars(figure: str) -> tuple[Bar, ...]:
-    """The bars of a figure, in its order.
+    """The bars of a figure, in the order of the figure.
 
     >>> bars("1")[0].paper, bars("1")[0].setting.facts, bars("1")[0].setting.dates
     (0.436, '2', 'dates ± 14 days')
@@ -80,7 +83,10 @@ def bars(figure: str) -> tuple[Bar, ...]:
 
 @cache
 def neighbours() -> dict[str, tuple[tuple[float, float], ...]]:
-    """Figure 12: by what is compared, (similarity, share of people with a neighbour at least so similar).
+    """The curves of Figure 12, for sets of films and for films with equal ratings.
+
+    A point is (similarity, share of people with a neighbour of at least this similarity).
+
 
     >>> dict(neighbours()["sets"])[0.1], dict(neighbours()["ratings"])[0.1]
     (0.5, 0.314)
@@ -94,13 +100,13 @@ def neighbours() -> dict[str, tuple[tuple[float, float], ...]]:
 
 def _bar(row: dict[str, str]) -> Bar:
     setting = Setting(
-        int(row["right"]),
-        int(row["known"] or row["right"]),
-        float(row["value_error"] or 0),
-        _number(row["time_error"]),
-        int(row["outside_top"]) if row["outside_top"] else None,
-        _number(row["length_error"]),
-        WRONG.get(row["wrong_facts"], "values"),
+        right=int(row["right"]),
+        known=int(row["known"] or row["right"]),
+        value_error=float(row["value_error"] or 0),
+        time_error=_number(row["time_error"]),
+        outside_top=int(row["outside_top"]) if row["outside_top"] else None,
+        length_error=_number(row["length_error"]),
+        wrong_facts=WRONG.get(row["wrong_facts"], "values"),
     )
     return Bar(row["figure"], row["measure"], setting, float(row["paper"]))
 

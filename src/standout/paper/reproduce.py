@@ -1,40 +1,50 @@
-"""The paper, reproduced: every figure on one release, beside the paper's own numbers, in a folder."""
+"""`so.reproduce`: compute every figure of the paper on one release and write the results to a folder."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
+from standout.core.arrays import Ints
 from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.paper import bit_readings, film_readings, neighbour_readings
-from standout.paper.attack_runner import Lab
-from standout.paper.bit_readings import readings_of_bits
-from standout.paper.figure import Figure, Result
-from standout.paper.figures import FIGURES, chosen
-from standout.paper.figures_page import write
-from standout.paper.film_readings import readings_of_films
-from standout.paper.item_bits import qualifying_in
-from standout.paper.neighbour_readings import readings_of_neighbours
+from standout.paper.attack_runner import AttackRunner
+from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.figure import Figure, FigureResult
+from standout.paper.figures import FIGURES, select_figures
+from standout.paper.output_files import write_files
+from standout.paper.qualifying_entries import count_qualifying
 from standout.paper.readings import Reading
 from standout.paper.reproduction import Reproduction
-from standout.paper.result_cache import Shelf
-from standout.paper.rows import Row
+from standout.paper.result_cache import ResultCache
 from standout.release.model import Release
 from standout.report.charts import Point
-from standout.synthetic.synthesize import held_back_of
+from standout.synthetic.synthesize import qualifying_of_standin
 
 __all__ = ["READINGS", "reproduce"]
 
+
+@dataclass(frozen=True)
+class _ReadingTask:
+    """How the readings of a figure are computed, and the approximate time at the paper's size."""
+
+    compute: Callable[[AttackRunner], tuple[Reading, ...]]
+    seconds: float
+
+
 READINGS = {
-    "3": bit_readings.COST, "5": bit_readings.COST, "12": neighbour_readings.COST, "sp10": film_readings.COST,
-}  # fmt: skip
-"""The figures that are read in several ways, and how many seconds that takes at the paper's size."""
+    "3": _ReadingTask(lambda runner: bit_readings.readings_of_bits(runner, "3"), bit_readings.SECONDS),
+    "5": _ReadingTask(lambda runner: bit_readings.readings_of_bits(runner, "5"), bit_readings.SECONDS),
+    "12": _ReadingTask(neighbour_readings.readings_of_neighbours, neighbour_readings.SECONDS),
+    "sp10": _ReadingTask(film_readings.readings_of_films, film_readings.SECONDS),
+}
+"""The figures that are computed in several readings of the paper's text."""
 
 
 def reproduce(
@@ -48,98 +58,134 @@ def reproduce(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Reproduction:
-    """Every figure and table of the paper on a release, beside the paper's own numbers.
+    """Compute every figure and table of the paper on a release and compare them with the paper's numbers.
 
-    folder       where it goes: index.html, figures/, validation.csv, readings.csv; and what is kept, so that
-                 a run that was cut short goes on from there
-    targets      how many targets for each bar; the paper had 100 to 200
-    only         some figures: "1,4,12"
-    qualifying   the contest's file of test entries, for Figures 7 to 9; without it they are drawn
+    The folder gets index.html, figures/, validation.csv, readings.csv and about.json. Its subfolder work/
+    has the checkpoints: an interrupted run (Ctrl-C) keeps the figures that are complete, and the same call
+    resumes it. The same seed gives the same bytes.
 
-    The same seed gives the same bytes. Ctrl-C ends a run with what it has.
+    Parameters
+    ----------
+    release
+        The release to attack; `so.synthesize(like="netflix")` makes a stand-in for the paper's data.
+    folder
+        Folder for the results. It is created if it does not exist.
+    targets
+        Number of targets for each bar; the paper had 100 to 200.
+    only
+        Keys of figures, like "1,4,12": 1 to 12, table, sp10 (Figure 10 of 2008), imdb; default: all.
+    qualifying
+        The contest's file of test entries, for Figures 7 to 9; default: test entries are drawn at random.
+    seed
+        Seed of every random draw.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Called with the stage, the work done and the total.
 
+    Returns
+    -------
+    Reproduction
+        The results, including those of earlier calls with the same folder and settings.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range or `only` names an unknown figure.
+    SourceError
+        If the qualifying file cannot be read.
+
+    Examples
+    --------
     >>> import standout as so, tempfile
     >>> release = so.synthesize(records=500, items=300, entries=12_000, seed=7)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     done = so.reproduce(release, place, only="table")
-    >>> done.results["table"].rows[0].paper, done.results["table"].rows[0].ours
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reproduction = so.reproduce(release, folder, only="table")
+    >>> row = reproduction.results["table"].rows[0]
+    >>> row.paper, row.measured
     (1.0, 0.612)
     """
-    figures = chosen(only)
+    figures = select_figures(only)
     targets, seed, threads = whole_number("targets", targets, 1), check_seed(seed), thread_count(threads)
-    place = make_folder(Path(folder))
-    counted = (
-        held_back_of(release) if qualifying is None else qualifying_in(Path(qualifying), release.check())
+    folder = make_folder(Path(folder))
+    counts = (
+        qualifying_of_standin(release)
+        if qualifying is None
+        else count_qualifying(Path(qualifying), release.check())
     )
-    known = "" if counted is None else hashlib.blake2b(counted.tobytes(), digest_size=8).hexdigest()
-    work = make_folder(place / "work", private=True)
-    shelf = Shelf(work, (release.fingerprint, targets, seed, known, __version__))
-    lab = Lab(release, targets, seed, threads, work, counted)
-    jobs = _Jobs(lab, shelf)
-    complete = jobs.run(figures, progress)
-    done = Reproduction(place, release, targets, seed, jobs.results(), jobs.readings(), complete)
-    write(done)
-    return done
+    work = make_folder(folder / "work", private=True)
+    cache = ResultCache(work, (release.fingerprint, targets, seed, _digest(counts), __version__))
+    runner = AttackRunner(
+        release=release, targets=targets, seed=seed, threads=threads, folder=work, qualifying=counts
+    )
+    tasks = _Tasks(runner, cache)
+    complete = tasks.run(figures, progress)
+    reproduction = Reproduction(
+        folder=folder,
+        release=release,
+        targets=targets,
+        seed=seed,
+        results=tasks.results(),
+        readings=tasks.readings(),
+        complete=complete,
+    )
+    write_files(reproduction)
+    return reproduction
+
+
+def _digest(counts: Ints | None) -> str:
+    return "" if counts is None else hashlib.blake2b(counts.tobytes(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
-class _Jobs:
-    """What is to be done, and what was."""
+class _Tasks:
+    """The figures and readings to compute, and those in the cache."""
 
-    lab: Lab
-    shelf: Shelf
+    runner: AttackRunner
+    cache: ResultCache
 
-    def run(self, figures: Iterable[Figure], progress: Progress) -> bool:
-        """Works out the figures and readings that are not kept yet; returns whether all are done."""
-        missing = [figure for figure in figures if self.shelf.get(figure.key) is None]
-        unread = [key for key in READINGS if self._is_asked(key, figures) and self._kept_reading(key) is None]
-        self.lab.meter = ProgressMeter("the paper's figures", self._cost(missing, unread), progress)
+    def run(self, figures: Sequence[Figure], progress: Progress) -> bool:
+        """Compute the figures and readings that the cache lacks; False if the run was interrupted."""
+        missing = [figure for figure in figures if self.cache.get(figure.key) is None]
+        keys = [figure.key for figure in figures]
+        unread = [key for key in READINGS if key in keys and self._cached_reading(key) is None]
+        self.runner.meter = ProgressMeter("the paper's figures", self._seconds(missing, unread), progress)
         try:
             for figure in missing:
-                self.shelf.put(figure.key, _plain(figure.make(self.lab)))
+                self.cache.put(figure.key, _to_dict(figure.compute(self.runner)))
             for key in unread:
-                self.shelf.put(f"readings-{key}", _read(self.lab, key))
+                self.cache.put(f"readings-{key}", READINGS[key].compute(self.runner))
         except KeyboardInterrupt:
             return False
         return True
 
-    def results(self) -> dict[str, Result]:
-        """Everything that was worked out with these settings, now or before."""
-        kept = {figure.key: self.shelf.get(figure.key) for figure in FIGURES}
-        return {key: _result(found) for key, found in kept.items() if found is not None}
+    def results(self) -> dict[str, FigureResult]:
+        """All figures in the cache by key."""
+        cached = {figure.key: self.cache.get(figure.key) for figure in FIGURES}
+        return {key: _from_dict(content) for key, content in cached.items() if content is not None}
 
     def readings(self) -> tuple[Reading, ...]:
-        kept = (self._kept_reading(key) or () for key in READINGS)
-        return tuple(Reading(*one) for read in kept for one in read)
+        """All readings in the cache."""
+        return tuple(Reading(*fields) for key in READINGS for fields in self._cached_reading(key) or ())
 
-    def _kept_reading(self, key: str) -> Any:
-        return self.shelf.get(f"readings-{key}")
+    def _cached_reading(self, key: str) -> Any:
+        return self.cache.get(f"readings-{key}")
 
-    def _is_asked(self, key: str, figures: Iterable[Figure]) -> bool:
-        return any(figure.key == key for figure in figures)
-
-    def _cost(self, missing: list[Figure], unread: list[str]) -> float:
-        """About how long it takes, in seconds at the paper's size."""
+    def _seconds(self, missing: list[Figure], unread: list[str]) -> float:
+        """Approximate time at the paper's size."""
         attacks = {(setting, figure.absent) for figure in missing for setting in figure.settings}
-        read = sum(READINGS[key] for key in unread)
         return (
-            sum(figure.cost for figure in missing)
-            + sum(self.lab.cost(absent) for _, absent in attacks)
-            + read
+            sum(figure.seconds for figure in missing)
+            + sum(self.runner.seconds(absent) for _, absent in attacks)
+            + sum(READINGS[key].seconds for key in unread)
         )
 
 
-def _read(lab: Lab, key: str) -> tuple[Reading, ...]:
-    if key == "12":
-        return readings_of_neighbours(lab)
-    return readings_of_films(lab) if key == "sp10" else readings_of_bits(lab, key)
-
-
-def _plain(result: Result) -> dict[str, Any]:
+def _to_dict(result: FigureResult) -> dict[str, Any]:
     rows = [row.to_dict() for row in result.rows]
     return {"rows": rows, "points": result.points, "notes": result.notes}
 
 
-def _result(kept: dict[str, Any]) -> Result:
-    rows = tuple(Row(**row) for row in kept["rows"])
-    return Result(rows, tuple(Point(*point) for point in kept["points"]), tuple(kept["notes"]))
+def _from_dict(content: dict[str, Any]) -> FigureResult:
+    rows = tuple(ComparisonRow(**row) for row in content["rows"])
+    return FigureResult(rows, tuple(Point(*point) for point in content["points"]), tuple(content["notes"]))

@@ -1,13 +1,14 @@
-"""What came of a reproduction: results by figure, readings, and all numbers as one table."""
+"""The result of a reproduction: figures, readings, and all numbers as one table."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from standout.paper.figure import Figure, Result
+from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
 from standout.paper.readings import Fit, Reading, fits
-from standout.paper.rows import Row
+from standout.paper.sentences import summary
 from standout.release.model import Release
 
 if TYPE_CHECKING:
@@ -18,82 +19,106 @@ __all__ = ["Reproduction"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
-    """What came of it. `table` has every number, `readings` what else the paper's words may mean.
+    """The figures and tables of the paper on one release, returned by `so.reproduce`.
 
-    `complete` is False if it was cut short: the same call goes on from there.
+    Parameters
+    ----------
+    folder
+        Folder with the page and all files.
+    release
+        The release on which the attacks ran.
+    targets, seed
+        Number of targets for each bar, and the seed.
+    results
+        The computed figures by key.
+    readings
+        The same numbers in other interpretations of the paper's text.
+    complete
+        False if the run was interrupted; the same call resumes it.
     """
 
     folder: Path
     release: Release
     targets: int
     seed: int
-    results: dict[str, Result]
+    results: dict[str, FigureResult]
     readings: tuple[Reading, ...]
     complete: bool
 
     def __repr__(self) -> str:
-        cut = "" if self.complete else ", cut short"
-        return f"<Reproduction: {len(self.results)} figures on {self.release.n_records:,} records{cut}>"
+        interrupted = "" if self.complete else ", interrupted"
+        return (
+            f"<Reproduction: {len(self.results)} figures on {self.release.n_records:,} records{interrupted}>"
+        )
 
     @property
     def page(self) -> Path:
-        """The page that shows it."""
+        """Path of the page that shows everything."""
         return self.folder / "index.html"
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The figures that are done, in the paper's order."""
+        """The computed figures, in the order of the paper."""
         return tuple(figure for figure in FIGURES if figure.key in self.results)
 
     @property
     def fits(self) -> tuple[Fit, ...]:
-        """How well each reading fits."""
+        """How well each reading fits the paper."""
         return fits(self.readings)
 
     @property
-    def rows(self) -> list[tuple[Figure, Row]]:
+    def rows(self) -> list[tuple[Figure, ComparisonRow]]:
+        """Every number with its figure."""
         return [(figure, row) for figure in self.figures for row in self.results[figure.key].rows]
 
     @property
     def table(self) -> "pl.DataFrame":
-        """Every number beside the paper's: a row each."""
+        """Every number compared with the paper's, one row each: the content of validation.csv.
+
+        Columns: figure, figure_2008, kind (attack or data), panel, label, measure, unit, paper, measured, low
+        and high (the 95 % interval), n (our targets), spread (standard deviation between them), paper_targets
+        (estimated), too_few_items, difference, sampling_error (largest difference that it explains),
+        within_sampling_error, within_goal (0.10 or 1 bit), note.
+        """
         import polars as pl
 
-        rows = [_told(figure, row) for figure, row in self.rows]
-        return pl.DataFrame(rows, schema=_columns(), orient="row")
+        return pl.DataFrame(
+            [_table_row(figure, row) for figure, row in self.rows], schema=_columns(), orient="row"
+        )
 
     @property
     def summary(self) -> str:
-        """In a sentence: how near the attacks come to the paper's."""
-        rows = [row for figure, row in self.rows if figure.attacks and row.within_goal is not None]
-        if not rows:
-            return "No attack was tried."
-        near, alike = (sum(map(bool, judged)) for judged in zip(*map(_judged, rows), strict=True))
-        return (
-            f"Of {len(rows)} numbers of attacks {near} lie within 0.10 or 1 bit of the paper's, and {alike} "
-            "differ from them by no more than chance explains."
-        )
+        """How close the attacks come to the paper, in one sentence."""
+        return summary([row for figure, row in self.rows if figure.attacks and row.within_goal is not None])
 
 
-def _judged(row: Row) -> tuple[bool | None, bool | None]:
-    return row.within_goal, row.within_error
-
-
-def _told(figure: Figure, row: Row) -> tuple[Any, ...]:
-    return (
-        figure.key, figure.number_2008, "attack" if figure.attacks else "data", row.panel, row.label,
-        row.measure, row.unit, row.paper, row.ours, row.low, row.high, row.n, row.spread, row.tries,
-        row.left_out, row.difference, row.allowed, row.within_error, row.within_goal, row.note,
-    )  # fmt: skip
-
-
-def _columns() -> Any:
+def _columns() -> dict[str, Any]:
     import polars as pl
 
-    text, number, count, flag = pl.String, pl.Float64, pl.Int64, pl.Boolean
     return {
-        "figure": text, "figure_2008": text, "about": text, "panel": text, "label": text, "measure": text,
-        "unit": text, "paper": number, "ours": number, "low": number, "high": number, "n": count,
-        "spread": number, "tries": count, "left_out": count, "difference": number, "allowed": number,
-        "within_error": flag, "within_goal": flag, "note": text,
-    }  # fmt: skip
+        "figure": pl.String,
+        "figure_2008": pl.String,
+        "kind": pl.String,
+        "panel": pl.String,
+        "label": pl.String,
+        "measure": pl.String,
+        "unit": pl.String,
+        "paper": pl.Float64,
+        "measured": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n": pl.Int64,
+        "spread": pl.Float64,
+        "paper_targets": pl.Int64,
+        "too_few_items": pl.Int64,
+        "difference": pl.Float64,
+        "sampling_error": pl.Float64,
+        "within_sampling_error": pl.Boolean,
+        "within_goal": pl.Boolean,
+        "note": pl.String,
+    }
+
+
+def _table_row(figure: Figure, row: ComparisonRow) -> tuple[Any, ...]:
+    kind = "attack" if figure.attacks else "data"
+    return figure.key, figure.number_2008, kind, *(getattr(row, column) for column in [*_columns()][3:])

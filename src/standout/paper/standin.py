@@ -1,4 +1,4 @@
-"""The stand-in for the Netflix Prize data, which cannot be had any more: made once, kept as an index."""
+"""The stand-in for the Netflix Prize data, which is no longer available: made once, then reused."""
 
 from pathlib import Path
 
@@ -10,24 +10,25 @@ from standout.release.model import Release
 from standout.release.store import open_index, save
 from standout.synthetic.synthesize import synthesize
 
-__all__ = ["standin"]
+__all__ = ["open_or_make_standin"]
 
 
-def standin(
+def open_or_make_standin(
     folder: Path,
     records: int | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Release:
-    """The stand-in of so many people, taken up from the folder or made and kept there.
+    """The stand-in with this number of people; default: as many as in the paper.
 
-    What it depends on is in its name: other records, another seed or version make another one.
+    It is read from an index in the folder. If there is none, it is made and saved there. Records, seed and
+    version are part of the index's name.
     """
     path = folder / f"standin-{records or PEOPLE}-{seed}-{__version__}.index"
     if not is_index(path):
-        made = synthesize(
+        release = synthesize(
             like="netflix", records=records or PEOPLE, seed=seed, threads=threads, progress=progress
         )
-        save(made, path, progress)
+        save(release, path, progress)
     return open_index(path)

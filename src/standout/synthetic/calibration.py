@@ -1,15 +1,17 @@
-"""How well a release meets what is published of the Netflix Prize data: the calibration table.
+"""`so.calibration`: how well a release agrees with the published statistics of the Netflix Prize data.
 
-What depends on the number of people is scaled: supports are shares of people, and so are counts of people.
-Left out where it cannot be compared: totals and extremes (of lengths, supports, dates) at any other than the
-full size, and what is said of films of which fewer than 50 ratings are to be expected. The spread of films'
-mean ratings, and its correlation with popularity, are freed of the noise that fewer ratings add. Nearest
-neighbours are compared at any size, though the fewer people, the farther they are: among how many the
-published ones were sought is not known.
+Numbers that depend on the number of people are scaled: supports and counts of people are compared as shares
+of people. Some numbers cannot be compared and are skipped: totals and extremes (of lengths, supports and
+dates) if the release does not have the full size, and statistics of films that are expected to have fewer
+than 50 ratings. The deviation of films' mean ratings, and its correlation with popularity, are corrected for
+the noise of fewer ratings. Nearest neighbours are compared at any size, although they are farther away in
+smaller releases: the paper does not state among how many people they were searched.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 import polars as pl
 
@@ -17,47 +19,54 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
-from standout.evaluate.result_table import EstimateResult
+from standout.evaluate.result_table import TableResult
 from standout.release.model import Release
 from standout.synthetic.netflix_statistics import GROUPS, nearest_neighbours
-from standout.synthetic.published_statistics import netflix
-from standout.synthetic.survey import Statistic, Survey
+from standout.synthetic.published_statistics import published
+from standout.synthetic.survey import Statistic, Survey, Verdict
 
 __all__ = ["Calibration", "calibration", "check_records"]
 
-LEAST_RECORDS = 1_000
-VERDICTS = ("met", "near", "missed")
+MINIMUM_RECORDS = 1_000
 COLUMNS = {
-    "group": pl.String, "statistic": pl.String, "target": pl.Float64, "achieved": pl.Float64,
-    "tolerance": pl.Float64, "verdict": pl.String,
-}  # fmt: skip
+    "group": pl.String,
+    "statistic": pl.String,
+    "published": pl.Float64,
+    "measured": pl.Float64,
+    "tolerance": pl.Float64,
+    "verdict": pl.String,
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(EstimateResult):
-    """The calibration table: a row for each published statistic.
+class Calibration(TableResult):
+    """A comparison of a release with published statistics, returned by `so.calibration`.
 
-    group, statistic, target, achieved, tolerance; and the verdict: "met" within the tolerance, "near" within
-    twice as much, else "missed". The tolerance is the one that is stated for the statistic and two
-    standard errors for as many people as the release has.
+    Parameters
+    ----------
+    statistics
+        The published statistics that can be compared, each with the measured number and its tolerance. The
+        verdict is "met" within the tolerance, "near" within twice the tolerance, and otherwise "missed". The
+        tolerance is a stated one plus two standard errors for the release's number of people.
     """
 
     statistics: tuple[Statistic, ...] = field(repr=False)
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        rows = [(*one, one.verdict) for one in self.statistics]
+        """One row for each statistic: group, statistic, published, measured, tolerance, verdict."""
+        rows = [(*statistic, statistic.verdict) for statistic in self.statistics]
         return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many statistics are met, near and missed."""
-        found = [one.verdict for one in self.statistics]
-        return {verdict: found.count(verdict) for verdict in VERDICTS}
+        """Number of statistics that are met, near and missed."""
+        counts = Counter(statistic.verdict for statistic in self.statistics)
+        return {verdict: counts[verdict] for verdict in get_args(Verdict)}
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
-        return f"{len(self.statistics)} published statistics: {told}"
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
+        return f"{len(self.statistics)} published statistics: {counts}"
 
 
 def calibration(
@@ -68,37 +77,59 @@ def calibration(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Calibration:
-    """How well a release meets the published statistics of the Netflix Prize data.
+    """Compare a release with the published statistics of the Netflix Prize data.
 
-    nearest   for so many records, drawn at random, the nearest neighbour among all is sought; 0: for none
+    Parameters
+    ----------
+    release
+        A release with at least 1,000 records, ratings from 1 to 5, and days. Without ratings or without
+        dates, only the other statistics are compared.
+    nearest
+        Number of records, drawn at random, whose nearest neighbours are searched among all records; 0: none.
+    seed
+        Seed of this draw.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Called with the stage, the work done and the total.
 
-    The release has at least 1,000 records, ratings from 1 to 5 and days. One without ratings or without dates
-    is compared by the rest.
+    Returns
+    -------
+    Calibration
+        One row for each published statistic.
 
+    Raises
+    ------
+    ParameterError
+        If the release has too few records, other values than 1 to 5, or times in other units than days.
+
+    Examples
+    --------
     >>> import standout as so
-    >>> print(calibration(so.synthesize(records=1_000, items=2_000, seed=1), nearest=0))
+    >>> print(so.calibration(so.synthesize(records=1_000, items=2_000, seed=1), nearest=0))
     88 published statistics: ... met, ... near, ... missed
     """
     nearest, seed = whole_number("nearest", nearest, 0), check_seed(seed)
-    survey = Survey(_checked(release), progress)
-    rows = [row for group in GROUPS for row in group(survey)]
+    _check_release(release)
+    survey = Survey(release.check(), progress)
+    statistics = [statistic for group in GROUPS for statistic in group(survey)]
     if nearest:
-        rows += nearest_neighbours(survey, nearest, seed, threads, progress)
-    return Calibration(tuple(rows))
+        statistics += nearest_neighbours(survey, nearest, seed, threads, progress)
+    return Calibration(tuple(statistics))
 
 
 def check_records(records: int) -> None:
-    """Refuses a number of records that is too small."""
-    if records < LEAST_RECORDS:
-        raise ParameterError(f"calibration takes {LEAST_RECORDS:,} records at least, got {records:,}")
+    """Raise an error if there are too few records to compare."""
+    if records < MINIMUM_RECORDS:
+        raise ParameterError(f"calibration needs at least {MINIMUM_RECORDS:,} records, got {records:,}")
 
 
-def _checked(release: Release) -> Release:
-    """The release, or an error that says why it cannot be compared."""
+def _check_release(release: Release) -> None:
     check_records(release.n_records)
-    stars = range(1, len(netflix()["ratings"]["shares"]) + 1)
-    if release.levels is not None and not set(release.levels) <= set(stars):
-        raise ParameterError("calibration compares ratings from 1 to 5; the release has other values")
+    ratings = range(1, len(published()["ratings"]["shares"]) + 1)
+    if release.levels is not None and not set(release.levels) <= set(ratings):
+        raise ParameterError("calibration needs ratings from 1 to 5; the release has other values")
     if release.clock is not None and release.clock.unit != "day":
-        raise ParameterError(f"calibration compares days; the release's times are by {release.clock.unit}")
-    return release.check()
+        raise ParameterError(
+            f"calibration needs times in days; the release has times by {release.clock.unit}"
+        )

@@ -1,6 +1,6 @@
-"""One person's history: films, the days on which they were rated, and the ratings. Compiled.
+"""Draws the history of each person: films, the days on which they were rated, and the ratings. Compiled.
 
-Every draw depends on the seed and the person only.
+Every draw depends only on the seed and the person.
 """
 
 from typing import Any, NamedTuple
@@ -12,42 +12,50 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 
-__all__ = ["Calendar", "Films", "People", "draw_films", "fill", "sessions_by_quarter"]
+__all__ = [
+    "Calendar",
+    "FilmTraits",
+    "Model",
+    "PersonTraits",
+    "count_by_quarter",
+    "draw_films",
+    "fill_entries",
+]
 
 
 DENSE, PATIENCE = 8, 16
-"""Who has more than one of so many items gets them in another way, and who needs so many draws for each."""
+"""`_draw_dense` draws for people with more than 1/DENSE of all films, or who need PATIENCE draws per film."""
 RELATED, LONGEST_LAG = 0.35, 400.0
-"""A session follows an earlier one so often, after up to so many days; else it lies anywhere."""
+"""Share of sessions that follow an earlier one, and after how many days at most; others lie anywhere."""
 JOINING, LATER = 0.9, 1.5
-"""How often a person joins with the largest session, at the end; how much rarer that was before."""
+"""How often the first session is the largest one for people who join last; exponent for earlier joiners."""
 ORDERLY = 0.6
 """How much the order in which older films are rated follows popularity."""
-FILMS, SEATS, DAYS, RATINGS = (np.uint64(n << 40) for n in (1, 2, 3, 4))
+FILMS, SESSIONS, DAYS, RATINGS = (np.uint64(n << 40) for n in (1, 2, 3, 4))
 HALF = np.uint64(32)
 BELL = 1.7320508075688772 / 65536
 
 
-class People(NamedTuple):
-    """Each person's length, first and last day, sessions, tastes."""
+class PersonTraits(NamedTuple):
+    """Traits of each person."""
 
-    start: Ints
-    first: Ints
-    last: Ints
-    seats: Floats  # how readily a new session is begun
-    head: Floats  # taste for what is popular
+    start: Ints  # offsets of the entries
+    first: Ints  # first day
+    last: Ints  # last day
+    new_session: Floats  # weight of starting a new session
+    head: Floats  # taste for popular films
     mood: Floats  # how high the ratings are
-    spread: Floats  # how far they differ
+    spread: Floats  # how much the ratings differ
 
 
-class Films(NamedTuple):
-    """Each rank's item, release day and appeal; how ranks are drawn."""
+class FilmTraits(NamedTuple):
+    """Traits of each film by popularity rank, and alias tables to draw ranks (see `popularity`)."""
 
     item: NDArray[np.uint32]
-    released: Ints
-    delay: Floats  # days after which it is rated, on average
-    appeal: Floats
-    spread: Floats
+    released: Ints  # day on which it came out
+    delay: Floats  # mean days until it is rated
+    appeal: Floats  # how high its ratings are
+    spread: Floats  # how much its ratings differ
     weight: Floats
     damped: Floats
     keep: Floats
@@ -57,67 +65,99 @@ class Films(NamedTuple):
 
 
 class Calendar(NamedTuple):
-    """When people are active: days on which quarters begin, activity up to them, shares of weekdays."""
+    """When people are active."""
 
-    quarter: Ints
-    activity: Floats
-    weekday: Floats
+    quarter: Ints  # days on which quarters begin
+    activity: Floats  # activity up to these days
+    weekday: Floats  # cumulative shares of weekdays
+
+
+class Model(NamedTuple):
+    """Everything that a history depends on; `cuts` are the thresholds between ratings."""
+
+    people: PersonTraits
+    films: FilmTraits
+    calendar: Calendar
+    cuts: Floats
+
+
+class _Workspace(NamedTuple):
+    """Arrays that are reused for all people."""
+
+    last_person: Ints  # the last person (marked from 1) who drew each film, to draw no film twice
+    session: Ints  # session of each rating
+    size: Ints  # ratings of each session
+    day: Ints  # day of each session
+    order: NDArray[np.uint64]  # words to sort
 
 
 @kernel
-def fill(
-    stream: np.uint64, low: Int, high: Int, people: Any, films: Any, calendar: Any, cuts: Array, columns: Any
-) -> None:  # fmt: skip
-    """Fills the entries of people low … high - 1."""
+def fill_entries(stream: np.uint64, low: Int, high: Int, model: Any, columns: Any) -> None:
+    """Fill the entries of people low … high - 1."""
     start, item, value, time = columns
-    n_items = len(films.item)
+    people, films = model.people, model.films
     longest = 0
     for person in range(low, high):
         longest = max(longest, start[person + 1] - start[person])
-    stamp = np.zeros(n_items, np.int64)
+    work = _new_workspace(longest, len(films.item))
     ranks, days = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    seat, size, day = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
-    order = np.empty(longest, np.uint64)
-    placed = np.empty(longest, np.int64)
+    day_of_film = np.empty(longest, np.int64)
     for person in range(low, high):
-        own = rng.mix(stream, np.uint64(person))
+        key = rng.mix(stream, np.uint64(person))
         begin, end = start[person], start[person + 1]
         n = end - begin
-        _draw(own, people, person, films, stamp, person - low + 1, ranks[:n])
-        _days(own, people, person, calendar, seat, size, day, order, days[:n])
-        _place(own, films, people.first[person], ranks[:n], days[:n], order[:n], placed[:n])
-        _rate(own, films, people.mood[person], people.spread[person], cuts, ranks[:n], placed[:n], order[:n])
-        order[:n].sort()
+        _draw_ranks(key, people, person, films, work.last_person, person - low + 1, ranks[:n])
+        _draw_days(key, people, person, model.calendar, work, days[:n])
+        _assign_days(key, films, people.first[person], ranks[:n], days[:n], work.order[:n], day_of_film[:n])
+        _draw_ratings(key, model, person, ranks[:n], day_of_film[:n], work.order[:n])
+        work.order[:n].sort()
         for i in range(n):
-            entry = order[i]
+            entry = work.order[i]
             item[begin + i] = entry >> np.uint64(24)
             time[begin + i] = (entry >> np.uint64(8)) & np.uint64(0xFFFF)
             value[begin + i] = entry & np.uint64(0xFF)
 
 
 @subroutine
-def _draw(
-    own: np.uint64, people: Any, person: Int, films: Any, stamp: Array, mark: Int, ranks: Array
-) -> None:  # fmt: skip
-    """The ranks of a person's films, by taste; those that came out after the last day only at need."""
+def _new_workspace(longest: Int, n_items: Int) -> Any:
+    return _Workspace(
+        np.zeros(n_items, np.int64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.uint64),
+    )
+
+
+@subroutine
+def _draw_ranks(
+    person_key: np.uint64,
+    people: Any,
+    person: Int,
+    films: Any,
+    last_person: Array,
+    mark: Int,
+    ranks: Array,
+) -> None:
+    """Draw the ranks of a person's films by taste; films that came out after the last day only if needed."""
+    key = rng.mix(person_key, FILMS)
     head, last = people.head[person], people.last[person]
     many = len(ranks) > len(films.item) // DENSE
-    if many or not _draw_sparse(own, films, head, last, stamp, mark, ranks):
-        _draw_dense(own, films, head, last, ranks)
+    if many or not _draw_sparse(key, films, head, last, last_person, mark, ranks):
+        _draw_dense(key, films, head, last, ranks)
 
 
 @subroutine
 def _draw_sparse(
-    own: np.uint64, films: Any, head: Real, last: Int, stamp: Array, mark: Int, ranks: Array
-) -> Flag:  # fmt: skip
-    """One draw after the other, no rank twice; whether that came to an end."""
-    key = rng.mix(own, FILMS)
+    key: np.uint64, films: Any, head: Real, last: Int, last_person: Array, mark: Int, ranks: Array
+) -> Flag:
+    """Draw ranks one by one, none twice; returns whether there were enough draws."""
     n_items, n = len(films.item), 0
-    for tried in range(PATIENCE * (len(ranks) + 16)):
+    for attempt in range(PATIENCE * (len(ranks) + 16)):
         if n == len(ranks):
             return True
-        bits = rng.mix(key, np.uint64(2 * tried))
-        u = rng.uniform(key, np.uint64(2 * tried + 1)) * n_items
+        bits = rng.mix(key, np.uint64(2 * attempt))
+        u = rng.uniform(key, np.uint64(2 * attempt + 1)) * n_items
         rank = np.int64(u)
         u -= rank
         if _unit(bits) < head:
@@ -125,71 +165,69 @@ def _draw_sparse(
                 rank = films.damped_other[rank]
         elif u >= films.keep[rank]:
             rank = films.other[rank]
-        if stamp[rank] != mark and films.released[rank] <= last:
-            stamp[rank] = mark
+        if last_person[rank] != mark and films.released[rank] <= last:
+            last_person[rank] = mark
             ranks[n] = rank
             n += 1
     return n == len(ranks)
 
 
 @subroutine
-def _draw_dense(own: np.uint64, films: Any, head: Real, last: Int, ranks: Array) -> None:
-    """The ranks whose exponential clocks ring first: the same distribution, without rejections."""
-    key = rng.mix(own, FILMS)
+def _draw_dense(key: np.uint64, films: Any, head: Real, last: Int, ranks: Array) -> None:
+    """Take the ranks with the shortest exponential waiting times: the same distribution, no rejections."""
     n_items = len(films.item)
-    clock = np.empty(n_items, np.uint64)
+    waiting = np.empty(n_items, np.uint64)
     for rank in range(n_items):
         weight = head * films.damped[rank] + (1 - head) * films.weight[rank]
-        rings = np.log(max(-np.log(1 - rng.uniform(key, np.uint64(rank))) / weight, 1e-30))
-        clock[rank] = _word(rings + (70.0 if films.released[rank] <= last else 140.0), rank)
-    clock.sort()
+        log_time = np.log(max(-np.log(1 - rng.uniform(key, np.uint64(rank))) / weight, 1e-30))
+        waiting[rank] = _word(log_time + (70.0 if films.released[rank] <= last else 140.0), rank)
+    waiting.sort()
     for n in range(len(ranks)):
-        ranks[n] = _low(clock[n])
+        ranks[n] = _index(waiting[n])
 
 
 @subroutine
-def _days(
-    own: np.uint64, people: Any, person: Int, calendar: Any, seat: Array, size: Array, day: Array,
-    order: Array, days: Array,
-) -> None:  # fmt: skip
-    """The days of a person's ratings, ascending: a Chinese restaurant process, each session on one day."""
-    n = len(days)
-    sessions = _seat(own, people.seats[person], n, seat, size)
-    _when(own, people.first[person], people.last[person], calendar, sessions, day)
+def _draw_days(
+    person_key: np.uint64, people: Any, person: Int, calendar: Any, work: Any, days: Array
+) -> None:
+    """Draw the days of a person's ratings in ascending order; all ratings of a session are on one day."""
+    day, order = work.day, work.order
+    sessions = _draw_sessions(person_key, people.new_session[person], len(days), work.session, work.size)
+    _draw_session_days(person_key, people.first[person], people.last[person], calendar, sessions, day)
     for s in range(sessions):
         order[s] = (np.uint64(day[s]) << HALF) | np.uint64(s)
     order[:sessions].sort()
     i = 0
     for s in range(sessions):
-        session = _low(order[s])
-        for _ in range(size[session]):
+        session = _index(order[s])
+        for _ in range(work.size[session]):
             days[i] = day[session]
             i += 1
 
 
 @subroutine
-def _seat(own: np.uint64, begins: Real, n: Int, seat: Array, size: Array) -> Int:
-    """Seats n ratings: each begins a session, or joins that of an earlier rating; how many sessions."""
-    key = rng.mix(own, SEATS)
+def _draw_sessions(person_key: np.uint64, new_session: Real, n: Int, session: Array, size: Array) -> Int:
+    """Assign n ratings to sessions by a Chinese restaurant process; returns the number of sessions."""
+    key = rng.mix(person_key, SESSIONS)
     sessions = 0
     for i in range(n):
-        u = rng.uniform(key, np.uint64(i)) * (begins + i)
+        u = rng.uniform(key, np.uint64(i)) * (new_session + i)
         if u >= i:
-            seat[i] = sessions
+            session[i] = sessions
             size[sessions] = 1
             sessions += 1
         else:
-            seat[i] = seat[np.int64(u)]
-            size[seat[i]] += 1
+            session[i] = session[np.int64(u)]
+            size[session[i]] += 1
     return sessions
 
 
 @subroutine
-def _when(
-    own: np.uint64, first: Int, last: Int, calendar: Any, sessions: Int, day: Array
-) -> None:  # fmt: skip
-    """The day of each session: the first on the first day, the newest on the last."""
-    key = rng.mix(own, DAYS)
+def _draw_session_days(
+    person_key: np.uint64, first: Int, last: Int, calendar: Any, sessions: Int, day: Array
+) -> None:
+    """Draw the day of each session: one is on the first day, the newest one on the last day."""
+    key = rng.mix(person_key, DAYS)
     low, high = _activity(calendar, first), _activity(calendar, last)
     joins = JOINING * (first / calendar.quarter[-1]) ** LATER
     joined = 0 if sessions < 3 or rng.uniform(key, np.uint64(1 << 32)) < joins else sessions - 2
@@ -201,16 +239,16 @@ def _when(
         elif s == joined:
             day[s] = first
         else:
-            found = np.int64(-1)
+            drawn = np.int64(-1)
             if s > 0 and u < RELATED:
                 base = day[np.int64(rng.uniform(key, counter + np.uint64(1)) * s)]
                 lag = np.exp(rng.uniform(key, counter + np.uint64(2)) * np.log(LONGEST_LAG))
-                found = base + np.int64(lag)
-            if found < 0 or found > last:
-                spread = low + rng.uniform(key, counter + np.uint64(1)) * (high - low)
-                found = _day_of(calendar, spread)
-            found = _in_week(calendar, found, rng.uniform(key, counter + np.uint64(3)))
-            day[s] = min(max(found, first), last)
+                drawn = base + np.int64(lag)
+            if drawn < 0 or drawn > last:
+                activity = low + rng.uniform(key, counter + np.uint64(1)) * (high - low)
+                drawn = _day_at(calendar, activity)
+            drawn = _weekday_moved(calendar, drawn, rng.uniform(key, counter + np.uint64(3)))
+            day[s] = min(max(drawn, first), last)
 
 
 @inline
@@ -223,7 +261,7 @@ def _activity(calendar: Any, day: Int) -> float:
 
 
 @inline
-def _day_of(calendar: Any, activity: Real) -> Int:
+def _day_at(calendar: Any, activity: Real) -> Int:
     quarter = _quarter(calendar.activity, activity)
     begin, end = calendar.activity[quarter], calendar.activity[quarter + 1]
     share = (activity - begin) / max(end - begin, 1e-300)
@@ -232,8 +270,8 @@ def _day_of(calendar: Any, activity: Real) -> Int:
 
 
 @inline
-def _in_week(calendar: Any, day: Int, u: Real) -> Int:
-    """A day of the same week, by the weekdays' shares."""
+def _weekday_moved(calendar: Any, day: Int, u: Real) -> Int:
+    """A day of the same week, drawn by the shares of weekdays."""
     weekday = 0
     while weekday < 6 and u >= calendar.weekday[weekday]:
         weekday += 1
@@ -241,11 +279,32 @@ def _in_week(calendar: Any, day: Int, u: Real) -> Int:
 
 
 @subroutine
-def _place(
-    own: np.uint64, films: Any, first: Int, ranks: Array, days: Array, order: Array, placed: Array
-) -> None:  # fmt: skip
-    """Which film on which day: new films some time after they came out, the others roughly by popularity."""
-    key = rng.mix(own, DAYS + np.uint64(1))
+def _assign_days(
+    person_key: np.uint64,
+    films: Any,
+    first: Int,
+    ranks: Array,
+    days: Array,
+    order: Array,
+    day_of_film: Array,
+) -> None:
+    """Assign days to films: to new films some time after they came out, to others roughly by popularity."""
+    key = rng.mix(person_key, DAYS + np.uint64(1))
+    new = _sort_films(key, films, first, ranks, order)
+    is_free = np.ones(len(ranks), np.uint8)
+    next_new = _assign_wished_days(days, order, new, is_free, day_of_film)
+    _assign_last_days(days, order, next_new, new, is_free, day_of_film)
+    at = 0
+    for i in range(new, len(ranks)):
+        while is_free[at] == 0:
+            at += 1
+        day_of_film[_index(order[i])] = days[at]
+        at += 1
+
+
+@subroutine
+def _sort_films(key: np.uint64, films: Any, first: Int, ranks: Array, order: Array) -> Int:
+    """Sort new films by the day on which they would be rated, then the others; returns how many are new."""
     n, new, old = len(ranks), 0, len(ranks)
     for i in range(n):
         released = films.released[ranks[i]]
@@ -261,41 +320,45 @@ def _place(
             order[old] = _word(wish, i)
     order[:new].sort()
     order[new:].sort()
-    free = np.ones(n, np.uint8)
-    at = 0
-    for i in range(new):
-        wished = np.int64(order[i] >> HALF)
-        while at < n and days[at] < wished:
-            at += 1
-        if at == n:
-            new_left = i
-            break
-        placed[_low(order[i])] = days[at]
-        free[at] = 0
-        at += 1
-    else:
-        new_left = new
-    at = n - 1
-    for i in range(new - 1, new_left - 1, -1):
-        while free[at] == 0:
-            at -= 1
-        placed[_low(order[i])] = days[at]
-        free[at] = 0
-    at = 0
-    for i in range(new, n):
-        while free[at] == 0:
-            at += 1
-        placed[_low(order[i])] = days[at]
-        at += 1
+    return new
 
 
 @subroutine
-def _rate(
-    own: np.uint64, films: Any, mood: Real, spread: Real, cuts: Array, ranks: Array, placed: Array,
-    order: Array,
-) -> None:  # fmt: skip
-    """Ratings: mood, appeal and noise, cut into levels; item, day and level go into one word each."""
-    key = rng.mix(own, RATINGS)
+def _assign_wished_days(days: Array, order: Array, new: Int, is_free: Array, day_of_film: Array) -> Int:
+    """Give new films their first free day from the wished one on; returns the first film left without."""
+    at = 0
+    for i in range(new):
+        wished = np.int64(order[i] >> HALF)
+        while at < len(days) and days[at] < wished:
+            at += 1
+        if at == len(days):
+            return i
+        day_of_film[_index(order[i])] = days[at]
+        is_free[at] = 0
+        at += 1
+    return new
+
+
+@subroutine
+def _assign_last_days(
+    days: Array, order: Array, next_new: Int, new: Int, is_free: Array, day_of_film: Array
+) -> None:
+    """Give the new films next_new … new - 1 the last free days."""
+    at = len(days) - 1
+    for i in range(new - 1, next_new - 1, -1):
+        while is_free[at] == 0:
+            at -= 1
+        day_of_film[_index(order[i])] = days[at]
+        is_free[at] = 0
+
+
+@subroutine
+def _draw_ratings(
+    person_key: np.uint64, model: Any, person: Int, ranks: Array, day_of_film: Array, order: Array
+) -> None:
+    """Draw ratings: mood, appeal and noise, cut into levels. Item, day and level go into one word each."""
+    key, films, cuts = rng.mix(person_key, RATINGS), model.films, model.cuts
+    mood, spread = model.people.mood[person], model.people.spread[person]
     for i in range(len(ranks)):
         rank = ranks[i]
         noise = spread * films.spread[rank] * _bell(rng.mix(key, np.uint64(i)))
@@ -304,24 +367,24 @@ def _rate(
         for cut in cuts:
             level += stars >= cut
         word = np.uint64(films.item[rank]) << np.uint64(24)
-        order[i] = word | (np.uint64(placed[i]) << np.uint64(8)) | np.uint64(level)
+        order[i] = word | (np.uint64(day_of_film[i]) << np.uint64(8)) | np.uint64(level)
 
 
 @inline
-def _word(size: Real, place: Int) -> np.uint64:
-    """A size and a place in one word, to be sorted."""
-    return (np.uint64(size * 2.0**24) << HALF) | np.uint64(place)
+def _word(size: Real, index: Int) -> np.uint64:
+    """A size and an index in one word, to be sorted."""
+    return (np.uint64(size * 2.0**24) << HALF) | np.uint64(index)
 
 
 @inline
-def _low(word: np.uint64) -> Int:
-    """The place in a word."""
+def _index(word: np.uint64) -> Int:
+    """The index in a word."""
     return np.int64(word & np.uint64(0xFFFFFFFF))
 
 
 @inline
 def _quarter(begins: Array, at: Real) -> Int:
-    """The quarter that has begun last."""
+    """The latest quarter that has begun."""
     quarter = 0
     while quarter < len(begins) - 2 and begins[quarter + 1] <= at:
         quarter += 1
@@ -330,7 +393,7 @@ def _quarter(begins: Array, at: Real) -> Int:
 
 @inline
 def _bell(bits: np.uint64) -> float:
-    """Nearly normal: four uniform numbers of 16 bits each."""
+    """Sum of four uniform numbers of 16 bits each, nearly normal with deviation 1."""
     total = np.int64(0)
     for i in range(4):
         total += np.int64((bits >> np.uint64(16 * i)) & np.uint64(0xFFFF))
@@ -343,29 +406,26 @@ def _unit(bits: np.uint64) -> float:
 
 
 @kernel
-def draw_films(
-    stream: np.uint64, chosen: Array, people: Any, films: Any, start: Array, ranks: Array
-) -> None:  # fmt: skip
-    """The ranks that the chosen people have."""
-    stamp = np.zeros(len(films.item), np.int64)
+def draw_films(stream: np.uint64, chosen: Array, people: Any, films: Any, start: Array, ranks: Array) -> None:
+    """Draw the ranks of the films of the chosen people."""
+    last_person = np.zeros(len(films.item), np.int64)
     for i in range(len(chosen)):
-        own = rng.mix(stream, np.uint64(chosen[i]))
-        _draw(own, people, chosen[i], films, stamp, i + 1, ranks[start[i] : start[i + 1]])
+        key = rng.mix(stream, np.uint64(chosen[i]))
+        _draw_ranks(key, people, chosen[i], films, last_person, i + 1, ranks[start[i] : start[i + 1]])
 
 
 @kernel
-def sessions_by_quarter(
-    stream: np.uint64, chosen: Array, people: Any, calendar: Any, counts: Array
-) -> None:  # fmt: skip
-    """Adds the ratings of the chosen people to the quarters of their sessions."""
+def count_by_quarter(stream: np.uint64, chosen: Array, people: Any, calendar: Any, counts: Array) -> None:
+    """Add the ratings of the chosen people to the counts of their quarters."""
     longest = 0
     for person in chosen:
         longest = max(longest, people.start[person + 1] - people.start[person])
-    seat, size, day = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    work = _new_workspace(longest, 0)
     for person in chosen:
-        own = rng.mix(stream, np.uint64(person))
+        key = rng.mix(stream, np.uint64(person))
         n = people.start[person + 1] - people.start[person]
-        sessions = _seat(own, people.seats[person], n, seat, size)
-        _when(own, people.first[person], people.last[person], calendar, sessions, day)
+        sessions = _draw_sessions(key, people.new_session[person], n, work.session, work.size)
+        first, last = people.first[person], people.last[person]
+        _draw_session_days(key, first, last, calendar, sessions, work.day)
         for s in range(sessions):
-            counts[_quarter(calendar.quarter, day[s])] += size[s]
+            counts[_quarter(calendar.quarter, work.day[s])] += work.size[s]

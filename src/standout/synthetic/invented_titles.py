@@ -1,9 +1,9 @@
-"""Invented titles. Any that is also a real film's is so by accident."""
+"""Invented film titles. If one is also the title of a real film, this is an accident."""
 
 from standout.core import rng
 from standout.release.labels import Labels
 
-__all__ = ["titles"]
+__all__ = ["invented_titles"]
 
 FIRST = (
     "Amber", "Autumn", "Borrowed", "Bright", "Broken", "Burning", "Careless", "Cold", "Crooked", "Distant",
@@ -28,17 +28,16 @@ SECOND = (
 FORMS = ("The {} {}", "{} {}", "A {} {}", "My {} {}", "Beyond the {} {}", "Return of the {} {}")
 
 
-def titles(count: int, seed: int) -> Labels:
-    """So many titles, no two the same."""
+def invented_titles(count: int, seed: int) -> Labels:
+    """Different titles, `count` of them."""
     plain = len(FIRST) * len(SECOND) * len(FORMS)
     order = rng.generator(seed, "titles").permutation(max(plain, count))[:count]
-    made = []
+    titles = []
     for number in order.tolist():
-        sequel, place = divmod(number, plain)
-        form, words = divmod(place, len(FIRST) * len(SECOND))
+        sequel, combination = divmod(number, plain)
+        form, words = divmod(combination, len(FIRST) * len(SECOND))
         title = FORMS[form].format(FIRST[words // len(SECOND)], SECOND[words % len(SECOND)])
-        title = (
-            title.replace("A A", "An A").replace("A E", "An E").replace("A I", "An I").replace("A U", "An U")
-        )
-        made.append(f"{title} {sequel + 1}" if sequel else title)
-    return Labels.of(made)
+        for vowel in "AEIU":
+            title = title.replace(f"A {vowel}", f"An {vowel}")
+        titles.append(f"{title} {sequel + 1}" if sequel else title)
+    return Labels.of(titles)

@@ -1,29 +1,29 @@
-"""What one pass over a release says of each person and each item: ratings, dates, bursts. Compiled."""
+"""Counts for each person and each item, from one pass over a release: ratings, dates, bursts. Compiled."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.jit import Array, Int, Real, inline, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.release.model import Codes, Release
 
-__all__ = ["People", "date_bits", "harmonic", "item_levels", "near_bits", "people"]
+__all__ = ["PersonStatistics", "date_bits", "harmonic", "item_levels", "near_bits", "person_statistics"]
 
 STRIDE = 1 << 14
 NO_CODES: Codes = np.empty(0, np.uint8)
 
 
-class People(NamedTuple):
-    """A row for each record.
+class PersonStatistics(NamedTuple):
+    """Statistics of each record, one row each.
 
-    levels  how many of its entries have each value level
-    first, last, timed  the codes of its first and last time, and how many of its entries have one
-    near    the probability that two of its entries, drawn at random, lie within so many units: a column for
-            each reach; NaN where it has fewer than two times
+    levels       number of its entries with each value level
+    first, last  codes of its first and last time; -1 if it has none
+    timed        number of its entries that have a time
+    near         probability that two of its entries are within each reach, one column for each reach; NaN if
+                 it has fewer than two times
     """
 
     levels: Ints
@@ -33,10 +33,10 @@ class People(NamedTuple):
     near: Floats
 
 
-def people(release: Release, reaches: Ints, progress: Progress = no_progress) -> People:
-    """What each record says; exact: bursts are counted over all its pairs."""
+def person_statistics(release: Release, reaches: Ints, progress: Progress = no_progress) -> PersonStatistics:
+    """Statistics of each record; bursts are counted exactly, over all pairs of its entries."""
     n, side = release.n_records, release.by_record
-    found = People(
+    statistics = PersonStatistics(
         np.zeros((n, release.n_levels), np.int32),
         np.full(n, -1, np.int32),
         np.full(n, -1, np.int32),
@@ -48,43 +48,64 @@ def people(release: Release, reaches: Ints, progress: Progress = no_progress) ->
     count = np.zeros(release.span + 1, np.int64)
     for low in range(0, n, STRIDE):
         progress("looking at people", low, n)
-        here = slice(low, min(low + STRIDE, n))
+        high = min(low + STRIDE, n)
         if len(value):
-            _levels(side.start, value, here.start, here.stop, found.levels)
+            _count_levels(side.start, value, low, high, statistics.levels)
         if len(time):
-            _times(
-                side.start, time, here.start, here.stop, reaches, count,
-                found.first, found.last, found.timed, found.near,
-            )  # fmt: skip
-    return found
+            _fill_times(
+                start=side.start,
+                time=time,
+                low=low,
+                high=high,
+                reaches=reaches,
+                count=count,
+                statistics=statistics,
+            )
+    return statistics
 
 
 def item_levels(release: Release) -> Ints:
-    """How many entries of each item have each value level."""
+    """Number of entries of each item with each value level."""
     out = np.zeros((release.n_items, release.n_levels + 1), np.int64)
     side = release.by_item
-    layout = np.array([side.time_bits, (1 << side.value_bits) - 1, release.n_levels + 1])
-    _item_levels(side.start, side.word, layout, out)
+    _count_item_levels(side.start, side.word, _layout(release), out)
     return out[:, :-1]
 
 
 def date_bits(release: Release, items: Ints, reach: int) -> Floats:
-    """For each of these items the bits that a time known to within `reach` units adds.
+    """For each of these items, the bits that a time known to within `reach` units adds.
 
-    The mean over those who have the item of −log2 of the share of the others whose time is as near: as a
-    difference of harmonic numbers, (H(n − 1) − H(k)) / ln 2 for k of n − 1 others, which few entries do not
-    bias (the logarithm of so small a count would be).
+    It is the mean, over the people who have the item, of −log2 of the share of the others whose time is as
+    near. It is computed as a difference of harmonic numbers, (H(n − 1) − H(k)) / ln 2 for k of n − 1 others,
+    which is unbiased for items with few entries. The logarithm of a small count would be biased.
     """
     side, out = release.by_item, np.zeros(len(items))
-    layout = np.array([side.time_bits, (1 << side.value_bits) - 1, release.n_levels + 1])
     table = harmonic(int(release.support.max(initial=0)))
-    count, below = np.zeros(release.span, np.int64), np.zeros(release.span + 1, np.int64)
-    _date_bits(side.start, side.word, layout, items, reach, table, count, below, out)
+    _fill_date_bits(
+        start=side.start,
+        word=side.word,
+        layout=_layout(release),
+        items=items,
+        reach=reach,
+        span=release.span,
+        table=table,
+        out=out,
+    )
     return out
 
 
-def near_bits(counts: Ints, near: NDArray[np.bool_]) -> Floats:
-    """The same for values: counts of each level, a row for each item; near[a, b] = two levels are near."""
+def _layout(release: Release) -> Ints:
+    """How the words of postings are packed: bits of the time, mask of the value, number of value codes."""
+    side = release.by_item
+    return np.array([side.time_bits, (1 << side.value_bits) - 1, release.n_levels + 1])
+
+
+def near_bits(counts: Ints, near: Bools) -> Floats:
+    """The bits that a value adds, like `date_bits`.
+
+    `counts` has the number of entries with each level, one row for each item; near[a, b] says whether two
+    levels are near each other.
+    """
     others = np.maximum(counts @ near.astype(np.int64) - 1, 0)
     n = counts.sum(axis=1)
     table = harmonic(int(n.max(initial=0)))
@@ -104,8 +125,8 @@ def harmonic(most: int) -> Floats:
 
 
 @kernel
-def _levels(start: Array, value: Array, low: Int, high: Int, out: Array) -> None:
-    """out[r, v] = how many entries of record r have level v."""
+def _count_levels(start: Array, value: Array, low: Int, high: Int, out: Array) -> None:
+    """Set out[r, v] to the number of entries of record r with level v."""
     for record in range(low, high):
         for i in range(start[record], start[record + 1]):
             if value[i] < out.shape[1]:
@@ -113,14 +134,14 @@ def _levels(start: Array, value: Array, low: Int, high: Int, out: Array) -> None
 
 
 @kernel
-def _times(
-    start: Array, time: Array, low: Int, high: Int, reaches: Array, count: Array,
-    first: Array, last: Array, timed: Array, near: Array,
-) -> None:  # fmt: skip
-    """Fills the rows of records low … high - 1; `count` is all 0 before and after.
+def _fill_times(
+    start: Array, time: Array, low: Int, high: Int, reaches: Array, count: Array, statistics: Any
+) -> None:
+    """Fill the time columns of records low … high - 1; `count` is all 0 before and after.
 
-    Days are counted, not sorted: a record's span has about as many of them as it has entries.
+    Days are counted, not sorted: the span of a record has about as many days as the record has entries.
     """
+    _, first, last, timed, near = statistics
     span = len(count) - 1
     for record in range(low, high):
         begin, end, n = span, -1, 0
@@ -133,7 +154,7 @@ def _times(
             continue
         first[record], last[record], timed[record] = begin, end, n
         if n > 1:
-            _pairs(count[begin : end + 1], n, reaches, near[record])
+            _fill_shares_of_pairs(count[begin : end + 1], n, reaches, near[record])
         count[begin : end + 1] = 0
 
 
@@ -143,24 +164,24 @@ def _lower(a: Int, b: Int) -> Int:
 
 
 @subroutine
-def _pairs(count: Array, n: Int, reaches: Array, out: Array) -> None:
-    """out[k] = the share of all pairs of n entries that lie within reaches[k]; count = entries by day."""
+def _fill_shares_of_pairs(count: Array, n: Int, reaches: Array, out: Array) -> None:
+    """Set out[k] to the share of pairs of n entries that are within reaches[k]; count = entries by day."""
     n_days = len(count)
     for k in range(len(reaches)):
         pairs, window, oldest = 0, 0, 0
         for day in range(n_days):
-            here = count[day]
+            today = count[day]
             if day - oldest > reaches[k]:
                 window -= count[oldest]
                 oldest += 1
-            pairs += here * window + here * (here - 1) // 2
-            window += here
+            pairs += today * window + today * (today - 1) // 2
+            window += today
         out[k] = pairs / (n * (n - 1) / 2)
 
 
 @kernel
-def _item_levels(start: Array, word: Array, layout: Array, out: Array) -> None:
-    """out[i, v] = how many entries of item i have level v; the last column counts those without a value."""
+def _count_item_levels(start: Array, word: Array, layout: Array, out: Array) -> None:
+    """Set out[i, v] to the number of entries of item i with level v; the last column is for no value."""
     time_bits, mask, bank = layout[0], layout[1], layout[2]
     for item in range(len(start) - 1):
         for p in range(start[item], start[item + 1]):
@@ -169,20 +190,19 @@ def _item_levels(start: Array, word: Array, layout: Array, out: Array) -> None:
 
 
 @kernel
-def _date_bits(
-    start: Array, word: Array, layout: Array, items: Array, reach: Int, table: Array, count: Array,
-    below: Array, out: Array,
-) -> None:  # fmt: skip
-    """out[k] = the bits that a time adds for items[k]; below[t] = entries before time t."""
+def _fill_date_bits(
+    start: Array, word: Array, layout: Array, items: Array, reach: Int, span: Int, table: Array, out: Array
+) -> None:
+    """Set out[k] to the bits that a time adds for items[k]."""
     time_bits, mask, bank = layout[0], layout[1], layout[2]
-    span = len(count)
+    count, below = np.zeros(span, np.int64), np.zeros(span + 1, np.int64)  # entries at and before a time
     for k in range(len(items)):
         count[:] = 0
         n = 0
         for p in range(start[items[k]], start[items[k] + 1]):
-            here = np.int64(word[p])
-            if ((here >> time_bits) & mask) < bank:
-                count[here & ((1 << time_bits) - 1)] += 1
+            posting = np.int64(word[p])
+            if ((posting >> time_bits) & mask) < bank:
+                count[posting & ((1 << time_bits) - 1)] += 1
                 n += 1
         for t in range(span):
             below[t + 1] = below[t] + count[t]

@@ -1,7 +1,7 @@
-"""What is published about the Netflix Prize data: the numbers that the stand-in is calibrated on.
+"""Published statistics of the Netflix Prize data, on which the stand-in is calibrated.
 
-The data itself may not be passed on and is not here. The success of attacks is not among these numbers: it is
-what the stand-in is validated by (`standout.paper`).
+The data itself may not be passed on and is not included. The success of attacks is not among these numbers:
+it validates the stand-in (`standout.paper`).
 """
 
 import tomllib
@@ -14,41 +14,44 @@ import numpy as np
 from standout.core.arrays import Floats, Ints
 from standout.core.elementary import exp, log
 
-__all__ = ["lengths_in_all", "netflix", "support_by_rank"]
+__all__ = ["published", "published_lengths", "published_support"]
 
 
 @cache
-def netflix() -> dict[str, dict[str, Any]]:
-    """Published aggregates, by section and name.
+def published() -> dict[str, dict[str, Any]]:
+    """Published numbers by section and name.
 
-    >>> netflix()["sizes"]["records"], netflix()["lengths"]["q50"]
+    >>> published()["sizes"]["records"], published()["lengths"]["q50"]
     (480189, 96)
     """
     return tomllib.loads(_text("netflix.toml"))
 
 
 @cache
-def support_by_rank() -> Floats:
-    """How many people rated the film of each popularity rank; between the knots that are kept, log over log.
+def published_support() -> Floats:
+    """Number of people who rated the film of each popularity rank.
 
-    >>> support = support_by_rank()
+    Between the stored ranks it is interpolated on logarithmic scales.
+
+
+    >>> support = published_support()
     >>> len(support), round(support[0]), round(support[-1])
     (17770, 233391, 3)
     """
     rank, records = _columns("netflix-support.csv")
-    every = np.arange(1, rank[-1] + 1)
-    support = exp(np.interp(log(every), log(rank), log(records)))
+    all_ranks = np.arange(1, rank[-1] + 1)
+    support = exp(np.interp(log(all_ranks), log(rank), log(records)))
     support = np.minimum.accumulate(support)
-    support[-1] = netflix()["support"]["min"]
+    support[-1] = published()["support"]["min"]
     support.flags.writeable = False
     return support
 
 
 @cache
-def lengths_in_all() -> tuple[Ints, Ints]:
-    """How many people have exactly 2 … 100 ratings, those that were held back for the contest included.
+def published_lengths() -> tuple[Ints, Ints]:
+    """Number of people with exactly 2 … 100 ratings, including those that the contest held back.
 
-    >>> entries, records = lengths_in_all()
+    >>> entries, records = published_lengths()
     >>> int(records[entries == 20][0])
     3951
     """

@@ -1,4 +1,4 @@
-"""What chance adds to a statistic of so many people: two standard errors of each kind."""
+"""Sampling error of each kind of statistic: two standard errors."""
 
 import math
 from typing import Any
@@ -8,39 +8,41 @@ from numpy.typing import NDArray
 
 __all__ = ["mean_error", "quantile_error", "sd_error", "share_error", "top_share"]
 
-ERRORS = 2  # standard errors
+STANDARD_ERRORS = 2
 
 
 def share_error(share: float, n: float) -> float:
-    """Of a share of n.
+    """Sampling error of a share of n people.
 
     >>> share_error(0.5, 10_000)
     0.01
     """
-    return ERRORS * math.sqrt(share * (1 - share) / n)
+    return STANDARD_ERRORS * math.sqrt(share * (1 - share) / n)
 
 
-def mean_error(found: NDArray[Any]) -> float:
-    """Of a mean."""
-    return ERRORS * float(found.std()) / math.sqrt(len(found))
+def mean_error(values: NDArray[Any]) -> float:
+    """Sampling error of the mean of these values."""
+    return STANDARD_ERRORS * float(values.std()) / math.sqrt(len(values))
 
 
-def sd_error(found: NDArray[Any]) -> float:
-    """Of a standard deviation: √((m₄ − s⁴) / 4 s² n)."""
-    square = (found - found.mean()) ** 2
+def sd_error(values: NDArray[Any]) -> float:
+    """Sampling error of the standard deviation of these values: √((m₄ − s⁴) / 4 s² n)."""
+    square = (values - values.mean()) ** 2
     variance = float(square.mean())
-    return ERRORS * float(square.std()) / (2 * math.sqrt(variance * len(found))) if variance else 0.0
+    return (
+        STANDARD_ERRORS * float(square.std()) / (2 * math.sqrt(variance * len(values))) if variance else 0.0
+    )
 
 
-def quantile_error(found: NDArray[Any], at: float) -> float:
-    """Of a quantile: half of what lies between those that chance may put in its place."""
-    reach = share_error(at, len(found))
-    low, high = np.quantile(found, np.clip([at - reach, at + reach], 0, 1))
+def quantile_error(values: NDArray[Any], share: float) -> float:
+    """Sampling error of a quantile: half the distance between the quantiles that may take its place."""
+    error = share_error(share, len(values))
+    low, high = np.quantile(values, np.clip([share - error, share + error], 0, 1))
     return float(high - low) / 2
 
 
 def top_share(sizes: NDArray[Any], part: float) -> tuple[float, float]:
-    """What the largest such part has of the sum of all, and what chance adds to that.
+    """Share of the sum that belongs to the largest `part` of the sizes, and its sampling error.
 
     >>> top_share(np.array([60, 20, 10, 5, 5]), 0.2)[0]
     0.6
@@ -48,5 +50,6 @@ def top_share(sizes: NDArray[Any], part: float) -> tuple[float, float]:
     falling = np.sort(sizes)[::-1]
     top = max(round(part * len(sizes)), 1)
     share = float(falling[:top].sum() / sizes.sum())
-    moves = np.maximum(sizes - falling[top - 1], 0) - share * sizes  # by one person, up to a constant
-    return share, mean_error(moves) / float(sizes.mean())
+    # how much each person moves the share, up to a constant
+    influence = np.maximum(sizes - falling[top - 1], 0) - share * sizes
+    return share, mean_error(influence) / float(sizes.mean())

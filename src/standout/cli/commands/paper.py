@@ -23,9 +23,9 @@ from standout.core.errors import ParameterError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from standout.paper.comparison_rows import ComparisonRow
     from standout.paper.figure import Figure
     from standout.paper.reproduction import Reproduction
-    from standout.paper.rows import Row
 
 __all__ = ["paper"]
 
@@ -106,28 +106,28 @@ def paper(
     \b
     JSON output:
       complete, page, summary
-      table     figure, figure_2008, about (attack: validates a stand-in; data),
-                panel, label, measure, unit, paper, ours, low, high, n, spread (of
-                our targets), tries (the paper's targets, estimated), left_out,
-                difference, allowed (sampling error), within_error, within_goal,
-                note
+      table     figure, figure_2008, kind (attack: validates a stand-in; data),
+                panel, label, measure, unit, paper, measured, low, high, n, spread
+                (standard deviation between our targets), paper_targets (estimated),
+                too_few_items, difference, sampling_error, within_sampling_error,
+                within_goal, note
       readings  figure, reading, mean and worst |difference|, bias, within (the
                 goal), cells
       targets, seed, fingerprint, version
     """
     from standout.core.atomic_files import make_folder
-    from standout.paper.figures import chosen
-    from standout.paper.item_bits import find_qualifying
+    from standout.paper.figures import select_figures
+    from standout.paper.qualifying_entries import find_qualifying
     from standout.paper.reproduce import reproduce
-    from standout.paper.standin import standin
+    from standout.paper.standin import open_or_make_standin
 
-    keys = {figure.key for figure in chosen(only)}
+    keys = {figure.key for figure in select_figures(only)}
     if data is not None and records is not None:
         raise ParameterError("--records is for the stand-in: it cannot be used with --data")
     make_folder(output)
     with progress() as report:
         if data is None:
-            release = standin(output, records, seed, threads, report)
+            release = open_or_make_standin(output, records, seed, threads, report)
         else:
             release = source.read([data], report)
             qualifying = qualifying or find_qualifying(Path(data))
@@ -150,7 +150,7 @@ def paper(
 
 
 def _show(reproduction: "Reproduction", keys: set[str]) -> None:
-    from standout.paper.figures_page import source as data_note
+    from standout.paper.sentences import data_note
 
     for figure in reproduction.figures:
         if figure.key in keys:
@@ -172,8 +172,9 @@ def _title(figure: "Figure") -> str:
     return f"{figure.name}{also}: {figure.title}"
 
 
-def _table(rows: "tuple[Row, ...]") -> "Table":
-    from standout.paper.figures_page import difference, interval, judgement, number
+def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
+    from standout.paper.number_text import difference, interval, number
+    from standout.paper.sentences import judgement
 
     table = borderless_table()
     table.add_column("")
@@ -182,7 +183,7 @@ def _table(rows: "tuple[Row, ...]") -> "Table":
     for row in rows:
         label = ", ".join(filter(None, (row.label, row.panel)))
         ends = interval(row, "–")
-        ours = number(row.ours, row.unit) + (f" ({ends})" if ends else "")
+        ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
         table.add_row(label, number(row.paper, row.unit), ours, difference(row), judgement(row))
     return table
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["synthesize"]
 
-LABEL_WIDTH, NUMBER_WIDTHS = 37, {"target": 11, "achieved": 11, "±": 7, "": 6}
+LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 6}
 """Widths of the calibration table: 80 characters with the gaps between columns."""
 
 
@@ -102,7 +102,7 @@ def synthesize(
     \b
     JSON output:
       output, like, seed, records, items, entries
-      calibration  with --check: group, statistic, target, achieved, tolerance,
+      calibration  with --check: group, statistic, published, measured, tolerance,
                    verdict (met: within the tolerance; near: within twice the
                    tolerance; missed)
       fingerprint, version
@@ -187,7 +187,7 @@ def _show_calibration(calibration: "Calibration") -> None:
         for name, width in NUMBER_WIDTHS.items():
             table.add_column(name, justify="right", width=width, no_wrap=True)
         for row in statistics:
-            numbers = (_number(row.target, 4), _number(row.achieved, 4), _number(row.tolerance, 2))
+            numbers = (_number(row.published, 4), _number(row.measured, 4), _number(row.tolerance, 2))
             table.add_row(row.statistic, *numbers, row.verdict)
         screen.print(table)
         screen.print()

@@ -1,0 +1,103 @@
+"""The files of a reproduction: each figure as CSV, SVG and PNG, all numbers, and the page."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from standout.core.atomic_files import make_folder, write_content
+from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.figure import Figure, FigureResult
+from standout.paper.figures import FIGURES
+from standout.paper.figures_page import page, run_facts
+from standout.paper.number_text import number
+from standout.paper.readings import Reading
+from standout.paper.reproduction import Reproduction
+from standout.report.charts import Bar, Chart, Point, bars, columns, curves
+
+__all__ = ["chart_of", "write_files"]
+
+BAR_COLUMNS = (
+    "panel",
+    "label",
+    "paper",
+    "measured",
+    "low",
+    "high",
+    "n",
+    "difference",
+    "sampling_error",
+    "within_sampling_error",
+    "within_goal",
+)
+DESCRIBED_ROWS = 12
+
+
+def write_files(reproduction: Reproduction) -> None:
+    """Write all files; remove those of figures that are no longer among the results."""
+    folder = make_folder(reproduction.folder / "figures")
+    drawings = {}
+    for figure in FIGURES:
+        if figure.key in reproduction.results:
+            drawings[figure.key] = _write_figure(folder, figure, reproduction.results[figure.key])
+        else:
+            for suffix in ("csv", "svg", "png"):
+                (folder / f"{figure.key}.{suffix}").unlink(missing_ok=True)
+    write_content(reproduction.folder / "validation.csv", reproduction.table.write_csv())
+    readings = ((*reading, reading.difference) for reading in reproduction.readings)
+    write_content(reproduction.folder / "readings.csv", _csv((*Reading._fields, "difference"), readings))
+    about = run_facts(reproduction)._asdict() | {"summary": reproduction.summary}
+    write_content(reproduction.folder / "about.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    write_content(reproduction.page, page(reproduction, drawings))
+
+
+def _write_figure(folder: Path, figure: Figure, result: FigureResult) -> str:
+    """Write a figure's files; returns its SVG drawing."""
+    chart = chart_of(figure, result)
+    drawing = chart.svg(f"{figure.name}: {figure.title}", _description(figure, result))
+    write_content(folder / f"{figure.key}.csv", _figure_csv(result))
+    write_content(folder / f"{figure.key}.svg", drawing + "\n")
+    write_content(folder / f"{figure.key}.png", chart.png())
+    return drawing
+
+
+def chart_of(figure: Figure, result: FigureResult) -> Chart:
+    """The chart of a figure."""
+    x = figure.axes[0]
+    if figure.chart == "columns":
+        return columns(result.points, x, figure.axes[1])
+    if figure.chart == "curves":
+        return curves(result.points, x, figure.axes[1], figure.reference_series)
+    return bars([_bar(row) for row in result.rows], x)
+
+
+def _bar(row: ComparisonRow) -> Bar:
+    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.paper)
+
+
+def _description(figure: Figure, result: FigureResult) -> str:
+    """The content of the chart as text, for readers who cannot see it."""
+    rows = [_row_text(row) for row in result.rows[:DESCRIBED_ROWS]]
+    return f"{figure.text.description} {'; '.join(rows)}."
+
+
+def _row_text(row: ComparisonRow) -> str:
+    name = ", ".join(filter(None, (row.panel, row.label)))
+    return f"{name}: ours {number(row.measured, row.unit)}, paper {number(row.paper, row.unit)}"
+
+
+def _figure_csv(result: FigureResult) -> str:
+    """The numbers of a figure as CSV: the points of its curves, or its bars."""
+    if result.points:
+        return _csv(Point._fields, result.points)
+    return _csv(BAR_COLUMNS, ([getattr(row, column) for column in BAR_COLUMNS] for row in result.rows))
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    return text.getvalue()

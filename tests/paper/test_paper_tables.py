@@ -1,0 +1,40 @@
+"""tools/paper_tables.py writes the tables of docs/paper.md from a folder of `standout paper`."""
+
+import pytest
+from tools import paper_tables
+
+import standout as so
+from standout.paper.number_text import difference, interval
+from standout.paper.sentences import judgement
+
+pytestmark = pytest.mark.once
+
+SMALL = {"targets": 3, "seed": 1, "threads": 1}
+
+
+def test_tables_are_written_between_the_markers_of_the_page(release, tmp_path):
+    reproduction = so.reproduce(release, tmp_path / "out", only="1,12,table", **SMALL)
+    text = paper_tables.PAGE.read_text(encoding="utf-8")
+    copy = tmp_path / "paper.md"
+    copy.write_text(text, encoding="utf-8")
+    for _ in range(2):  # the second run changes nothing
+        paper_tables.main(tmp_path / "out", copy)
+        page = copy.read_text(encoding="utf-8")
+    assert reproduction.summary in page and release.fingerprint in page
+    row = reproduction.results["1"].rows[0]
+    cells = " | ".join(column(row) for column in (interval, difference, judgement))
+    assert f"| 1 (4) | {row.panel}, {row.label} | 0.436 | {row.measured:.3f} | {cells} |" in page
+    assert page.count("| table | outside") == 9 and page.count("| Figure 12 | ") == 1
+    fit = reproduction.fits[0]
+    assert f"| {fit.reading} | {fit.mean:.2f} | " in page
+    missed = sum(row.within_goal is False for figure, row in reproduction.rows if figure.attacks)
+    assert f"{missed} of 6 attack results differ from the paper by more than 0.10 or 1 bit" in page
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert [line for line in page.splitlines() if line.startswith("## ")] == headings
+
+
+def test_a_page_without_markers_is_rejected(release, tmp_path):
+    so.reproduce(release, tmp_path / "out", only="table", **SMALL)
+    (tmp_path / "other.md").write_text("nothing")
+    with pytest.raises(SystemExit, match=r"other\.md lacks the markers <!-- run -->"):
+        paper_tables.main(tmp_path / "out", tmp_path / "other.md")
