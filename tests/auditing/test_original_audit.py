@@ -43,8 +43,11 @@ def frame(rows):
 
 
 def changed(rows):
-    """Every third person left out, the next of every third told by whom stands before; months; items gone;
-    renumbered. (rows of the release, who stands for whom)"""
+    """Rows of a sanitized release, and for each person the new id of the record that represents them.
+
+    Every third person is missing, some share the record of the person before them, dates are months, some
+    items are gone, and records have new ids.
+    """
     names = sorted({who for who, *_ in rows}, key=lambda who: int(who.split()[1]))
     stands = {}
     for at, who in enumerate(names):
@@ -188,10 +191,10 @@ def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp
     )
     listed = tmp_path / "sensitive.txt"
     listed.write_text(f"thing 3\tgone\n{ADDED}\tadded\nthing 7\tkept\n")
-    done = ask(safer, targets=60, sensitive=listed)
-    adversary = done.adversaries["acquaintance"]
+    result = ask(safer, targets=60, sensitive=listed)
+    adversary = result.adversaries["acquaintance"]
     cell = so.simulate(safer, adversary, targets=60, seed=SEED).cell()
-    found = {row.category: row for row in done.findings.exposure.sensitive.rows}
+    found = {row.category: row for row in result.findings.exposure.sensitive.rows}
     out = {(who, item) for who, item, *_ in kept}
     for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():
         having, hits = 0, 0.0
@@ -221,7 +224,7 @@ def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
 
 
 def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
-    """Also where values are told as others, which are no levels of the release."""
+    """Also if values are converted to values that the release does not contain."""
     other = replace(
         safer,
         mapping=replace(safer.mapping, released_values=tuple(x / 2 for x in safer.mapping.released_values)),
@@ -237,20 +240,20 @@ def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
 
 @pytest.mark.parametrize("spoil", ["representatives", "item_codes"])
 def test_an_original_that_does_not_belong_to_the_release_is_noticed(safer, spoil):
-    """With another's key nobody would be found, which would look like a safe release."""
+    """With a wrong key nobody would be identified, which would look like safety."""
     order = np.random.default_rng(5).permutation(len(getattr(safer.mapping, spoil)))
     terms = replace(safer.mapping, **{spoil: getattr(safer.mapping, spoil)[order]})
-    done = ask(replace(safer, mapping=terms))
-    assert not done.trusted
-    failed = [check.name for check in done.findings.trust.checks if not check.passed]
+    result = ask(replace(safer, mapping=terms))
+    assert not result.trusted
+    failed = [check.name for check in result.findings.trust.checks if not check.passed]
     assert failed == ["original"]
-    assert "The original or the key may be wrong" in done.findings.trust.checks[-1].explanation
+    assert "The original or the key may be wrong" in result.findings.trust.checks[-1].explanation
 
 
-def test_checks_are_made_on_some_of_a_large_release_with_their_people(safer, monkeypatch):
+def test_a_large_sanitized_release_is_checked_on_a_sample_with_its_people(safer, monkeypatch):
     monkeypatch.setattr("standout.auditing.selfcheck.SAMPLE", 20)
-    done = ask(safer)
-    assert done.trusted and len(done.findings.trust.checks) == 5
+    result = ask(safer)
+    assert result.trusted and len(result.findings.trust.checks) == 5
     own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
     assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
     assert 20 <= own.people.original.n_records < 60 and (own.release.mapping.representatives >= 0).all()
@@ -262,7 +265,7 @@ def _rungs():
     return [rung for rung in LADDER if rung.name == "acquaintance"]
 
 
-def test_a_release_without_dates_or_values_is_audited_too(rows):
+def test_a_sanitized_release_without_dates_or_values_is_audited(rows):
     kept, stands = changed(rows)
     bare = frame(kept).select("record", "item")
     whole = sanitized_release(rows, kept, stands)
@@ -274,33 +277,33 @@ def test_a_release_without_dates_or_values_is_audited_too(rows):
         "nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30),
         "plain": so.Adversary(knows=6),
     }
-    done = ask(safer, ladder=ladder)
-    valid(done)
-    assert done.trusted, done.findings.trust
+    result = ask(safer, ladder=ladder)
+    valid(result)
+    assert result.trusted, result.findings.trust
 
 
-def test_an_audit_allows_for_noise_that_misleads_the_papers_attack():
+def test_an_audit_uses_the_attack_that_identifies_most_despite_noise():
     release = so.synthesize(records=200, items=200, entries=6_000, seed=3)
     safer = so.sanitize(release, so.PerturbTime(2000), seed=1)
-    done = so.audit(safer, targets=40, facts=[4], seed=2)
-    told = done.findings.original
+    result = so.audit(safer, targets=40, facts=[4], seed=2)
+    original = result.findings.original
     named = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
-    ways = {
+    attacks = {
         "without dates": so.ScoreboardRH(time_scale=None),
         "dates within about 4000 days": so.ScoreboardRH(time_scale=4000),
         "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
     }
-    assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *ways}
+    assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *attacks}
     asked = {"targets": 40, "absent": False, "seed": 2}
     papers = so.simulate(safer, named, **asked).estimate("identified").value
-    best = so.simulate(safer, named, attack=ways[told.attack], **asked).estimate("identified").value
-    assert told.attack in told.explanation and done.findings.answer.rate.value == best > papers
-    assert done.risk_table(records=30)["probability"].mean() > papers
+    best = so.simulate(safer, named, attack=attacks[original.attack], **asked).estimate("identified").value
+    assert original.attack in original.explanation and result.findings.answer.rate.value == best > papers
+    assert result.risk_table(records=30)["probability"].mean() > papers
     plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
     assert plain.findings.original.attack == ""
 
 
-def test_attacks_that_allow_for_noise_count_what_lies_within_it():
+def test_noise_aware_attacks_count_what_lies_within_the_noise():
     release = so.synthesize(records=40, items=30, entries=400, seed=3)
     knows = so.Adversary(value_error=1, time_error=14)
 
@@ -319,12 +322,12 @@ def test_attacks_that_allow_for_noise_count_what_lies_within_it():
     assert set(noise_aware_attacks(noisy, [so.PerturbValue(2)], blind)) == {"", "without values"}
 
 
-def test_the_gate_is_about_those_who_are_in_the_release():
+def test_the_threshold_is_about_people_in_the_release():
     release = so.synthesize(records=300, items=200, entries=9_000, seed=3)
     few = so.sanitize(release, so.SampleRecords(share=0.1), seed=1)
-    done = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
-    measures = done.findings.adversaries[1].as_named
+    result = so.audit(few, targets=200, facts=[4], fail_above=0.3, seed=2)
+    measures = result.findings.adversaries[1].as_named
     assert measures.identified.value < 0.3 < measures.identified_in_release.value
     assert measures.identified_in_release.n < 40
-    assert done.exceeded and "people in the release" in done.findings.threshold.explanation
-    assert "Among people who are in the release, it is" in done.findings.answer.sentence
+    assert result.exceeded and "people in the release" in result.findings.threshold.explanation
+    assert "Among people who are in the release, it is" in result.findings.answer.sentence

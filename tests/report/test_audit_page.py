@@ -1,4 +1,4 @@
-"""The report of an audit: one file that stands alone, says what was found, shows foreign texts as texts."""
+"""The report of an audit: one self-contained file with all findings, and foreign texts shown as text."""
 
 import base64
 import hashlib
@@ -44,7 +44,7 @@ HEADINGS = ("h1", "h2", "h3", "h4")
 
 
 class Page(HTMLParser):
-    """What stands in a page, and where; fails where tags are not closed in order."""
+    """The parts of a page; fails if tags are not closed in order."""
 
     def __init__(self, text):
         super().__init__()
@@ -62,24 +62,32 @@ class Page(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag, attributes):
-        told = dict(attributes)
+        attributes_by_name = dict(attributes)
         if tag not in VOID:
             self.open.append(tag)
         self.tags[tag] += 1
-        self.ids.update([told["id"]] if "id" in told else [])
-        assert not any(name.startswith("on") or name == "style" for name in told)
-        assert not told.keys() & {"src", "srcset", "data", "poster", "action", "background", "xlink:href"}
-        for name, value in told.items():
+        self.ids.update([attributes_by_name["id"]] if "id" in attributes_by_name else [])
+        assert not any(name.startswith("on") or name == "style" for name in attributes_by_name)
+        assert not attributes_by_name.keys() & {
+            "src",
+            "srcset",
+            "data",
+            "poster",
+            "action",
+            "background",
+            "xlink:href",
+        }
+        for name, value in attributes_by_name.items():
             assert "://" not in (value or "") or name.startswith("xmlns")
-        if "href" in told:
-            self.links.append(told["href"])
-        if told.get("http-equiv") == "Content-Security-Policy":
-            self.policy = told["content"]
+        if "href" in attributes_by_name:
+            self.links.append(attributes_by_name["href"])
+        if attributes_by_name.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attributes_by_name["content"]
         if tag in HEADINGS:
             self.headings.append((int(tag[1]), ""))
             self.between.append("")
         if tag == "svg":
-            assert told["role"] == "img"
+            assert attributes_by_name["role"] == "img"
             self.drawings.append({})
 
     def handle_endtag(self, tag):
@@ -124,40 +132,40 @@ def text(request):
 
 
 def test_tags_are_closed_and_ids_are_unique_and_contents_lead_somewhere(text):
-    seen = Page(text)
-    assert max(seen.ids.values()) == 1 and len(seen.links) >= 6
-    assert all(link.startswith("#") and link[1:] in seen.ids for link in seen.links)
-    assert set(seen.links) >= {f"#{name}" for name in seen.ids if not name.startswith("title-")}
+    page = Page(text)
+    assert max(page.ids.values()) == 1 and len(page.links) >= 6
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert set(page.links) >= {f"#{name}" for name in page.ids if not name.startswith("title-")}
 
 
 def test_a_page_asks_for_nothing_and_runs_nothing(text):
-    seen = Page(text)
-    assert not seen.tags.keys() & {"script", "iframe", "object", "embed", "img", "link", "base", "form"}
-    assert seen.tags["style"] == 1 and "@import" not in seen.style and "url(" not in seen.style
+    page = Page(text)
+    assert not page.tags.keys() & {"script", "iframe", "object", "embed", "img", "link", "base", "form"}
+    assert page.tags["style"] == 1 and "@import" not in page.style and "url(" not in page.style
 
 
 def test_the_policy_lets_in_the_one_style_by_its_hash(text):
-    seen = Page(text)
-    digest = base64.b64encode(hashlib.sha256(seen.style.encode()).digest()).decode()
-    rules = dict(rule.strip().split(" ", 1) for rule in seen.policy.split(";"))
+    page = Page(text)
+    digest = base64.b64encode(hashlib.sha256(page.style.encode()).digest()).decode()
+    rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
     assert rules["default-src"] == "'none'" and rules["style-src"] == f"'sha256-{digest}'"
-    assert "unsafe" not in seen.policy and text.index(seen.policy) < text.index("<style>")
+    assert "unsafe" not in page.policy and text.index(page.policy) < text.index("<style>")
 
 
 def test_headings_stand_in_order_and_none_is_empty(text):
-    seen = Page(text)
-    levels = [level for level, _ in seen.headings]
+    page = Page(text)
+    levels = [level for level, _ in page.headings]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    for place, ((level, words), below) in enumerate(zip(seen.headings, seen.between, strict=True)):
-        deeper = levels[place + 1 : place + 2] > [level]
+    for index, ((level, words), below) in enumerate(zip(page.headings, page.between, strict=True)):
+        deeper = levels[index + 1 : index + 2] > [level]
         assert words.strip() and (below.strip() or deeper), words
 
 
 def test_every_drawing_is_described_and_has_its_table(text):
-    seen = Page(text)
-    assert all(drawing["title"].strip() and drawing["desc"].strip() for drawing in seen.drawings)
-    assert seen.tags["details"] >= len(seen.drawings) / 2 and len(seen.drawings) % 2 == 0
+    page = Page(text)
+    assert all(drawing["title"].strip() and drawing["desc"].strip() for drawing in page.drawings)
+    assert page.tags["details"] >= len(page.drawings) / 2 and len(page.drawings) % 2 == 0
 
 
 def test_nothing_is_called_safe_or_anonymous_by_the_page(text):
@@ -326,14 +334,14 @@ def test_unknown_numbers_are_a_dash():
 
 
 def test_hostile_texts_are_shown_as_texts():
-    seen = Page(page_for("hostile")).text
+    text = Page(page_for("hostile")).text
     for words in (
         "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
         '=HYPERLINK("https://example.org/?"&A1;"look")',
         "�evil�\u200fשלום\u200e right to left",
         '"\' style="x" & {{ 7*7 }} ${a} </style><style>*{display:none}',
     ):
-        assert words in seen
+        assert words in text
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\ud800-\udfff]", page_for("hostile"))
 
 
@@ -431,8 +439,8 @@ def test_small_shares_have_a_closer_axis_from_nothing(most, top):
 
 
 def test_without_adversaries_there_is_still_a_page():
-    seen = Page(audit_page(replace(sample_findings.minimal(), adversaries=())))
-    assert not seen.tags["article"] and "Limits" in seen.text
+    page = Page(audit_page(replace(sample_findings.minimal(), adversaries=())))
+    assert not page.tags["article"] and "Limits" in page.text
 
 
 def test_curves_of_one_point_and_of_none_can_be_drawn():
@@ -498,5 +506,5 @@ def test_what_is_not_given_to_a_page_is_an_error():
 def test_what_an_audit_finds_can_be_shown():
     release = so.synthesize(records=120, items=60, entries=2_400, seed=3)
     findings = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
-    seen = Page(audit_page(findings))
-    assert findings.answer.sentence in seen.text and "some.csv" in seen.text
+    page = Page(audit_page(findings))
+    assert findings.answer.sentence in page.text and "some.csv" in page.text

@@ -64,18 +64,19 @@ def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
 
 def by_length(release: Release, cell: SimulationCell) -> tuple[SizeGroup, ...]:
     """Share of identified targets by number of entries of the record."""
-    own, every = release.lengths[cell.targets], release.lengths
-    longest = int(every.max())
-    shortest = int(own.min(initial=longest))
+    lengths = release.lengths
+    target_lengths = lengths[cell.targets]
+    longest = int(lengths.max())
+    shortest = int(target_lengths.min(initial=longest))
     starts = [shortest, *(start for start in _round_numbers(longest) if start > shortest)]
 
     def group(low: int, high: int, identified: Estimate) -> SizeGroup:
         last = longest if high == NEVER else high - 1
-        people = int(np.count_nonzero((every >= low) & (every <= last)))
+        people = int(np.count_nonzero((lengths >= low) & (lengths <= last)))
         label = f"{_span(low, last)} entries"
         return SizeGroup(label=label, low=low, high=last, people=people, identified=identified)
 
-    return _groups(own, _correct(cell), starts, group)
+    return _groups(target_lengths, _correct(cell), starts, group)
 
 
 def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> tuple[RankGroup, ...]:
@@ -101,8 +102,8 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ..
     if time_range is None or clock is None:
         return ()
     first = first_times(release).astype(np.int64)
-    own = first[cell.targets]
-    dated = own >= 0
+    target_first = first[cell.targets]
+    dated = target_first >= 0
     days, end = _periods(_day(time_range[0]), _day(time_range[1]))
     starts = [max(0, clock.encode(day)) for day in days]
 
@@ -117,20 +118,20 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ..
             identified=identified,
         )
 
-    return _groups(own[dated], _correct(cell)[dated], starts, group)
+    return _groups(target_first[dated], _correct(cell)[dated], starts, group)
 
 
 def _groups(
-    own: Ints, correct: Floats, starts: Sequence[int], group: Callable[[int, int, Estimate], Group]
+    numbers: Ints, correct: Floats, starts: Sequence[int], group: Callable[[int, int, Estimate], Group]
 ) -> tuple[Group, ...]:
     """Groups of targets that begin at `starts`; a small group is merged with its neighbour."""
-    if not len(own):
+    if not len(numbers):
         return ()
-    groups, smallest = [], max(1, round(SMALLEST_GROUP * len(own)))
+    groups, smallest = [], max(1, round(SMALLEST_GROUP * len(numbers)))
     low = starts[0]
     for high in [*starts[1:], NEVER]:
-        inside = (own >= low) & (own < high)
-        n, rest = int(inside.sum()), np.count_nonzero(own >= high)
+        inside = (numbers >= low) & (numbers < high)
+        n, rest = int(inside.sum()), np.count_nonzero(numbers >= high)
         if high != NEVER and (n < smallest or rest < smallest):
             continue
         groups.append(group(low, high, rate(min(float(correct[inside].sum()), n), n)))

@@ -230,10 +230,12 @@ class SelfCheck:
         """
         title = "The release matches its original"
         people, others = self._pairs()
-        own, other, hits, n = self.people.record_of(people), self.people.record_of(others), 0, len(people)
+        own_records, other_records = self.people.record_of(people), self.people.record_of(others)
+        hits, n = 0, len(people)
         for similarity in (Present(), Decay()):
             to_own, to_other = (
-                pair_similarities(self.release, people, record, similarity) for record in (own, other)
+                pair_similarities(self.release, people, record, similarity)
+                for record in (own_records, other_records)
             )
             hits = max(hits, math.floor(((to_own > to_other) + (to_own == to_other) / 2).sum()))
         least = next((k for k in range(n + 1) if binomial_tail(k, n, 0.5) < DOUBT), None)

@@ -67,8 +67,8 @@ def read_sensitive_list(path: str | Path, release: Release) -> SensitiveList:
         codes = _codes(catalogue, name) or _codes(catalogue, name.strip())
         lines += 1
         matched += bool(codes)
-        own = printable(label.strip())[:LONGEST_CATEGORY]
-        for category in {own or ANY, ANY}:
+        category_name = printable(label.strip())[:LONGEST_CATEGORY]
+        for category in {category_name or ANY, ANY}:
             categories.setdefault(category, set()).update(codes)
     if not lines:
         raise ParameterError(f"{Path(path).name} names no item: write one item per line, by id or title")
@@ -147,7 +147,7 @@ def _records_with(release: Release, codes: Ints) -> Bools:
 def _has_new_item(people: Population, known: KnownFacts, q: int, row: int, is_sensitive: Bools) -> bool:
     """Whether the record that represents a person shows a sensitive item of theirs that was not known."""
     side = people.original.by_record
-    own = side.item[int(side.start[row]) : int(side.start[row + 1])].astype(np.int64)
-    sensitive = own[is_sensitive[own]]
+    items = side.item[int(side.start[row]) : int(side.start[row + 1])].astype(np.int64)
+    sensitive = items[is_sensitive[items]]
     new = sensitive[~np.isin(sensitive, known.item[known.first[q] : known.first[q + 1]])]
     return bool(people.items_in_record(row, new).any())

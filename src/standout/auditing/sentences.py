@@ -151,12 +151,12 @@ def _summary(parts: dict[str, VerdictPart], trusted: bool) -> str:
 
 def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFindings]) -> VerdictPart:
     best = max(adversaries, key=lambda adversary: adversary.as_named.identified.value)
-    own, most = headline.as_named.identified, best.as_named.identified
+    rate, most = headline.as_named.identified, best.as_named.identified
     explanation = (
-        f"{_subject_who_knows(headline)} identifies {rate_text(own)} of targets. "
-        f"Guessing would identify {percent(own.baseline or 0.0)}."
+        f"{_subject_who_knows(headline)} identifies {rate_text(rate)} of targets. "
+        f"Guessing would identify {percent(rate.baseline or 0.0)}."
     )
-    if most.value > own.value:
+    if most.value > rate.value:
         explanation += f" The most successful adversary, “{best.name}”, identifies {rate_text(most)}."
     # with so few records that guessing reaches one in ten, guessing alone singles people out
     return _part("Singling out", most, explanation, baseline=min(most.baseline or 0.0, CLEAR))

@@ -116,9 +116,8 @@ class MeasureRow(NamedTuple):
 
 def _measure_rows(findings: AuditFindings) -> list[MeasureRow]:
     titles, adversaries = _titles(findings), findings.adversaries
-    measures = [
-        measure for measure in MEASURES if findings.original or measure.key != "identified_in_release"
-    ]
+    some_missing = findings.original is not None and findings.original.not_in_release > 0
+    measures = [measure for measure in MEASURES if some_missing or measure.key != "identified_in_release"]
     rows = [
         MeasureRow(titles[measure.key], [_cell(adversary.as_named, measure) for adversary in adversaries])
         for measure in measures
@@ -187,7 +186,7 @@ def _settings(findings: AuditFindings) -> list[tuple[str, str]]:
         ("Adversaries", "the default ladder" if settings.ladder == "default" else settings.ladder),
         ("Headline adversary", settings.headline),
         ("Targets", f"at most {count(settings.targets)} for each adversary{quick}"),
-        ("Numbers of known facts in the curves", ", ".join(f"{facts:g}" for facts in settings.facts)),
+        ("Known facts in the curves", ", ".join(f"{facts:g}" for facts in settings.facts)),
         ("Minimum eccentricity φ", f"{settings.phi:g}"),
         ("False claim budget", percent(settings.budget)),
         ("Threshold", "none" if settings.fail_above is None else percent(settings.fail_above)),
@@ -205,6 +204,6 @@ def _original_rows(original: Original | None) -> list[tuple[str, str]]:
     )
     return [
         ("Original", size),
-        ("People of the original missing from the release", count(original.not_in_release)),
+        ("People missing from the release", count(original.not_in_release)),
         ("Fingerprint of the original", original.fingerprint),
     ]

@@ -1,4 +1,4 @@
-"""Tables as files, with nothing in a cell that a spreadsheet would run."""
+"""Tables as files, without cells that a spreadsheet would execute."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from standout.core.errors import ParameterError
 __all__ = ["inert", "private_table", "table_form"]
 
 ACTIVE = r"^([=+\-@\t\r\n]|＝|＋|－|＠)"
-"""What a spreadsheet takes for a formula, also in the wide forms."""
+"""Beginnings of a formula in a spreadsheet, including the full-width forms."""
 FORMS = (".csv", ".parquet")
 
 
 def inert(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with an apostrophe before every text that a spreadsheet would run.
+    """The table with an apostrophe before every text that a spreadsheet would execute.
 
     >>> inert(pl.DataFrame({"record": ["7", "=1+1", "-3"]}))["record"].to_list()
     ['7', "'=1+1", "'-3"]
@@ -27,14 +27,14 @@ def inert(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def table_form(path: Path) -> str:
-    """.csv or .parquet, or an error."""
+    """Ending of a table's file name: .csv or .parquet."""
     if path.suffix not in FORMS:
-        raise ParameterError(f"{path.name}: a table's name ends in {' or '.join(FORMS)}")
+        raise ParameterError(f"{path.name}: the name of a table must end in {' or '.join(FORMS)}")
     return path.suffix
 
 
 def private_table(table: pl.DataFrame, path: Path) -> None:
-    """Writes a .csv or .parquet file that only its owner can read; it appears when it is whole."""
+    """Write a .csv or .parquet file that only its owner can read."""
     form = table_form(path)
     write_atomically(
         path, lambda file: inert(table).write_csv(file) if form == ".csv" else table.write_parquet(file), True
