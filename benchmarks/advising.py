@@ -1,9 +1,9 @@
-"""How long an advice takes, and its parts: quick tries, full ones, afresh, and linking two releases.
+"""Duration of an advice and of its parts: the quick, full and fresh stages, and linking two releases.
 
     python -m benchmarks.advising ../shared/data/movielens-latest-small
     python -m benchmarks.advising build/bench/release-10000000.index --parts
 
-With --parts one way of each kind is tried, and the whole is worked out from that; without it all is run.
+With --parts, one candidate of each kind is measured, and the total is extrapolated; without it, all is run.
 """
 
 import argparse
@@ -12,12 +12,17 @@ import time
 from pathlib import Path
 
 import standout as so
-from standout.advising.advise import _headline
-from standout.advising.menu import menu
-from standout.advising.runner import Lab
-from standout.advising.search import AGAIN, ATTEMPTS, COMBINED, FINAL
+from standout.advising.advise import headline_adversary
+from standout.advising.built_in_steps import built_in_steps
+from standout.advising.runner import CandidateRunner
+from standout.advising.search import (
+    FIRST_COMBINATIONS,
+    FRESH_CANDIDATES,
+    FULL_CANDIDATES,
+    MORE_COMBINATIONS,
+)
 
-WAY = ("round-time none", "drop-entries 0.5")
+STEPS = ("round-time none", "drop-entries 0.5")
 
 
 def main() -> None:
@@ -27,57 +32,57 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--limit", type=float, default=0.05)
     parser.add_argument("--parts", action="store_true")
-    asked = parser.parse_args()
-    data = Path(asked.data)
+    options = parser.parse_args()
+    data = Path(options.data)
     release = so.open(data) if (data / "manifest.json").is_file() else so.read(data)
     print(release)
-    if asked.parts:
-        parts(release)
+    if options.parts:
+        run_parts(release)
     else:
-        whole(release, asked.limit)
+        run_all(release, options.limit)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
 
 
-def parts(release: so.Release) -> None:
-    """One way of each kind, and what the whole would take."""
-    steps = [so.step(words) for words in WAY]
-    lab = Lab(release, _headline(release), 1000, 1000, 0)
-    took = {"quick, the first": timed(lab.quick, steps)}
-    other = [so.step("cluster-records 5")]
-    took["quick"] = timed(lab.quick, other)
-    took["full, the first"] = timed(lab.full, steps)
-    took["full"] = timed(lab.full, other)
-    took["afresh, the first"] = timed(lab.fresh, steps)
-    one, two = (so.sanitize(release, *steps, seed=seed, renumber=True) for seed in (3, 4))
-    took["composition"] = timed(so.composition, one, two)
-    for name, seconds in took.items():
-        print(f"{name:20} {seconds:8.1f} s", flush=True)
-    ways = len(menu(release, 0.05)) + 1 + COMBINED + AGAIN
-    total = took["quick, the first"] + took["quick"] * (ways - 1)
-    total += took["full, the first"] + took["full"] * FINAL
-    total += took["afresh, the first"] * ATTEMPTS + took["composition"]
-    print(f"{ways} ways quickly, {FINAL + 1} fully, {ATTEMPTS} afresh at most: about {total / 60:.1f} min")
+def run_parts(release: so.Release) -> None:
+    """Measure one candidate of each kind, and extrapolate the total."""
+    steps, other = [so.step(text) for text in STEPS], [so.step("cluster-records 5")]
+    runner = CandidateRunner(release, headline_adversary(release), targets=1000, people=1000, seed=0)
+    seconds = {"quick, first": timed(runner.quick, steps)}
+    seconds["quick"] = timed(runner.quick, other)
+    seconds["full, first"] = timed(runner.full, steps)
+    seconds["full"] = timed(runner.full, other)
+    seconds["fresh, first"] = timed(runner.fresh, steps)
+    first, second = (so.sanitize(release, *steps, seed=seed, renumber=True) for seed in (3, 4))
+    seconds["composition"] = timed(so.composition, first, second)
+    for name, duration in seconds.items():
+        print(f"{name:20} {duration:8.1f} s", flush=True)
+    quick = len(built_in_steps(release, 0.05)) + 1 + FIRST_COMBINATIONS + MORE_COMBINATIONS
+    total = seconds["quick, first"] + seconds["quick"] * (quick - 1)
+    total += seconds["full, first"] + seconds["full"] * FULL_CANDIDATES
+    total += seconds["fresh, first"] * FRESH_CANDIDATES + seconds["composition"]
+    stages = f"{quick} quick, {FULL_CANDIDATES + 1} full, at most {FRESH_CANDIDATES} fresh"
+    print(f"{stages}: about {total / 60:.1f} min")
 
 
-def whole(release: so.Release, limit: float) -> None:
-    """All of it, with the time at which each stage began."""
-    begun, seen = time.perf_counter(), ""
+def run_all(release: so.Release, limit: float) -> None:
+    """Run a whole search, and print the time at which each stage began."""
+    begin, current = time.perf_counter(), ""
 
-    def tell(stage: str, done: int, total: int) -> None:
-        nonlocal seen
-        if stage != seen:
-            seen = stage
-            print(f"{time.perf_counter() - begun:8.1f} s  {stage} ({total})", flush=True)
+    def show(stage: str, done: int, total: int) -> None:
+        nonlocal current
+        if stage != current:
+            current = stage
+            print(f"{time.perf_counter() - begin:8.1f} s  {stage} ({total})", flush=True)
 
-    found = so.advise(release, limit=limit, progress=tell)
-    print(f"{time.perf_counter() - begun:8.1f} s  done: {found}")
-    print(found.summary)
+    advice = so.advise(release, limit=limit, progress=show)
+    print(f"{time.perf_counter() - begin:8.1f} s  {advice}")
+    print(advice.summary)
 
 
-def timed(work, *given) -> float:
-    begun = time.perf_counter()
-    work(*given)
-    return time.perf_counter() - begun
+def timed(function, *arguments) -> float:
+    begin = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":

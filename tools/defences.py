@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import standout as so
-from standout.advising.strongest_attack import risk
+from standout.advising.strongest_attack import identification_risk
 from standout.sanitizing.step import Step
 
 PAGE = Path(__file__).parent.parent / "docs" / "defences.md"
@@ -84,7 +84,7 @@ def _row(release: so.Release, steps: list[Step]) -> str:
         safer = so.sanitize(release, *steps, seed=SEED)
     except so.ParameterError as error:
         return f"| {text} | refused: {error} |" + " |" * (len(COLUMNS) - 2)
-    attacked = risk(safer, steps, ADVERSARY, TARGETS, SEED)
+    attacked = identification_risk(safer, steps, ADVERSARY, TARGETS, SEED)
     utility = so.utility(release, *steps, seed=SEED)
     identified = attacked.everybody
     cells = (

@@ -24,7 +24,8 @@ from standout._version import __version__
 
 if TYPE_CHECKING:
     from standout.adversary import Adversary, outside_top
-    from standout.advising.advise import Advice, advise
+    from standout.advising.advice import Advice
+    from standout.advising.advise import advise
     from standout.advising.composition import Composition, composition
     from standout.attack.eccentricity import Match
     from standout.attack.lineup import Candidate, Lineup, Part
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Adversary": "adversary",
-    "Advice": "advising.advise",
+    "Advice": "advising.advice",
     "Altered": "theory.altered",
     "Audit": "auditing.audit",
     "Aux": "facts",

@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import jsonschema
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 import standout as so
 import standout.evaluate.simulate as simulate_module
 from auditing.audit_samples import CASES, FACTS, SCHEMA, SEED, TARGETS, small_audit, valid
+from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
 from standout.evaluate.estimate_text import percent
 
@@ -174,9 +175,11 @@ def test_the_report_is_made_of_the_findings(tmp_path, audited, monkeypatch):
 
 
 def test_advice_and_time_are_added_to_a_copy(audited):
-    advised = audited.with_advice({"summary": "nothing"}, complete=False)
-    assert advised.findings.advice == {"summary": "nothing"} and not advised.complete
-    assert not advised.findings.complete
+    advice = advice_findings()
+    advised = audited.with_advice(advice)
+    assert advised.findings.advice == advice and advised.complete
+    interrupted = audited.with_advice(replace(advice, complete=False))
+    assert not interrupted.complete and not interrupted.findings.complete
     assert audited.finished_at("2007-11-14").findings.run.finished_at == "2007-11-14"
     assert audited.findings.advice is None and audited.complete and audited.findings.run.finished_at is None
 

@@ -1,82 +1,87 @@
-"""One way to sanitize a release, with its risk and what it leaves of the release's use."""
+"""A candidate: one combination of steps, with its risk and its utility."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeAlias
 
-from standout.advising.strongest_attack import Among, Risk
+from standout.advising.strongest_attack import IdentificationRisk
 from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate
+from standout.findings.advice import Among, Stage
+from standout.findings.json_types import JsonObject
 from standout.sanitizing.step import Step
 
-__all__ = ["UNTOUCHED", "Point", "key_of"]
+__all__ = ["UNTOUCHED", "Candidate", "Steps", "steps_text"]
 
 UNTOUCHED = "untouched"
+Steps: TypeAlias = tuple[Step, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Point:
-    """Steps in order, how many people are found after them, and what the release is still good for.
+class Candidate:
+    """A combination of steps, the share of people identified after it, and the utility that is left.
 
-    `stage` says how well that is known: "quick", "full", or "fresh": with other facts and noise than it was
-    chosen by. The limit is for those who are found `among` everybody, or among those in the release.
+    Attributes
+    ----------
+    steps
+        The steps in order; none for the untouched release.
+    risk
+        Share of targets who are identified.
+    utility
+        Utility of the sanitized release.
+    stage
+        How well the numbers are known: "quick", "full", or "fresh" (re-measured on fresh targets).
+    among
+        Whom the limit applies to.
     """
 
-    steps: tuple[Step, ...]
-    risk: Risk
+    steps: Steps
+    risk: IdentificationRisk
     utility: Utility
-    stage: str
+    stage: Stage
     among: Among = "released"
 
     @property
-    def share(self) -> Estimate:
-        """The share of people found that is held against the limit."""
-        return self.risk.among(self.among)
+    def rate(self) -> Estimate:
+        """Share of identified people that is compared with the limit."""
+        return self.risk.rate(self.among)
 
     @property
     def name(self) -> str:
-        return named(self.steps)
+        """The steps as one text."""
+        return steps_text(self.steps)
 
     @property
-    def kept(self) -> float:
-        """The share of the use that is left; all, where the untouched release is good for nothing either."""
+    def utility_kept(self) -> float:
+        """Share of the utility that is left; 1 if the untouched release has no utility either."""
         return 1.0 if self.utility.kept is None else self.utility.kept.value
 
-    def to_dict(self) -> dict[str, Any]:
-        """In plain values."""
+    def to_checkpoint(self) -> JsonObject:
+        """The numbers as plain values, infinities included."""
         return {
-            "steps": list(map(str, self.steps)),
-            "name": self.name,
             "stage": self.stage,
             "attack": self.risk.attack,
-            "risk": _told(self.risk.everybody),
-            "risk_released": _told(self.risk.released),
-            "utility": {name: _told(one) for name, one in self.utility.measures()},
+            "identified": asdict(self.risk.everybody),
+            "identified_in_release": asdict(self.risk.released),
+            "utility": {name: asdict(estimate) for name, estimate in self.utility.measures()},
         }
 
     @classmethod
-    def of(
-        cls, told: Mapping[str, Any], steps: tuple[Step, ...], among: Among, seed: int, fingerprint: str
-    ) -> "Point":
-        """The point that was told so."""
-        found = {name: Estimate(**one) for name, one in told["utility"].items()}
-        names = [each.name for each in fields(Utility)]
-        plain: dict[str, Any] = {"steps": tuple(told["steps"]), "seed": seed, "fingerprint": fingerprint}
-        plain |= {name: found.get(name) for name in names if name not in plain}
-        risk = Risk(Estimate(**told["risk"]), Estimate(**told["risk_released"]), told["attack"])
-        return cls(steps, risk, Utility(**plain), told["stage"], among)
+    def from_checkpoint(
+        cls, numbers: Mapping[str, Any], steps: Steps, among: Among, seed: int, fingerprint: str
+    ) -> "Candidate":
+        """The candidate whose numbers `to_checkpoint` returned."""
+        estimates = {name: Estimate(**estimate) for name, estimate in numbers["utility"].items()}
+        utility: dict[str, Any] = {field.name: estimates.get(field.name) for field in fields(Utility)}
+        utility |= {"steps": tuple(map(str, steps)), "seed": seed, "fingerprint": fingerprint}
+        risk = IdentificationRisk(
+            everybody=Estimate(**numbers["identified"]),
+            released=Estimate(**numbers["identified_in_release"]),
+            attack=numbers["attack"],
+        )
+        return cls(steps, risk, Utility(**utility), numbers["stage"], among)
 
 
-def named(steps: Sequence[Step]) -> str:
+def steps_text(steps: Sequence[Step]) -> str:
+    """Steps as one text: round-time month + drop-entries 0.5."""
     return " + ".join(map(str, steps)) or UNTOUCHED
-
-
-def key_of(*settings: object) -> str:
-    """A name of everything that a point depends on."""
-    return hashlib.blake2b(json.dumps(settings, default=str).encode(), digest_size=12).hexdigest()
-
-
-def _told(found: Estimate) -> dict[str, Any]:
-    return {each.name: getattr(found, each.name) for each in fields(Estimate)}

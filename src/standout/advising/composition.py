@@ -1,17 +1,18 @@
-"""What two sanitized releases of the same people give away together: one is linked to the other."""
+"""What two sanitized releases of the same people reveal together: one is linked to the other."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.linking.link import link
+from standout.linking.links import Links
 from standout.release.model import Release
 from standout.release.subset import subset
 from standout.sanitized import Sanitized
@@ -23,24 +24,33 @@ PEOPLE, DECOYS = 300, 300
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What came of linking the second release's records to the first's.
+    """What linking the second release's records to the first release revealed; see `standout.composition`.
 
-    right        the share of people in both for whose second record the best guess is their first one:
-                 whoever knows that the same people are in both needs no more
-    claimed      the share of whom that can also be claimed: people who are not there stand out less
-    wrong        the share for whom somebody else's record is claimed
-    shown_once   the share of true entries that the first release has, of those who are guessed rightly
-    shown        the share that the two have together; None where nobody is guessed rightly
+    Attributes
+    ----------
+    identified
+        Share of people in both releases whose second record's best guess is their first record. An adversary
+        who knows that the same people are in both releases needs no more.
+    correct_claims
+        Share of people for whom the right record is claimed. It is smaller than `identified`, because the
+        adversary must also be sure that the person is in both releases.
+    wrong_claims
+        Share of people for whom somebody else's record is claimed.
+    entries_shown_by_one
+        Share of the original entries of identified people that the first release shows. None if nobody is
+        identified.
+    entries_shown_together
+        Share that the two releases show together. None if nobody is identified.
     """
 
-    right: Estimate
-    claimed: Estimate
-    wrong: Estimate
-    shown_once: Estimate | None
-    shown: Estimate | None
+    identified: Estimate
+    correct_claims: Estimate
+    wrong_claims: Estimate
+    entries_shown_by_one: Estimate | None
+    entries_shown_together: Estimate | None
 
     def __str__(self) -> str:
-        return f"{self.right.value:.0%} of the people are guessed rightly, {self.claimed.value:.0%} for sure"
+        return f"{self.identified.value:.0%} identified, {self.correct_claims.value:.0%} correct claims"
 
 
 def composition(
@@ -52,67 +62,107 @@ def composition(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Composition:
-    """What two releases that were made from the same original give away together.
+    """Measure what two releases that were made from the same original reveal together.
 
-    Records of so many people in the second are linked to the first by `standout.link`, which knows neither
-    the original nor who stands for whom: by those it is judged.
+    Records of people in the second release are linked to the first by `standout.link`, which knows neither
+    the original nor which record represents whom. The result is then compared with the truth.
 
+    Parameters
+    ----------
+    first, second
+        Releases that `standout.sanitize` made from one original, with different seeds and `renumber=True`.
+    people
+        Number of people whose records are linked; fewer if not so many are in both releases.
+    seed
+        Seed of the choice of people and of the decoys.
+    threads
+        Number of threads; default: all cores.
+    progress
+        Function that is called with (stage, done, total).
+
+    Returns
+    -------
+    Composition
+        Shares of identified people, of correct and wrong claims, and of the entries that are shown.
+
+    Raises
+    ------
+    ParameterError
+        If the releases are not sanitized, have different originals, or share nobody.
+
+    Examples
+    --------
     >>> import standout as so
     >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
     >>> one, two = (so.sanitize(release, so.DropEntries(0.2), seed=s, renumber=True) for s in (1, 2))
-    >>> composition(one, two, people=5).right.n
+    >>> composition(one, two, people=5).identified.n
     5
     """
     if not (isinstance(first, Sanitized) and isinstance(second, Sanitized)):
-        raise ParameterError("a composition is of two releases that so.sanitize made")
+        raise ParameterError("first and second must be releases that so.sanitize made")
     if first.original.fingerprint != second.original.fingerprint:
-        raise ParameterError("the two releases were made from different originals")
-    asked = _asked(first, second, whole_number("people", people, 1), check_seed(seed))
-    if not len(asked):
-        raise ParameterError("nobody is in both releases")
-    at = second.mapping.representatives[asked]
-    keep = np.zeros(second.n_records, np.bool_)
-    keep[at] = True
-    public = subset(second, keep)
-    found = link(first, public, decoys=DECOYS, seed=seed, threads=threads, progress=progress)
-    place = np.cumsum(keep)[at] - 1
-    table = found.table
-    claimed, guess = table["claimed"].to_numpy(), table["record"].to_list()
-    ids = {name: n for n, name in enumerate(table["profile"])}
-    row = [ids[public.records[int(one)]] for one in place]
-    own = [first.records[int(one)] for one in first.mapping.representatives[asked]]
-    right = np.array([guess[r] == name for r, name in zip(row, own, strict=True)])
-    sure = claimed[row].astype(np.bool_)
-    linked, n = asked[right], len(asked)
-    once, both = (_shown(sides, linked) for sides in ([first], [first, second]))
+        raise ParameterError("first and second were made from different originals: give two of the same one")
+    drawn = _people_in_both(first, second, whole_number("people", people, 1), check_seed(seed))
+    if not len(drawn):
+        raise ParameterError("first and second have nobody in common")
+    is_public = np.zeros(second.n_records, np.bool_)
+    is_public[second.mapping.representatives[drawn]] = True
+    public = subset(second, is_public)
+    links = link(first, public, decoys=DECOYS, seed=seed, threads=threads, progress=progress)
+    position = np.cumsum(is_public) - 1
+    profiles = [public.records[int(at)] for at in position[second.mapping.representatives[drawn]]]
+    records = [first.records[int(at)] for at in first.mapping.representatives[drawn]]
+    return _composition(first, second, drawn, _compare(links, profiles, records))
+
+
+class _Outcome(NamedTuple):
+    """For each person, whether the best guess is right, and whether it is claimed."""
+
+    is_right: Bools
+    is_claimed: Bools
+
+
+def _compare(links: Links, profiles: list[str], records: list[str]) -> _Outcome:
+    """Compare the links of profiles with the records that represent the same people."""
+    table = links.table
+    rows = {profile: row for row, profile in enumerate(table["profile"])}
+    order = [rows[profile] for profile in profiles]
+    guesses = table["record"].to_list()
+    is_right = np.array([guesses[row] == record for row, record in zip(order, records, strict=True)])
+    return _Outcome(is_right, table["claimed"].to_numpy()[order].astype(np.bool_))
+
+
+def _composition(first: Sanitized, second: Sanitized, people: Ints, outcome: _Outcome) -> Composition:
+    right, claimed = outcome
+    identified, n = people[right], len(people)
     return Composition(
-        rate(int(right.sum()), n, 1 / first.n_records), rate(int((right & sure).sum()), n),
-        rate(int((~right & sure).sum()), n),
-        mean(once) if len(linked) else None, mean(both) if len(linked) else None,
-    )  # fmt: skip
+        identified=rate(int(right.sum()), n, 1 / first.n_records),
+        correct_claims=rate(int((right & claimed).sum()), n),
+        wrong_claims=rate(int((~right & claimed).sum()), n),
+        entries_shown_by_one=mean(_shown_shares([first], identified)) if len(identified) else None,
+        entries_shown_together=mean(_shown_shares([first, second], identified)) if len(identified) else None,
+    )
 
 
-def _asked(first: Sanitized, second: Sanitized, people: int, seed: int) -> Ints:
-    """People whom a record of both stands for, no two with the same one."""
+def _people_in_both(first: Sanitized, second: Sanitized, people: int, seed: int) -> Ints:
+    """Random people whom both releases represent, no two by the same record of the second."""
     both = np.flatnonzero((first.mapping.representatives >= 0) & (second.mapping.representatives >= 0))
     order = generator(seed, "composition").permutation(both)
-    _, single = np.unique(second.mapping.representatives[order], return_index=True)
-    return order[np.sort(single)][:people]
+    _, first_of_record = np.unique(second.mapping.representatives[order], return_index=True)
+    return order[np.sort(first_of_record)][:people]
 
 
-def _shown(sides: list[Sanitized], people: Ints) -> NDArray[np.float64]:
-    """The share of each person's true items that at least one of the releases has of them."""
-    original = sides[0].original
-    found = []
+def _shown_shares(releases: list[Sanitized], people: Ints) -> Floats:
+    """Share of each person's original items that at least one of the releases shows."""
+    shares = []
     for person in people.tolist():
-        items = _items(original, person)
-        there = np.zeros(len(items), np.bool_)
-        for side in sides:
-            there |= np.isin(
-                side.mapping.item_codes[items], _items(side, int(side.mapping.representatives[person]))
-            )
-        found.append(float(there.mean()))
-    return np.array(found)
+        items = _items(releases[0].original, person)
+        is_shown = np.zeros(len(items), np.bool_)
+        for release in releases:
+            record = int(release.mapping.representatives[person])
+            is_shown |= np.isin(release.mapping.item_codes[items], _items(release, record))
+        shares.append(float(is_shown.mean()))
+    return np.array(shares)
 
 
 def _items(release: Release, record: int) -> Ints:

@@ -1,114 +1,126 @@
-"""Which of many ways are worth trying: the frontier of what was measured, and what combinations promise."""
+"""Which candidates are worth trying: the frontier of those measured, and what to expect of combinations."""
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from standout.advising.candidate import Point
-from standout.advising.menu import FAMILIES, family
-from standout.sanitizing.step import Step
+from standout.advising.built_in_steps import FAMILIES, step_family
+from standout.advising.candidate import Candidate, Steps
 
-__all__ = ["DIGITS", "Guess", "frontier", "promising", "proposed"]
+__all__ = [
+    "DIGITS",
+    "Expectation",
+    "frontier",
+    "propose_combinations",
+    "select_for_full_stage",
+    "undominated",
+]
 
-Steps = tuple[Step, ...]
-ROOMS = (1.25, 1.0, 0.75, 0.5)
-"""Some are tried of what is expected up to so many times the limit: expectations err to both sides."""
-LEAST = 1e-3
+LIMIT_FACTORS = (1.25, 1.0, 0.75, 0.5)
+"""Combinations are proposed below each of these multiples of the limit: expectations err to both sides."""
+MIN_RISK = 1e-3
+"""Avoids a division by zero where the untouched release carries no risk."""
 DIGITS = 9
-"""Shares of use are compared to so many digits: the others differ between processors."""
-STRAY = 2.0
-"""Standard deviations between a share and the upper end of its interval, about."""
+"""Utilities are compared to this many digits, because the others differ between processors."""
+STANDARD_ERRORS = 2.0
+"""Distance from a rate to the upper end of its interval, approximately."""
 
 
-class Guess(NamedTuple):
-    """What is measured or expected of steps: the share of people found, and the share of use that is left."""
+class Expectation(NamedTuple):
+    """Measured or expected share of people identified after steps, and of the utility that is left."""
 
     steps: Steps
-    risk: float
-    kept: float
+    identified: float
+    utility: float
 
 
-def frontier(points: Sequence[Point]) -> list[Point]:
-    """Those beside which no other finds fewer people and leaves more, from the highest risk to the lowest."""
-    best = {guess.steps for guess in _undominated([_measured(point) for point in points])}
-    return sorted((point for point in points if point.steps in best), key=lambda point: -point.share.value)
+def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates for which no other has both less risk and more utility, by decreasing risk."""
+    best = {each.steps for each in undominated([_measured(candidate) for candidate in candidates])}
+    chosen = (candidate for candidate in candidates if candidate.steps in best)
+    return sorted(chosen, key=lambda candidate: -candidate.rate.value)
 
 
-def promising(points: Sequence[Point], limit: float, targets: int, count: int) -> list[Point]:
-    """So many that are worth to be tried fully: half of them those that leave most of what may be below the
-    limit for sure, the others from the frontier, those near the limit first."""
-    goal = max(limit - STRAY * math.sqrt(limit * (1 - limit) / targets), 0.0)
-    guesses = [_measured(point) for point in points]
-    below = sorted((guess for guess in guesses if guess.risk <= goal), key=lambda guess: -guess.kept)
-    edge = sorted(_undominated(guesses), key=lambda guess: abs(guess.risk - limit))
-    order = dict.fromkeys(guess.steps for guess in [*below[: count // 2], *edge, *below])
-    chosen = set(list(order)[:count])
-    return [point for point in points if point.steps in chosen]
+def select_for_full_stage(
+    candidates: Sequence[Candidate], limit: float, targets: int, count: int
+) -> list[Candidate]:
+    """Select candidates that deserve the full stage.
 
-
-def proposed(tried: Mapping[Steps, Point], limit: float, count: int) -> list[Steps]:
-    """So many combinations that were not tried: what is expected to leave most below the limit, and between.
-
-    It is expected of a combination what was measured of a part of it, times what each further step alone did:
-    shares multiply where steps do not know of each other.
+    One half has the highest utility among those whose interval with so many targets should end below the
+    limit. The others are on the frontier, those near the limit first.
     """
-    guesses = [guess for guess in _combined(tried) if guess.steps not in tried]
-    best = sorted(guesses, key=lambda guess: (-guess.kept, guess.risk))
-    near = []
-    for room in ROOMS:
-        below = [guess.steps for guess in best if guess.risk <= room * limit and guess.steps not in near]
-        near += below[: max(1, count // (2 * len(ROOMS)))]
-    edge = sorted(_undominated(guesses), key=lambda guess: guess.risk)
-    spaced = [edge[at * len(edge) // count] for at in range(count)] if edge else []
-    others = [guess.steps for guess in spaced]
-    return list(dict.fromkeys([*near, *others]))[:count]
+    goal = max(limit - STANDARD_ERRORS * math.sqrt(limit * (1 - limit) / targets), 0.0)
+    measured = [_measured(candidate) for candidate in candidates]
+    below = sorted((each for each in measured if each.identified <= goal), key=lambda each: -each.utility)
+    edge = sorted(undominated(measured), key=lambda each: abs(each.identified - limit))
+    order = dict.fromkeys(each.steps for each in [*below[: count // 2], *edge, *below])
+    chosen = set(list(order)[:count])
+    return [candidate for candidate in candidates if candidate.steps in chosen]
 
 
-def _combined(tried: Mapping[Steps, Point]) -> list[Guess]:
-    """What is expected of all combinations of at most one tried step of each family."""
+def propose_combinations(tried: Mapping[Steps, Candidate], limit: float, count: int) -> list[Steps]:
+    """Combinations that were not tried yet and promise most.
+
+    One half should keep most utility below the limit, the others are spread over the expected frontier.
+    """
+    expected = [each for each in _expected_combinations(tried) if each.steps not in tried]
+    best = sorted(expected, key=lambda each: (-each.utility, each.identified))
+    near: list[Steps] = []
+    for factor in LIMIT_FACTORS:
+        below = [each.steps for each in best if each.identified <= factor * limit and each.steps not in near]
+        near += below[: max(1, count // (2 * len(LIMIT_FACTORS)))]
+    edge = sorted(undominated(expected), key=lambda each: each.identified)
+    spread = [edge[at * len(edge) // count].steps for at in range(count)] if edge else []
+    return list(dict.fromkeys([*near, *spread]))[:count]
+
+
+def _expected_combinations(tried: Mapping[Steps, Candidate]) -> list[Expectation]:
+    """What to expect of all combinations of at most one tried step of each family."""
     singles = [steps[0] for steps in tried if len(steps) == 1]
-    kinds = list(dict.fromkeys([*FAMILIES, *map(family, singles)]))
-    choices = [[None, *(step for step in singles if family(step) == kind)] for kind in kinds]
-    whole = tried[()]
-    known = {steps: _seen(point) for steps, point in tried.items()}
-    found = []
-    for picked in product(*choices):
-        steps = tuple(step for step in picked if step is not None)
-        if len(steps) < 2:
-            continue
-        part = max((one for one in _parts(steps) if one in known), key=len)
-        guess = known[part]
-        risk, kept = guess.risk, guess.kept
-        for step in steps:
-            if step not in part:
-                risk *= known[(step,)].risk / max(_seen(whole).risk, LEAST)
-                kept *= known[(step,)].kept
-        found.append(Guess(steps, risk, kept))
-    return found
+    families = list(dict.fromkeys([*FAMILIES, *map(step_family, singles)]))
+    choices = [[None, *(step for step in singles if step_family(step) == name)] for name in families]
+    known = {steps: _smoothed(candidate) for steps, candidate in tried.items()}
+    combinations = (tuple(step for step in chosen if step is not None) for chosen in product(*choices))
+    return [_expectation(steps, known) for steps in combinations if len(steps) >= 2]
+
+
+def _expectation(steps: Steps, known: Mapping[Steps, Expectation]) -> Expectation:
+    """What was measured for the largest tried part, times the effect of each further step on its own.
+
+    Shares multiply if the steps work independently.
+    """
+    part = max((subset for subset in _parts(steps) if subset in known), key=len)
+    identified, utility = known[part].identified, known[part].utility
+    for step in steps:
+        if step not in part:
+            identified *= known[(step,)].identified / max(known[()].identified, MIN_RISK)
+            utility *= known[(step,)].utility
+    return Expectation(steps, identified, utility)
 
 
 def _parts(steps: Steps) -> list[Steps]:
-    """The steps themselves, without one of them, and each alone."""
+    """The steps themselves, all but one of them, and each alone."""
     without = [(*steps[:at], *steps[at + 1 :]) for at in range(len(steps))]
     return [steps, *without, *((step,) for step in steps)]
 
 
-def _seen(point: Point) -> Guess:
-    """What was measured; of nobody found among n it is expected that half a person is."""
-    n, kept = point.share.n, round(point.kept, DIGITS)
-    return Guess(point.steps, (point.share.value * n + 0.5) / (n + 1), min(max(kept, 0.0), 1.0))
+def _smoothed(candidate: Candidate) -> Expectation:
+    """What was measured, with half a person more identified, so that a rate of 0 does not stay 0."""
+    n, utility = candidate.rate.n, round(candidate.utility_kept, DIGITS)
+    identified = (candidate.rate.value * n + 0.5) / (n + 1)
+    return Expectation(candidate.steps, identified, min(max(utility, 0.0), 1.0))
 
 
-def _measured(point: Point) -> Guess:
-    return Guess(point.steps, point.share.value, round(point.kept, DIGITS))
+def _measured(candidate: Candidate) -> Expectation:
+    return Expectation(candidate.steps, candidate.rate.value, round(candidate.utility_kept, DIGITS))
 
 
-def _undominated(guesses: list[Guess]) -> list[Guess]:
-    """Those beside which none has a lower risk and leaves as much, or leaves more at the same risk."""
-    best, found = float("-inf"), []
-    for guess in sorted(guesses, key=lambda guess: (guess.risk, -guess.kept, len(guess.steps))):
-        if guess.kept > best:
-            best = guess.kept
-            found.append(guess)
-    return found
+def undominated(expectations: Sequence[Expectation]) -> list[Expectation]:
+    """Those for which no other has less risk and at least as much utility, or more utility at equal risk."""
+    most, chosen = float("-inf"), []
+    for each in sorted(expectations, key=lambda each: (each.identified, -each.utility, len(each.steps))):
+        if each.utility > most:
+            most = each.utility
+            chosen.append(each)
+    return chosen

@@ -1,36 +1,38 @@
-"""Ways to sanitize a release, tried: quickly, fully, and afresh. What was tried is kept, if asked for."""
+"""Measures candidates in three stages: quick, full and fresh. A checkpoint stores what was measured."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from standout._version import __version__
 from standout.adversary import Adversary
-from standout.advising.candidate import Point, key_of
-from standout.advising.strongest_attack import Among, Risk, risk
+from standout.advising.candidate import Candidate, Steps
+from standout.advising.strongest_attack import IdentificationRisk, identification_risk
 from standout.core.atomic_files import write_atomically
 from standout.data_utility.recommender_benchmark import RecommenderBenchmark
 from standout.data_utility.utility import Utility, measure_utility
+from standout.findings.advice import Among, Stage
+from standout.findings.json_types import JsonObject
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 
-__all__ = ["Lab"]
+__all__ = ["CandidateRunner"]
 
 QUICK_TARGETS = 500
-ENOUGH = 1_000_000
-"""Quick recommenders learn from about so many entries at most."""
+QUICK_ENTRIES = 1_000_000
+"""In the quick stage, recommenders learn from about this many entries at most."""
 FULL, FRESH = 1, 2
-"""Added to the seed: people and facts that a way is measure_utility by are not those it was chosen by."""
+"""Added to the seed, so that each stage has other targets and known facts than the stage before."""
 
 
 @dataclass(eq=False)
-class Lab:
-    """One release and one adversary; ways to sanitize it are tried with the same people and entries."""
+class CandidateRunner:
+    """One release and one adversary. All candidates are measured with the same people and entries."""
 
     release: Release
     adversary: Adversary
@@ -40,81 +42,102 @@ class Lab:
     among: Among = "released"
     threads: int | None = None
     work: Path | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    measured: dict[str, JsonObject] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.work is not None:
             try:
-                self.kept = dict(json.loads(self._file.read_text(encoding="utf-8")))
+                self.measured = dict(json.loads(self._checkpoint.read_text(encoding="utf-8")))
             except (OSError, ValueError, TypeError):
-                self.kept = {}
+                self.measured = {}
 
-    def quick(self, steps: Sequence[Step]) -> Point:
-        """A few people; on large data a recommender that learns from a part. Sanitized once, for both."""
-        return self._tried("quick", tuple(steps))
+    def quick(self, steps: Sequence[Step]) -> Candidate:
+        """Measure with few targets, and on large data with a recommender that learns from a part."""
+        return self._measure("quick", tuple(steps))
 
-    def full(self, steps: Sequence[Step]) -> Point:
-        """As many people as were asked for, others than before; the whole of the release."""
-        return self._tried("full", tuple(steps))
+    def full(self, steps: Sequence[Step]) -> Candidate:
+        """Measure with all targets, other ones than in the quick stage, and with the whole release."""
+        return self._measure("full", tuple(steps))
 
-    def fresh(self, steps: Sequence[Step]) -> Point:
-        """Once more with people, facts, held-out entries and noise that nothing was chosen by."""
-        return self._tried("fresh", tuple(steps))
+    def fresh(self, steps: Sequence[Step]) -> Candidate:
+        """Measure once more with targets, facts, held-out entries and noise that influenced no choice."""
+        return self._measure("fresh", tuple(steps))
 
-    def _tried(self, stage: str, steps: tuple[Step, ...]) -> Point:
-        key = key_of(
-            stage, list(map(str, steps)), self.adversary.key(), self.targets, self.people, self.seed,
-            QUICK_TARGETS, ENOUGH, self.release.fingerprint, __version__,
-        )  # fmt: skip
-        if key in self.kept:
-            return Point.of(self.kept[key], steps, self.among, self.seed, self.release.fingerprint)
-        found: Point = getattr(self, f"_{stage}")(steps)
-        self.kept[key] = found.to_dict()
+    def _measure(self, stage: Stage, steps: Steps) -> Candidate:
+        """Measure a candidate, or return what the checkpoint has."""
+        key = self._key(stage, steps)
+        if key in self.measured:
+            numbers, fingerprint = self.measured[key], self.release.fingerprint
+            return Candidate.from_checkpoint(numbers, steps, self.among, self.seed, fingerprint)
+        measure = {"quick": self._quick, "full": self._full, "fresh": self._fresh}[stage]
+        candidate = measure(steps)
+        self.measured[key] = candidate.to_checkpoint()
         if self.work is not None:
-            text = json.dumps(self.kept)
-            write_atomically(self._file, lambda file: file.write(text.encode()), private=True)
-        return found
+            text = json.dumps(self.measured)
+            write_atomically(self._checkpoint, lambda file: file.write(text.encode()), private=True)
+        return candidate
 
-    def _quick(self, steps: tuple[Step, ...]) -> Point:
-        safer = sanitize(self._bench.holdout.rest, *steps, seed=self.seed, threads=self.threads)
-        found = risk(safer, steps, self.adversary, QUICK_TARGETS, self.seed, self.threads)
-        return Point(steps, found, self._judged(self._bench, safer, steps), "quick", self.among)
+    def _quick(self, steps: Steps) -> Candidate:
+        # One sanitized release serves both measurements, which halves the time of the stage.
+        benchmark = self._quick_benchmark
+        safer = sanitize(benchmark.holdout.rest, *steps, seed=self.seed, threads=self.threads)
+        risk = identification_risk(safer, steps, self.adversary, QUICK_TARGETS, self.seed, self.threads)
+        return Candidate(steps, risk, self._utility(benchmark, safer, steps), "quick", self.among)
 
-    def _full(self, steps: tuple[Step, ...]) -> Point:
-        if self._bench.share == 1:
-            price = self.quick(steps).utility
+    def _full(self, steps: Steps) -> Candidate:
+        if self._quick_benchmark.share == 1:
+            utility = self.quick(steps).utility
         else:
-            safer = sanitize(self._whole.holdout.rest, *steps, seed=self.seed, threads=self.threads)
-            price = self._judged(self._whole, safer, steps)
-        return Point(steps, self._risk(steps, self.seed, FULL), price, "full", self.among)
+            utility = self._sanitized_utility(self._full_benchmark, steps, self.seed)
+        return Candidate(steps, self._risk(steps, self.seed, FULL), utility, "full", self.among)
 
-    def _fresh(self, steps: tuple[Step, ...]) -> Point:
-        noise = self.seed + FRESH
-        safer = sanitize(self._other.holdout.rest, *steps, seed=noise, threads=self.threads)
-        price = self._judged(self._other, safer, steps)
-        return Point(steps, self._risk(steps, noise, FRESH), price, "fresh", self.among)
+    def _fresh(self, steps: Steps) -> Candidate:
+        noise_seed = self.seed + FRESH
+        utility = self._sanitized_utility(self._fresh_benchmark, steps, noise_seed)
+        return Candidate(steps, self._risk(steps, noise_seed, FRESH), utility, "fresh", self.among)
 
-    def _risk(self, steps: tuple[Step, ...], noise: int, draw: int) -> Risk:
-        safer = sanitize(self.release, *steps, seed=noise, threads=self.threads)
-        return risk(safer, steps, self.adversary, self.targets, self.seed + draw, self.threads)
+    def _risk(self, steps: Steps, noise_seed: int, draw: int) -> IdentificationRisk:
+        safer = sanitize(self.release, *steps, seed=noise_seed, threads=self.threads)
+        seed = self.seed + draw
+        return identification_risk(safer, steps, self.adversary, self.targets, seed, self.threads)
 
-    def _judged(self, bench: RecommenderBenchmark, safer: Sanitized, steps: tuple[Step, ...]) -> Utility:
-        return measure_utility(bench, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
+    def _sanitized_utility(self, benchmark: RecommenderBenchmark, steps: Steps, noise_seed: int) -> Utility:
+        safer = sanitize(benchmark.holdout.rest, *steps, seed=noise_seed, threads=self.threads)
+        return self._utility(benchmark, safer, steps)
+
+    def _utility(self, benchmark: RecommenderBenchmark, safer: Sanitized, steps: Steps) -> Utility:
+        return measure_utility(benchmark, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
 
     @cached_property
-    def _bench(self) -> RecommenderBenchmark:
-        share = min(1.0, ENOUGH / self.release.n_entries)
+    def _quick_benchmark(self) -> RecommenderBenchmark:
+        share = min(1.0, QUICK_ENTRIES / self.release.n_entries)
         return RecommenderBenchmark.of(self.release, self.people, self.seed, share)
 
     @cached_property
-    def _whole(self) -> RecommenderBenchmark:
-        return RecommenderBenchmark(self._bench.holdout)
+    def _full_benchmark(self) -> RecommenderBenchmark:
+        return RecommenderBenchmark(self._quick_benchmark.holdout)
 
     @cached_property
-    def _other(self) -> RecommenderBenchmark:
+    def _fresh_benchmark(self) -> RecommenderBenchmark:
         return RecommenderBenchmark.of(self.release, self.people, self.seed + FRESH)
 
+    def _key(self, stage: Stage, steps: Steps) -> str:
+        """Hash of everything that the numbers of a candidate depend on."""
+        settings = (
+            stage,
+            list(map(str, steps)),
+            self.adversary.key(),
+            self.targets,
+            self.people,
+            self.seed,
+            QUICK_TARGETS,
+            QUICK_ENTRIES,
+            self.release.fingerprint,
+            __version__,
+        )
+        return hashlib.blake2b(json.dumps(settings, default=str).encode(), digest_size=12).hexdigest()
+
     @property
-    def _file(self) -> Path:
+    def _checkpoint(self) -> Path:
         assert self.work is not None
-        return self.work / "advice.json"
+        return self.work / "candidates.json"

@@ -1,85 +1,110 @@
-"""The search: many ways quickly, fewer fully, and what it would recommend once more afresh."""
+"""The search: many candidates in a quick stage, some in a full stage, and the best re-measured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from standout.advising.candidate import Point
-from standout.advising.frontier import DIGITS, Steps, promising, proposed
-from standout.advising.menu import menu
-from standout.advising.runner import Lab
+from standout.advising.built_in_steps import built_in_steps
+from standout.advising.candidate import Candidate, Steps, steps_text
+from standout.advising.frontier import DIGITS, propose_combinations, select_for_full_stage
+from standout.advising.runner import CandidateRunner
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 
-__all__ = ["Found", "searched"]
+__all__ = ["SearchResult", "search_candidates"]
 
-COMBINED, AGAIN, FINAL, ATTEMPTS = 24, 16, 12, 3
-"""Combinations of the first round and of the second, ways that are tried fully, and at most afresh."""
+FIRST_COMBINATIONS, MORE_COMBINATIONS = 24, 16
+"""Number of combinations in the first round and in the second, which learns from the first."""
+FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
+"""Largest number of candidates in the full stage and in the fresh stage."""
 
 
 @dataclass(slots=True)
-class Found:
-    """What was tried, by steps, each as well as it was tried; what was refused, and why.
+class SearchResult:
+    """What a search found.
 
-    `recommended` was measured afresh and stays below the limit; those in `failed` did not.
+    Attributes
+    ----------
+    candidates
+        All candidates by steps, each from the latest stage but "fresh".
+    impossible
+        Candidates that could not be applied, and why.
+    recommended
+        The candidate that met the limit when it was re-measured; None if there is none.
+    failed
+        Candidates that met the limit in the full stage, but not when they were re-measured.
+    complete
+        False if the search was interrupted.
     """
 
-    points: dict[Steps, Point] = field(default_factory=dict)
+    candidates: dict[Steps, Candidate] = field(default_factory=dict)
     impossible: dict[str, str] = field(default_factory=dict)
-    recommended: Point | None = None
-    failed: list[Point] = field(default_factory=list)
+    recommended: Candidate | None = None
+    failed: list[Candidate] = field(default_factory=list)
     complete: bool = False
 
 
-def searched(lab: Lab, limit: float, candidates: Sequence[Steps] | None, progress: Progress) -> Found:
-    """The search for the cheapest way below the limit. Ctrl-C ends it with what there is."""
-    found = Found()
+def search_candidates(
+    runner: CandidateRunner, limit: float, given: Sequence[Steps] | None, progress: Progress
+) -> SearchResult:
+    """Search for the candidate that meets the limit and keeps most of the utility.
+
+    Tries the `given` candidates; default: built-in steps and their combinations. Ctrl-C ends the search, and
+    the result has what was measured so far.
+    """
+    result = SearchResult()
     try:
-        singles = [(step,) for step in menu(lab.release, limit)] if candidates is None else candidates
-        _quickly(lab, [(), *singles], found, "trying steps", progress)
-        if candidates is None:
-            for count in (COMBINED, AGAIN):
-                combined = proposed(found.points, limit, count)
-                _quickly(lab, combined, found, "trying combinations", progress)
-        _fully(lab, limit, found, progress)
-        _afresh(lab, limit, found, progress)
-        found.complete = True
+        first = [(step,) for step in built_in_steps(runner.release, limit)] if given is None else given
+        _quick_stage(runner, [(), *first], result, "trying steps", progress)
+        if given is None:
+            for count in (FIRST_COMBINATIONS, MORE_COMBINATIONS):
+                combinations = propose_combinations(result.candidates, limit, count)
+                _quick_stage(runner, combinations, result, "trying combinations", progress)
+        _full_stage(runner, limit, result, progress)
+        _fresh_stage(runner, limit, result, progress)
+        result.complete = True
     except KeyboardInterrupt:
-        if len(found.points) < 2:
+        if len(result.candidates) < 2:
             raise
-    return found
+    return result
 
 
-def _quickly(lab: Lab, ways: Sequence[Steps], found: Found, stage: str, progress: Progress) -> None:
-    for done, steps in enumerate(ways):
-        progress(stage, done, len(ways))
+def _quick_stage(
+    runner: CandidateRunner,
+    combinations: Sequence[Steps],
+    result: SearchResult,
+    title: str,
+    progress: Progress,
+) -> None:
+    for done, steps in enumerate(combinations):
+        progress(title, done, len(combinations))
         try:
-            found.points[steps] = lab.quick(steps)
+            result.candidates[steps] = runner.quick(steps)
         except ParameterError as error:  # a step that would leave nothing
             if not steps:
                 raise
-            found.impossible[" + ".join(map(str, steps))] = str(error)
+            result.impossible[steps_text(steps)] = str(error)
 
 
-def _fully(lab: Lab, limit: float, found: Found, progress: Progress) -> None:
-    """Those on the frontier or near it, the untouched release among them."""
-    best = promising(list(found.points.values()), limit, lab.targets, FINAL)
-    some = [(), *(point.steps for point in best if point.steps)]
-    for done, steps in enumerate(some):
-        progress("trying the best", done, len(some))
-        found.points[steps] = lab.full(steps)
+def _full_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
+    """Measure the untouched release and the candidates on the frontier or near it with all targets."""
+    every = list(result.candidates.values())
+    best = select_for_full_stage(every, limit, runner.targets, FULL_CANDIDATES)
+    combinations = [(), *(candidate.steps for candidate in best if candidate.steps)]
+    for done, steps in enumerate(combinations):
+        progress("measuring the best", done, len(combinations))
+        result.candidates[steps] = runner.full(steps)
 
 
-def _afresh(lab: Lab, limit: float, found: Found, progress: Progress) -> None:
-    """The one that leaves most of those below the limit, with fresh facts and noise; else the next."""
-    below = [
-        point for point in found.points.values()
-        if point.stage == "full" and point.share.high <= limit
-    ]  # fmt: skip
-    order = sorted(below, key=lambda point: (-round(point.kept, DIGITS), len(point.steps)))[:ATTEMPTS]
-    for done, point in enumerate(order):
-        progress("measuring afresh", done, len(order))
-        again = lab.fresh(point.steps)
-        if again.share.high <= limit:
-            found.recommended = again
+def _fresh_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
+    """Re-measure the candidate that keeps most utility below the limit; if it fails, the next one."""
+    full = (candidate for candidate in result.candidates.values() if candidate.stage == "full")
+    below = [candidate for candidate in full if candidate.rate.high <= limit]
+    order = sorted(below, key=lambda each: (-round(each.utility_kept, DIGITS), len(each.steps)))
+    finalists = order[:FRESH_CANDIDATES]
+    for done, finalist in enumerate(finalists):
+        progress("re-measuring on fresh targets", done, len(finalists))
+        candidate = runner.fresh(finalist.steps)
+        if candidate.rate.high <= limit:
+            result.recommended = candidate
             return
-        found.failed.append(again)
+        result.failed.append(candidate)

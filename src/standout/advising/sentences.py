@@ -1,118 +1,131 @@
-"""What was found, in sentences, and the command that makes what is recommended."""
+"""All sentences of an advice, and the command that makes the recommended release."""
 
 import shlex
 from collections.abc import Sequence
 
-from standout.advising.candidate import Point
+from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
-from standout.advising.search import Found
+from standout.advising.search import SearchResult
+from standout.core.formatting import count
 from standout.evaluate.estimate_text import percent, rate_text
 
-__all__ = ["command", "composed", "limits", "summary"]
+__all__ = ["composition_text", "limitations", "sanitize_command", "summary_sentences"]
 
 
-def summary(found: Found, who: str, limit: float) -> list[str]:
-    """The answer in sentences: what is recommended, or that nothing that was tried reaches the limit."""
-    before, best = found.points[()], found.recommended
-    told = [f"An adversary ({who}) finds {rate_text(before.share)} of the people in the release as it is."]
+def summary_sentences(result: SearchResult, adversary: str, limit: float) -> list[str]:
+    """The answer: the recommended candidate, or that no candidate meets the limit."""
+    untouched, best = result.candidates[()], result.recommended
+    sentences = [
+        f"An adversary ({adversary}) identifies {rate_text(untouched.rate)} of the people in the untouched "
+        "release."
+    ]
     if best is not None:
-        told += [*_recommended(best, limit), *_released(found, best, limit)]
-    elif not found.complete:
-        told.append("The search was cut short before anything could be recommended.")
-    else:
-        told += _none(found, limit)
-    return told
+        return [*sentences, *_recommendation(best, limit), *_missing_people(result, best, limit)]
+    if not result.complete:
+        return [*sentences, "The search was interrupted before a candidate could be recommended."]
+    return [*sentences, *_no_recommendation(result, limit)]
 
 
-def _recommended(point: Point, limit: float) -> list[str]:
-    if not point.steps:
-        return [f"That is below the limit of {percent(limit)}: nothing has to be changed."]
+def _recommendation(candidate: Candidate, limit: float) -> list[str]:
+    if not candidate.steps:
+        return [f"This meets the limit of {percent(limit)}, so nothing has to be changed."]
+    people = "in the sanitized release" if candidate.among == "released" else "in the original"
     return [
-        f"After {point.name} it is {rate_text(point.share)}, measured afresh, with other facts and noise "
-        f"than it was chosen by: below the limit of {percent(limit)}. {_left(point)}."
+        f"After {candidate.name}, it is {rate_text(candidate.rate)} of the people {people}.",
+        "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
+        f"limit of {percent(limit)}.",
+        _utility_left(candidate),
     ]
 
 
-def _released(found: Found, best: Point, limit: float) -> list[str]:
-    """What is to be said where the limit is kept for everybody, but not for those who are in the release."""
+def _missing_people(result: SearchResult, best: Candidate, limit: float) -> list[str]:
+    """A warning if the limit is met for everybody, but not for the people in the sanitized release."""
     if best.risk.released.high <= limit:
         return []
-    told = (
-        f"But of those who are in that release {rate_text(best.risk.released)} are found: the limit is "
-        "kept by leaving people out, not by protecting those who are in it."
+    warning = (
+        f"However, {rate_text(best.risk.released)} of the people in the sanitized release are identified: "
+        "the limit is met by leaving people out, not by protecting those who remain."
     )
-    failed = {one.steps for one in found.failed}
+    failed = {candidate.steps for candidate in result.failed}
     others = [
-        one for one in found.points.values()
-        if one.risk.released.high <= limit and one.steps not in failed
-    ]  # fmt: skip
+        candidate
+        for candidate in result.candidates.values()
+        if candidate.risk.released.high <= limit and candidate.steps not in failed
+    ]
     if not others:
-        return [told, "None of the ways that were tried keeps it for these."]
-    other = max(others, key=lambda one: one.kept)
-    return [told, f"{other.name} seems to keep it for these too, with {percent(other.kept)} of the use left."]
+        return [warning, "No candidate meets the limit for them."]
+    other = max(others, key=lambda candidate: candidate.utility_kept)
+    kept = percent(other.utility_kept)
+    return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
 
 
-def _none(found: Found, limit: float) -> list[str]:
-    best = min(found.points.values(), key=lambda point: (point.share.high, -point.kept))
-    tried = len(found.points) - 1
-    told = [f"None of the {tried} ways that were tried brings that below the limit of {percent(limit)}."]
+def _no_recommendation(result: SearchResult, limit: float) -> list[str]:
+    best = min(result.candidates.values(), key=lambda each: (each.rate.high, -each.utility_kept))
+    tried = len(result.candidates) - 1
+    none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
+    sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
     if best.steps:
-        told.append(f"The lowest is {rate_text(best.share)}, after {best.name}. {_left(best)}.")
-    if found.failed:
-        told.append(f"{_counted(len(found.failed))} seemed to, and did not when measured afresh.")
-    return [*told, "The paper expects as much of sparse data."]
+        sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", _utility_left(best)]
+    if result.failed:
+        failed = count(len(result.failed), "candidate", "candidates")
+        sentences.append(f"{failed} met the limit at first, but not when re-measured on fresh targets.")
+    return [*sentences, "Narayanan and Shmatikov (2008) predict this for sparse data."]
 
 
-def _left(point: Point) -> str:
-    """What is left of the use."""
-    used, kept = point.utility, point.utility.kept
+def _utility_left(candidate: Candidate) -> str:
+    utility, kept = candidate.utility, candidate.utility.kept
     if kept is None:
-        return "What that costs is not known: a recommender learns nothing from the untouched release either"
-    parts = [f"top-10 hit rate {used.hit_rate.value:.3f}, {used.hit_rate_before.value:.3f} before"]
-    if used.rmse is not None and used.rmse_before is not None:
-        parts.append(f"RMSE {used.rmse.value:.3f}, {used.rmse_before.value:.3f} before")
-    low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.low, kept.high))
-    middle = percent(min(max(kept.value, 0.0), 1.0))
-    return f"It keeps {middle} ({low} to {high}) of what the release is good for: {'; '.join(parts)}"
+        return (
+            "The loss of utility is unknown, because a recommender learns nothing from the untouched release "
+            "either."
+        )
+    parts = [f"top-10 hit rate {utility.hit_rate.value:.3f} (before: {utility.hit_rate_before.value:.3f})"]
+    if utility.rmse is not None and utility.rmse_before is not None:
+        parts.append(f"RMSE {utility.rmse.value:.3f} (before: {utility.rmse_before.value:.3f})")
+    value, low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.value, kept.low, kept.high))
+    return f"It keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
 
-def command(point: Point | None, data: Sequence[str], output: str) -> str:
-    """The command that makes the recommended release. It names no seed: whoever has that can undo noise."""
-    if point is None or not point.steps:
+def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str) -> str:
+    """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
+    if candidate is None or not candidate.steps:
         return ""
-    steps = [word for step in point.steps for word in ("--step", str(step))]
+    steps = [word for step in candidate.steps for word in ("--step", str(step))]
     return shlex.join(["standout", "sanitize", *data, *steps, "--renumber", "-o", output])
 
 
-def composed(found: Composition) -> str:
-    """What two such releases give away together."""
-    told = (
-        f"Two such releases of the same people, with other noise and ids: {rate_text(found.right)} of those "
-        f"in both are guessed rightly from one in the other, {rate_text(found.claimed)} for sure; of "
-        f"{rate_text(found.wrong)} a wrong record would be claimed."
+def composition_text(composition: Composition) -> str:
+    """What two releases reveal together."""
+    text = (
+        "Suppose that two such releases of the same people are published, with different noise and ids. The "
+        "best guess links the two records of a person correctly for "
+        f"{rate_text(composition.identified)} of the people in both. The adversary claims the right record "
+        f"for {rate_text(composition.correct_claims)} and a wrong one for "
+        f"{rate_text(composition.wrong_claims)}."
     )
-    if found.shown is None or found.shown_once is None:
-        return told
-    one, both = percent(found.shown_once.value), percent(found.shown.value)
-    return f"{told} Of whom is guessed rightly one release shows {one} of the entries, both together {both}."
+    one, together = composition.entries_shown_by_one, composition.entries_shown_together
+    if one is None or together is None:
+        return text
+    return (
+        f"{text} For people who are linked correctly, one release shows {percent(one.value)} of their "
+        f"entries and both together show {percent(together.value)}."
+    )
 
 
-def limits(found: Found, has_times: bool) -> list[str]:
+def limitations(result: SearchResult, has_times: bool) -> list[str]:
     """What the numbers do not say."""
-    told = [
-        "Risk is that of one adversary, and of the attacks tried: somebody who knows more finds more.",
-        "Use is that for recommending. What else the data is good for is not in the price.",
+    sentences = [
+        "The risk is that of one adversary and of the attacks that were tried. An adversary who knows more "
+        "identifies more people.",
+        "Utility is measured with a recommender. The data may have other uses, which are not measured.",
     ]
     if has_times:
-        told.append("The recommender does not look at times: leaving them out costs nothing here.")
-    told.append(
-        "The best of many looks better than it is: only what is recommended was measured again, with fresh "
-        "draws; ways that were tried quickly have wide intervals."
+        sentences.append("The recommender does not use times, so removing them costs nothing here.")
+    sentences.append(
+        "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "
+        "on fresh targets. Candidates of the quick stage have wide intervals."
     )
-    if found.impossible:
-        told.append(f"{_counted(len(found.impossible))} of the ways would have left nothing.")
-    return told
-
-
-def _counted(n: int) -> str:
-    return "One" if n == 1 else f"{n:,}"
+    if result.impossible:
+        impossible = count(len(result.impossible), "candidate was", "candidates were")
+        sentences.append(f"{impossible} not tried, because nothing would be left of the release.")
+    return sentences

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -14,75 +13,84 @@ from standout.core.rng import generator
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import Population
 from standout.evaluate.success_rate import success_rates
+from standout.findings.advice import Among
 from standout.sanitized import Sanitized
 from standout.sanitizing.noise_aware import noise_aware_attacks
 from standout.sanitizing.step import Step
 
-__all__ = ["Among", "Risk", "risk"]
+__all__ = ["IdentificationRisk", "identification_risk"]
 
 BATCH = 256
 
-Among = Literal["everybody", "released"]
-
 
 @dataclass(frozen=True, slots=True)
-class Risk:
-    """The share of people whose record is the best guess.
+class IdentificationRisk:
+    """Share of targets who are identified.
 
-    everybody   of all whom the adversary can know: who is not in the release is not found
-    released    of those for whom a record of the release stands
-    attack      how the strongest attack differs from the paper's: "", "without dates", …
+    Attributes
+    ----------
+    everybody
+        Share of all targets. Targets missing from the release count as not identified.
+    released
+        Share of the targets whom a record of the release represents.
+    attack
+        How the strongest attack differs from the paper's: "", "without dates", …
     """
 
     everybody: Estimate
     released: Estimate
     attack: str
 
-    def among(self, whom: Among) -> Estimate:
-        """The share of those whom the limit is for."""
-        return self.everybody if whom == "everybody" else self.released
+    def rate(self, among: Among) -> Estimate:
+        """Share of identified people among those whom a limit applies to."""
+        return self.everybody if among == "everybody" else self.released
 
 
-def risk(
+def identification_risk(
     safer: Sanitized,
     steps: Sequence[Step],
     adversary: Adversary,
     targets: int,
     seed: int,
     threads: int | None = None,
-) -> Risk:
-    """How many of so many people are found, drawn as `standout.simulate` draws them."""
+) -> IdentificationRisk:
+    """Share of targets whom the strongest attack identifies; targets are drawn as `simulate` draws them."""
     people = Population.of(safer)
     order = generator(seed, "targets").permutation(people.original.n_records)
-    places = order[adversary.eligible(people.original, order)][:targets]
-    if not len(places):
-        raise ParameterError("nobody has as many items as the adversary knows")
-    there = people.record_of(places) >= 0
-    tried = {
-        name: _right(attack, people, adversary, places, seed, threads)
+    drawn = order[adversary.eligible(people.original, order)][:targets]
+    if not len(drawn):
+        raise ParameterError("no record has as many items as the adversary knows")
+    is_present = people.record_of(drawn) >= 0
+    successes = {
+        name: _successes(attack, people, adversary, drawn, seed, threads)
         for name, attack in noise_aware_attacks(safer, steps, adversary).items()
     }
-    strongest = max(tried, key=lambda name: float(tried[name].sum()))
-    right, one = tried[strongest], 1 / safer.n_records
-    return Risk(
-        rate(min(float(right.sum()), len(right)), len(right), float(there.mean()) * one),
-        rate(min(float(right[there].sum()), int(there.sum())), int(there.sum()), one),
-        strongest,
+    strongest = max(successes, key=lambda name: float(successes[name].sum()))
+    success, baseline = successes[strongest], 1 / safer.n_records
+    return IdentificationRisk(
+        everybody=_rate(success, float(is_present.mean()) * baseline),
+        released=_rate(success[is_present], baseline),
+        attack=strongest,
     )
 
 
-def _right(
+def _rate(success: Floats, baseline: float) -> Estimate:
+    # The sum of shares like 1/3 may exceed the number of targets by rounding.
+    return rate(min(float(success.sum()), len(success)), len(success), baseline)
+
+
+def _successes(
     attack: ScoreboardRH,
     people: Population,
     adversary: Adversary,
-    places: Ints,
+    targets: Ints,
     seed: int,
     threads: int | None,
 ) -> Floats:
-    """The chance that the best guess is right, for each person: 1/ties if the record is among the best."""
+    """Probability that the best guess is right, for each target: 1/t in a tie of t."""
     parts = []
-    for low in range(0, len(places), BATCH):
-        here = places[low : low + BATCH]
-        known = people.known_facts(adversary, here, seed)
-        parts.append(success_rates(people.release, known, here, [adversary.knows], threads, attack)[:, 0])
+    for low in range(0, len(targets), BATCH):
+        batch = targets[low : low + BATCH]
+        known = people.known_facts(adversary, batch, seed)
+        parts.append(success_rates(people.release, known, batch, [adversary.knows], threads, attack)[:, 0])
     return np.concatenate(parts)

@@ -27,6 +27,7 @@ from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import Population
+from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Check
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
@@ -104,21 +105,20 @@ class Audit:
         """
         return replace(self, findings=self.findings.finished_at(time))
 
-    def with_advice(self, advice: JsonObject, complete: bool = True) -> "Audit":
+    def with_advice(self, advice: AdviceFindings) -> "Audit":
         """The audit with advice on what would help, which the report then shows.
 
         Parameters
         ----------
-        advice : dict
-            The content of advice.json.
-        complete : bool
-            Whether the search for advice finished.
+        advice : AdviceFindings
+            The findings of `standout.advise`, see `Advice.findings`.
 
         Returns
         -------
         Audit
-            A copy with `findings.advice` set.
+            A copy with `findings.advice` set. It is complete if the search is complete too.
         """
+        complete = self.complete and advice.complete
         findings = replace(self.findings, advice=advice, complete=complete)
         return replace(self, findings=findings, complete=complete)
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from standout.findings.adversaries import AdversaryFindings
+from standout.findings.advice import AdviceFindings
 from standout.findings.exposure import Exposure
-from standout.findings.json_types import Count, Day, JsonObject, NonNegative, PositiveCount, Rate, Share
+from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
 from standout.findings.theory import Theory
 
 __all__ = [
@@ -332,7 +333,7 @@ class AuditFindings:
     threshold: Threshold
     limits: tuple[str, ...]
     versions: Mapping[str, str]
-    advice: JsonObject | None = None
+    advice: AdviceFindings | None = None
 
     @property
     def headline(self) -> AdversaryFindings | None:

@@ -20,7 +20,7 @@ from standout.core.formatting import (
 from standout.findings.adversaries import MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles
-from standout.report.advice_page import section
+from standout.report.advice_page import advice_section
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
 from standout.report.charts import Chart
 from standout.report.figures import draw_figure
@@ -77,7 +77,7 @@ def audit_page(findings: AuditFindings) -> str:
         settings=_settings(shown),
         failed=[check for check in shown.trust.checks if not check.passed],
         versions=list(shown.versions.items()),
-        advice_section=section(shown.advice) if shown.advice else None,
+        advice_section=advice_section(shown.advice) if shown.advice else None,
         name=_isolated(SHORT),
         say=_isolated(LONG),
         shorten=shorten,

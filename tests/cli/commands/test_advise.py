@@ -33,7 +33,7 @@ def test_an_interrupted_search_resumes_and_its_command_makes_the_recommended_rel
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_fully", interrupt)
+        patch.setattr(search, "_full_stage", interrupt)
         interrupted = run(*command)
     assert interrupted.code == 3 and "Interrupted" in interrupted.out and (folder / "work").is_dir()
     outcome = run(*command)
@@ -72,12 +72,13 @@ def test_impossible_options_are_errors_without_a_traceback(data, run, tmp_path):
 
 
 def test_an_audit_can_include_advice(no_charts, data, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "menu", lambda *_: [so.step("drop-entries 0.9"), so.step("round-time none")])
-    monkeypatch.setattr(search, "COMBINED", 1)
+    built_in = [so.step("drop-entries 0.9"), so.step("round-time none")]
+    monkeypatch.setattr(search, "built_in_steps", lambda *_: built_in)
+    monkeypatch.setattr(search, "FIRST_COMBINATIONS", 1)
     outcome = run("audit", data, "-o", tmp_path, "--quick", "--targets", 30, "--advise", "--fail-above", 0.7)
     findings = json.loads((tmp_path / "findings.json").read_text())
     jsonschema.validate(findings, SCHEMA)
     assert findings["advice"]["limit"] == 0.7 and findings["advice"]["summary"] in outcome.out
     page = (tmp_path / "report.html").read_text()
-    assert "The frontier" in page and "What this does not say" in page
+    assert "The frontier" in page and "Limits of this advice" in page
     assert not (tmp_path / "work").exists()

@@ -1,10 +1,10 @@
 """`standout advise`: search for the smallest change that meets a risk limit."""
 
-import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.adversary import Adversary
-    from standout.advising.advise import Advice
+    from standout.advising.advice import Advice
     from standout.evaluate.estimates import Estimate
+    from standout.findings.advice import AdviceFindings
     from standout.release.model import Release
 
 __all__ = ["advise", "sanitize_command"]
@@ -158,8 +159,8 @@ def advise(
             progress=report,
             work=folder / WORK,
         )
-        content = _write(advice, data, source, folder)
-    _show(advice, content, sanitize_command(advice, data, source), folder, as_json)
+        findings = _write(advice, data, source, folder)
+    _show(advice, findings, sanitize_command(advice, data, source), folder, as_json)
     if not advice.complete:
         sys.exit(INTERRUPTED)
     if fail and advice.recommended is None:
@@ -184,32 +185,35 @@ def sanitize_command(advice: "Advice", data: str, source: SourceOptions) -> str:
     return advice.command([data, *source.arguments()], f"{data_stem(data)}-safer")
 
 
-def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> dict[str, Any]:
+def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> "AdviceFindings":
     """Write report, advice.json and frontier.csv. They name the data, but not its folder."""
     from standout.core.atomic_files import write_content
-    from standout.report.advice_page import page
+    from standout.findings.serialize import json_text
+    from standout.report.advice_page import advice_page
     from standout.report.safe_tables import inert
 
-    content = advice.to_dict() | {"command": sanitize_command(advice, Path(data).name, source)}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_content(folder / "advice.json", text)
+    findings = replace(advice.findings, command=sanitize_command(advice, Path(data).name, source))
+    write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
-    write_content(folder / "report.html", page(content))
+    write_content(folder / "report.html", advice_page(findings))
     if advice.complete:
         shutil.rmtree(folder / WORK, ignore_errors=True)
-    return content
+    return findings
 
 
-def _show(advice: "Advice", content: dict[str, Any], command: str, folder: Path, as_json: bool) -> None:
+def _show(advice: "Advice", findings: "AdviceFindings", command: str, folder: Path, as_json: bool) -> None:
+    """Print the findings as JSON, or the frontier as a table and the answer in sentences."""
     if as_json:
-        print_json(content)
+        from standout.findings.serialize import to_json_object
+
+        print_json(to_json_object(findings))
         return
     console().print(_table(advice))
     print_text("", advice.summary)
     if command:
         print_text(f"\n  {command}\n")
-    if content["composition"] is not None:
-        print_text(content["composition"]["words"])
+    if findings.composition is not None:
+        print_text(findings.composition.explanation)
     if not advice.complete:
         print_text("Interrupted: run the same command again to resume.")
     print_text(f"Report: {folder / 'report.html'}")
@@ -218,12 +222,13 @@ def _show(advice: "Advice", content: dict[str, Any], command: str, folder: Path,
 def _table(advice: "Advice") -> "Table":
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
-    number_columns(table, "identified", "95 %", "utility", "95 %", "hit rate", "RMSE")
-    for point in advice.frontier:
-        utility = point.utility
+    number_columns(table, "identified", "95 %", "utility kept", "95 %", "hit rate", "RMSE")
+    for candidate in advice.frontier:
+        utility = candidate.utility
         kept = ("", "") if utility.kept is None else _share(utility.kept)
         rmse = "" if utility.rmse is None else f"{utility.rmse.value:.3f}"
-        table.add_row(point.name, *_share(point.share), *kept, f"{utility.hit_rate.value:.3f}", rmse)
+        hit_rate = f"{utility.hit_rate.value:.3f}"
+        table.add_row(candidate.name, *_share(candidate.rate), *kept, hit_rate, rmse)
     return table
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -230,8 +231,8 @@ def _add_advice(
         progress=report,
         work=work,
     )
-    content = advice.to_dict() | {"command": sanitize_command(advice, Path(data).name, source)}
-    return result.with_advice(content, complete=advice.complete)
+    command = sanitize_command(advice, Path(data).name, source)
+    return result.with_advice(replace(advice.findings, command=command))
 
 
 def write_audit(result: "Audit", folder: Path) -> "Audit":
@@ -285,7 +286,7 @@ def _sentences(result: "Audit") -> list[str]:
     if findings.threshold.fail_above is not None:
         lines.append(findings.threshold.explanation)
     if findings.advice is not None:
-        lines.append(f"{findings.advice['summary']} {findings.advice['command']}")
+        lines.append(f"{findings.advice.summary} {findings.advice.command}".rstrip())
     if result.trusted:
         lines.append(f"The audit passed all {len(checks)} of its self-checks.")
     if not result.complete:

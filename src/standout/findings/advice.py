@@ -1,0 +1,206 @@
+"""The findings of a search for advice: the content of advice.json. They name nobody.
+
+`AdviceFindings` is the whole. It contains no seed, because the seed would allow others to undo noise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from standout.evaluate.estimates import Estimate
+from standout.findings.json_types import Count, Rate, Share
+from standout.findings.links import ReleaseSize
+
+__all__ = [
+    "AdviceFindings",
+    "Among",
+    "CandidateFindings",
+    "CompositionFindings",
+    "Stage",
+    "UtilityFindings",
+]
+
+Among = Literal["everybody", "released"]
+Stage = Literal["quick", "full", "fresh"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityFindings:
+    """Utility of a candidate's release compared with the untouched one; null where it cannot be measured.
+
+    Attributes
+    ----------
+    kept
+        Share of the utility that is left: the smaller of `kept_hit_rate` and `kept_rmse`.
+    hit_rate
+        Share of held-out items among the ten recommended ones. Baseline: recommending popular items.
+    hit_rate_before
+        Hit rate of the untouched release.
+    hit_rate_loss
+        hit_rate_before − hit_rate.
+    kept_hit_rate
+        hit_rate / hit_rate_before.
+    rmse
+        Root mean square error of predicted values. Baseline: the mean of a person's own values.
+    rmse_before
+        RMSE of the untouched release.
+    rmse_increase
+        rmse − rmse_before.
+    kept_rmse
+        (baseline − rmse) / (baseline − rmse_before).
+    popularity_change
+        Half of the sum of |change of an item's share of all entries|.
+    popularity_correlation
+        Rank correlation of the items' supports before and after.
+    similarity_change
+        Root mean square change of the cosine of two items.
+    entries_kept
+        Share of a person's entries in the record that represents the person.
+    value_difference
+        Mean absolute difference of their values.
+    time_difference
+        Mean absolute difference of their times in days.
+    """
+
+    kept: Estimate | None
+    hit_rate: Rate
+    hit_rate_before: Rate
+    hit_rate_loss: Estimate
+    kept_hit_rate: Estimate | None
+    rmse: Estimate | None
+    rmse_before: Estimate | None
+    rmse_increase: Estimate | None
+    kept_rmse: Estimate | None
+    popularity_change: Estimate
+    popularity_correlation: Estimate
+    similarity_change: Estimate | None
+    entries_kept: Estimate
+    value_difference: Estimate | None
+    time_difference: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateFindings:
+    """One combination of steps, its risk and its utility.
+
+    Attributes
+    ----------
+    steps
+        The steps in order; none for the untouched release.
+    name
+        The steps as one text.
+    stage
+        How well the numbers are known: from the quick stage with few targets, from the full stage, or
+        re-measured on fresh targets with fresh noise.
+    attack
+        How the strongest attack differs from the paper's; empty if it does not.
+    identified
+        Share of targets who are identified. People missing from the sanitized release count as not
+        identified.
+    identified_in_release
+        Share of targets in the sanitized release who are identified.
+    frontier
+        Whether no other candidate has both a lower risk and a higher utility.
+    """
+
+    steps: tuple[str, ...]
+    name: str
+    stage: Stage
+    attack: str
+    identified: Rate
+    identified_in_release: Rate
+    utility: UtilityFindings
+    frontier: bool
+
+    def rate(self, among: Among) -> Estimate:
+        """Share of identified people among those whom the limit applies to."""
+        return self.identified if among == "everybody" else self.identified_in_release
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositionFindings:
+    """What two releases that are made with the recommended steps reveal together.
+
+    Attributes
+    ----------
+    identified
+        Share of people in both releases whose second record's best guess is their first record.
+    correct_claims
+        Share for whom the right record is claimed.
+    wrong_claims
+        Share for whom a wrong record is claimed.
+    entries_shown_by_one
+        Share of the original entries of identified people that the first release shows; null if nobody is
+        identified.
+    entries_shown_together
+        The same for the two releases together.
+    explanation
+        These numbers in sentences.
+    """
+
+    identified: Rate
+    correct_claims: Rate
+    wrong_claims: Rate
+    entries_shown_by_one: Estimate | None
+    entries_shown_together: Estimate | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceFindings:
+    """Everything that a search for the smallest sufficient change found.
+
+    Attributes
+    ----------
+    complete
+        Whether the search finished.
+    limit
+        Largest acceptable share of identified people.
+    among
+        Whom the limit applies to: everybody in the original, or the people whom the sanitized release
+        represents.
+    adversary
+        What the adversary knows, in one line.
+    data
+        The original.
+    summary
+        The answer in sentences.
+    sentences
+        The same, one by one.
+    command
+        Command that makes the recommended release; empty if nothing has to be changed or can be recommended.
+    recommended
+        The candidate that keeps most of the utility among those that meet the limit, re-measured on fresh
+        targets; null if there is none.
+    candidates
+        All candidates: the untouched release, then by increasing risk.
+    impossible
+        Candidates that could not be tried, and why.
+    composition
+        What two releases reveal together; null if nothing is recommended.
+    limits
+        What the findings do not say, in sentences.
+    version
+        Version of the program.
+    """
+
+    schema: Literal["standout-advice"] = "standout-advice"
+    complete: bool
+    limit: Share
+    among: Among
+    adversary: str
+    data: ReleaseSize
+    summary: str
+    sentences: tuple[str, ...]
+    command: str
+    recommended: CandidateFindings | None
+    candidates: tuple[CandidateFindings, ...]
+    impossible: Mapping[str, str]
+    composition: CompositionFindings | None
+    limits: tuple[str, ...]
+    version: str
+
+    @property
+    def n_candidates(self) -> Count:
+        """Number of candidates apart from the untouched release."""
+        return len(self.candidates) - 1

@@ -1,0 +1,113 @@
+"""The chart of an advice: candidates by the utility that they keep and the share of people identified."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from standout.core.formatting import percent
+from standout.report.charts import ACCENT, GREY, INK, Chart
+from standout.report.interval_charts import WIDE
+
+__all__ = ["CandidateMark", "FrontierChart"]
+
+WIDE_HEIGHT, NARROW_HEIGHT = 380, 300
+LINE, LETTER, FONT_SIZE = 15, 7.5, 12.5
+"""Height of a line and width of a letter in pixels."""
+LABEL_OFFSETS = ((9, -9), (-9, -9), (9, 12), (-9, 12), (22, 2), (-22, 2), (9, -24), (-9, 26))
+"""Where a number may be relative to its mark, in pixels, the best first."""
+LEFT_MARGIN, RIGHT_MARGIN = 58, 40
+TICKS = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+Pixels = list[tuple[float, float]]
+
+
+class CandidateMark(NamedTuple):
+    """A candidate on the chart: x is the utility kept, y the share of people identified."""
+
+    number: str
+    x: float
+    x_low: float
+    x_high: float
+    y: float
+    y_low: float
+    y_high: float
+
+
+class FrontierChart(NamedTuple):
+    """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring."""
+
+    frontier: list[CandidateMark]
+    others: list[CandidateMark]
+    recommended: list[CandidateMark]
+    limit: float
+
+    def draw(self, width: int) -> Chart:
+        """The chart at a width in pixels."""
+        inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
+        x = alt.X("x:Q", title="utility kept", **_axis())
+        y = alt.Y("y:Q", title="people identified", **_axis())
+        base = _marks(self.frontier, x, y)
+        interval = base.mark_rule(color=ACCENT, strokeWidth=1.6, opacity=0.7)
+        layers = [_limit_line(self.limit)]
+        if self.others:
+            layers.append(_marks(self.others, x, y).mark_circle(size=26, color=GREY, opacity=0.9))
+        layers += [
+            base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.5).encode(order="y:Q"),
+            interval.encode(x="x_low:Q", x2="x_high:Q"),
+            interval.encode(y="y_low:Q", y2="y_high:Q"),
+            base.mark_circle(size=60, color=ACCENT, opacity=1),
+        ]
+        if self.recommended:
+            ring = _marks(self.recommended, x, y)
+            layers.append(ring.mark_point(size=190, color=INK, strokeWidth=1.8, opacity=1))
+        offsets = _label_offsets([(mark.x * inner, (1 - mark.y) * height) for mark in self.frontier])
+        for mark, offset in zip(self.frontier, offsets, strict=True):
+            layers += _label(_marks([mark], x, y), offset)
+        return Chart(alt.layer(*layers, width=inner, height=height))
+
+
+def _axis() -> dict[str, Any]:
+    label = "format(100 * datum.value, '.0f') + '\xa0%'"
+    axis = alt.Axis(values=TICKS, labelExpr=label, ticks=False, domain=False, labelPadding=6, titlePadding=8)
+    return {"scale": alt.Scale(domain=[0, 1], nice=False, clamp=True), "axis": axis}
+
+
+def _limit_line(limit: float) -> Any:
+    base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
+    line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
+    offset = -6 if limit < 0.9 else 14
+    return line + base.mark_text(align="right", dy=offset, fontSize=FONT_SIZE, color=INK).encode(
+        y="y:Q", x=alt.datum(1.0, type="quantitative"), text="label:N"
+    )
+
+
+def _marks(marks: Sequence[CandidateMark], x: alt.X, y: alt.Y) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=[mark._asdict() for mark in marks])).encode(x=x, y=y)
+
+
+def _label(base: alt.Chart, offset: tuple[int, int]) -> list[Any]:
+    """The number of a mark, in front of a white outline."""
+    look: dict[str, Any] = {"dx": offset[0], "dy": offset[1], "fontSize": FONT_SIZE, "fontWeight": "bold"}
+    text = base.encode(text="number:N")
+    return [
+        text.mark_text(color="white", stroke="white", strokeWidth=4, strokeJoin="round", **look),
+        text.mark_text(color=INK, **look),
+    ]
+
+
+def _label_offsets(marks: Pixels) -> list[tuple[int, int]]:
+    """For each mark an offset at which its number covers no other number and no mark."""
+    labels: Pixels = []
+    offsets = []
+    for x, y in marks:
+        free = (offset for offset in LABEL_OFFSETS if _is_free(x + offset[0], y + offset[1], labels, marks))
+        offset = next(free, LABEL_OFFSETS[0])
+        labels.append((x + offset[0], y + offset[1]))
+        offsets.append(offset)
+    return offsets
+
+
+def _is_free(x: float, y: float, labels: Pixels, marks: Pixels) -> bool:
+    clear = all(abs(x - other_x) > 2 * LETTER or abs(y - other_y) > LINE for other_x, other_y in labels)
+    return clear and all(abs(x - mark_x) > LETTER or abs(y - mark_y) > LINE / 2 for mark_x, mark_y in marks)

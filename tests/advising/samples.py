@@ -1,0 +1,54 @@
+"""Candidates with given numbers, and a runner that returns them."""
+
+import math
+
+import standout as so
+from standout.advising.candidate import Candidate
+from standout.advising.strongest_attack import IdentificationRisk
+from standout.data_utility.utility import Utility
+from standout.evaluate.estimates import Estimate, rate
+
+__all__ = ["ADVERSARY", "FakeRunner", "candidate", "steps"]
+
+ADVERSARY = so.Adversary(knows=5, wrong=1, value_error=1, time_error=14)
+MEASURED = ("kept", "hit_rate", "hit_rate_before")
+
+
+def steps(*texts):
+    return tuple(map(so.step, texts))
+
+
+def candidate(texts, identified, kept, *, n=1000, stage="quick", released=None, among="released"):
+    """A candidate with these shares of people identified and of utility kept."""
+    estimate = Estimate(kept, kept - 0.05, kept + 0.05, n, 0.0)
+    utility = {name: estimate if name in MEASURED else None for name in Utility.__dataclass_fields__}
+    utility |= {"steps": tuple(texts), "seed": 0, "fingerprint": "f"}
+    everybody = rate(identified * n, n)
+    risk = IdentificationRisk(everybody, released or everybody, "")
+    return Candidate(steps(*texts), risk, Utility(**utility), stage, among)
+
+
+class FakeRunner:
+    """A runner with known numbers, {name: (identified, kept)}, and perhaps other ones in the fresh stage."""
+
+    def __init__(self, known, fresh=None, stop_after=math.inf):
+        self.known, self.known_fresh, self.calls = known, known | (fresh or {}), []
+        self.targets, self.stop_after = 1000, stop_after
+
+    def quick(self, combination):
+        return self._answer("quick", combination, self.known)
+
+    def full(self, combination):
+        return self._answer("full", combination, self.known)
+
+    def fresh(self, combination):
+        return self._answer("fresh", combination, self.known_fresh)
+
+    def _answer(self, stage, combination, known):
+        name = " + ".join(map(str, combination))
+        self.calls.append((stage, name))
+        if len(self.calls) > self.stop_after:
+            raise KeyboardInterrupt
+        if known[name] is None:
+            raise so.ParameterError("nothing would be left")
+        return candidate(list(map(str, combination)), *known[name], stage=stage)

@@ -1,0 +1,88 @@
+"""The sentences of an advice agree with its numbers."""
+
+import shlex
+
+import pytest
+
+from advising.samples import candidate, steps
+from standout.advising.composition import Composition
+from standout.advising.search import SearchResult
+from standout.advising.sentences import (
+    composition_text,
+    limitations,
+    sanitize_command,
+    summary_sentences,
+)
+from standout.evaluate.estimates import rate
+
+pytestmark = pytest.mark.once
+UNTOUCHED, WEAK = candidate([], 0.9, 1.0), candidate(["drop-entries 0.5"], 0.5, 0.7)
+STRONG = candidate(["drop-entries 0.9"], 0.01, 0.3, stage="fresh")
+
+
+def result(*candidates, **other):
+    return SearchResult({each.steps: each for each in candidates}, **({"complete": True} | other))
+
+
+def summary(search, limit=0.05):
+    return " ".join(summary_sentences(search, "5 items", limit))
+
+
+def test_the_recommended_candidate_is_named_with_its_rate_and_utility():
+    text = summary(result(UNTOUCHED, STRONG, recommended=STRONG))
+    assert "(5 items) identifies 90 % (88 % to 91.7 %) of the people in the untouched release." in text
+    assert "After drop-entries 0.9, it is 1 %" in text
+    assert "re-measured on fresh targets" in text and "It keeps 30 % (25 % to 35 %) of the utility" in text
+
+
+def test_nothing_has_to_be_changed_if_the_untouched_release_meets_the_limit():
+    safe = candidate([], 0.01, 1.0, stage="fresh")
+    assert "nothing has to be changed" in summary(result(safe, recommended=safe))
+
+
+def test_without_a_recommendation_the_closest_candidate_is_named():
+    text = summary(result(UNTOUCHED, WEAK, failed=[WEAK]))
+    assert "None of the 1 candidates" not in text and "The only candidate does not meet the limit" in text
+    assert "The closest is drop-entries 0.5, with 50 %" in text
+    assert "1 candidate met the limit at first, but not when re-measured" in text
+    assert "None of the 2 candidates meets the limit of 5 %" in summary(result(UNTOUCHED, WEAK, STRONG))
+
+
+def test_an_interrupted_search_says_so():
+    assert "interrupted" in summary(result(UNTOUCHED, WEAK, complete=False))
+
+
+def test_a_limit_that_is_met_by_leaving_people_out_is_a_warning():
+    sample = candidate(
+        ["sample-records 0.1"], 0.01, 0.5, released=rate(90, 100), among="everybody", stage="fresh"
+    )
+    search = result(UNTOUCHED, sample, recommended=sample)
+    assert "of the people in the original" in summary(search)
+    assert "leaving people out" in summary(search) and "No candidate meets the limit for them" in summary(
+        search
+    )
+    search.candidates[STRONG.steps] = STRONG
+    assert "drop-entries 0.9 seems to meet the limit for them too, and keeps 30 %" in summary(search)
+
+
+def test_the_command_has_the_steps_and_no_seed():
+    words = shlex.split(sanitize_command(STRONG, ["films.csv", "--record", "user"], "safer"))
+    given = [words[at + 1] for at, word in enumerate(words) if word == "--step"]
+    assert steps(*given) == STRONG.steps
+    assert words[:5] == ["standout", "sanitize", "films.csv", "--record", "user"]
+    assert "--seed" not in words and "--renumber" in words and words[-2:] == ["-o", "safer"]
+    assert sanitize_command(None, ["films.csv"], "safer") == sanitize_command(UNTOUCHED, ["a"], "b") == ""
+
+
+def test_limitations_mention_times_and_impossible_candidates_only_if_there_are_any():
+    both = limitations(result(UNTOUCHED, impossible={"a": "b"}), has_times=True)
+    neither = limitations(result(UNTOUCHED), has_times=False)
+    assert set(neither) < set(both) and len(both) == len(neither) + 2
+    assert "1 candidate was not tried" in both[-1]
+
+
+def test_the_entries_of_two_releases_are_mentioned_only_if_somebody_is_identified():
+    shares = rate(90, 100), rate(20, 100), rate(0, 100)
+    assert "show" not in composition_text(Composition(*shares, None, None))
+    text = composition_text(Composition(*shares, rate(50, 100), rate(75, 100)))
+    assert "one release shows 50 % of their entries and both together show 75 %" in text

@@ -1,0 +1,79 @@
+"""The report of an advice shows its findings, and texts from outside as text."""
+
+import re
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from report.advice_samples import advice_findings, recommending
+from report.sample_findings import HOSTILE
+from standout.core.formatting import estimate_text
+from standout.findings.advice import AdviceFindings
+from standout.findings.schema import schema_of
+from standout.findings.serialize import to_json
+from standout.report.advice_page import advice_page, advice_section
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture(scope="module")
+def page():
+    return advice_page(recommending())
+
+
+def test_samples_are_valid():
+    for advice in (advice_findings(), recommending()):
+        jsonschema.validate(to_json(advice), schema_of(AdviceFindings, "advice.json"))
+
+
+def test_the_page_shows_sentences_command_candidates_and_limits(page):
+    advice = recommending()
+    texts = [*advice.sentences, *advice.limits, advice.command, advice.composition.explanation]
+    texts += [f"Recommended: {advice.recommended.name}", advice.adversary, "5\xa0% of the people"]
+    for text in (*texts, *(candidate.name for candidate in advice.candidates)):
+        assert text in page, text
+    assert page.count("<svg") == 2 and "<script" not in page
+
+
+def test_the_frontier_is_numbered_by_decreasing_risk_with_the_recommended_candidate_re_measured():
+    advice = recommending()
+    rows = advice_section(advice).table.rows
+    assert [row[0] for row in rows] == ["1. untouched", "2. drop-entries 0.5", "3. drop-entries 0.9"]
+    assert rows[2][1][0] == estimate_text(advice.recommended.identified) and rows[2][-1] == "re-measured"
+    every = advice_section(advice).drawing.figure.table.rows
+    assert [row[0] for row in every] == [candidate.name for candidate in advice.candidates]
+
+
+def test_the_answer_says_what_to_do():
+    untouched = replace(advice_findings().candidates[0], stage="fresh")
+    for advice, answer in [
+        (advice_findings(), "No candidate meets the limit."),
+        (advice_findings(recommended=untouched), "Nothing has to be changed."),
+        (advice_findings(complete=False), "Nothing can be recommended yet."),
+    ]:
+        shown = re.search('<p class="answer">(.*?)</p>', advice_page(advice))
+        assert shown[1] == answer
+    assert "interrupted" in advice_page(advice_findings(complete=False))
+
+
+def test_the_chart_has_the_rate_that_the_limit_applies_to():
+    description = {
+        among: advice_section(advice_findings(among=among)).drawing.figure.description
+        for among in ("everybody", "released")
+    }
+    assert "81\xa0%" in description["everybody"] and "90\xa0%" in description["released"]
+
+
+def test_missing_utility_is_shown_as_a_dash():
+    first, *others = advice_findings().candidates
+    unknown = replace(first, utility=replace(first.utility, kept=None, rmse=None))
+    row = advice_section(advice_findings(candidates=(unknown, *others))).table.rows[0]
+    assert row[3] == ("–", "") and row[5] == "–"
+
+
+def test_hostile_texts_are_shown_as_text():
+    advice, texts = recommending(), tuple(HOSTILE)
+    data = replace(advice.data, name=HOSTILE[0])
+    page = advice_page(replace(advice, adversary=HOSTILE[0], data=data, sentences=texts, limits=texts))
+    assert "<script" not in page and "<img" not in page and len(page) < 300_000
