@@ -1,0 +1,1 @@
+"""Scripts that write the generated parts of docs/: `python -m tools.NAME`."""

@@ -17,6 +17,7 @@ SEARCHES: tuple[tuple[float, Among], ...] = ((0.05, "released"), (0.2, "released
 
 
 def measured_part(release: so.Release) -> Iterator[str]:
+    """Yield the lines of the measured part: one search for each limit."""
     for limit, among in SEARCHES:
         advice = so.advise(release, limit=limit, among=among, name="movielens-latest-small")
         people = "people in the sanitized release" if among == "released" else "everybody"
@@ -27,6 +28,7 @@ def measured_part(release: so.Release) -> Iterator[str]:
 
 
 def frontier_table(advice: Advice) -> Iterator[str]:
+    """Yield the frontier as a table in Markdown."""
     yield "| candidate | identified | identified in the release | utility kept |"
     yield "|---|---|---|---|"
     for candidate in advice.frontier:
@@ -37,6 +39,7 @@ def frontier_table(advice: Advice) -> Iterator[str]:
 
 
 def main() -> None:
+    """Replace the measured part of the page."""
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(BEGIN)[0], page.split(END)[1]
     measured = "\n".join(measured_part(so.read(Path(sys.argv[1]) / "movielens-latest-small")))

@@ -80,12 +80,14 @@ def both_sides(whole: so.Release, unrelated: float = 0.0) -> Pair:
 
 
 def measured(folder: Path, others: dict[str, Any] | None) -> str:
+    """Return the measured part of the page."""
     whole = so.read(folder / "movielens-latest-small")
     parts = [*tweets(folder, others), *absent(folder), *present(whole)]
     return "\n".join(parts)
 
 
 def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
+    """Yield the lines about the two releases of MovieTweetings."""
     pair = movietweetings(folder)
     runs = [so.link(pair.release, pair.public, truth=pair.truth, seed=seed) for seed in range(SEEDS)]
     links, recalls = runs[0], [run.recall.value for run in runs if run.recall is not None]
@@ -184,6 +186,7 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
 
 
 def absent(folder: Path) -> Iterator[str]:
+    """Yield the lines about people who are on one side only."""
     cases: list[tuple[str, str, dict[str, Any], int]] = [
         ("MovieLens", "movielens-latest-small", {}, 10),
         ("MovieTweetings", "movietweetings/2013-11-06", {}, 5),
@@ -228,6 +231,7 @@ def _claims_by_decoys(links: so.Links) -> Iterator[tuple[str, int]]:
 
 
 def present(whole: so.Release) -> Iterator[str]:
+    """Yield the lines about people who are on both sides."""
     pair = both_sides(whole)
     yield "### People on both sides\n"
     yield (
@@ -270,6 +274,7 @@ def _percent(share: float) -> str:
 
 
 def main() -> None:
+    """Replace the measured part of the page."""
     others = json.loads(Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else None
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(BEGIN)[0], page.split(END)[1]

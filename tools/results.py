@@ -29,14 +29,15 @@ class Case:
 
     @property
     def command(self) -> str:
-        one = self.adversary
-        said = {
-            "knows": one.knows,
-            "wrong": one.wrong,
-            "value-error": one.value_error,
-            "time-error": one.time_error,
+        """Command that computes the numbers of this data set."""
+        adversary = self.adversary
+        numbers = {
+            "knows": adversary.knows,
+            "wrong": adversary.wrong,
+            "value-error": adversary.value_error,
+            "time-error": adversary.time_error,
         }
-        options = [f"--{name} {value:g}" for name, value in said.items() if value is not None]
+        options = [f"--{name} {value:g}" for name, value in numbers.items() if value is not None]
         options += ["--facts " + ",".join(map(str, self.facts)), f"--targets {TARGETS}", f"--seed {SEED}"]
         reading = [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in self.reading.items()]
         return f"standout simulate {self.path} " + " ".join([*reading, *options])
@@ -100,6 +101,7 @@ PLAIN = {"phi", "bits_left", "bits_gained"}
 
 
 def page(folder: Path) -> str:
+    """Return the page."""
     parts = [
         "# Simulations on real data\n",
         "Written by `python -m tools.results FOLDER`; do not edit. 95 % intervals in brackets; "
@@ -111,6 +113,7 @@ def page(folder: Path) -> str:
 
 
 def section(folder: Path, case: Case) -> str:
+    """Return the section about one data set."""
     release = so.read(folder / case.path, **_typed(case.reading))
     simulation = so.simulate(release, case.adversary, facts=case.facts, targets=TARGETS, seed=SEED)
     too_few, targets = simulation.cells[0].too_few_items, len(simulation.cells[0].outcomes)

@@ -159,7 +159,7 @@ class _Writer:
             yield i
 
     def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
-        """a · b + c with one rounding, of float32 numbers or vectors of them.
+        """Compute a · b + c with one rounding, of float32 numbers or vectors of them.
 
         x86 processors before 2013 lack the instruction. There the product (then exact) and the sum are
         computed in double precision; about one result in 2^29 is rounded twice and may be off by one unit.

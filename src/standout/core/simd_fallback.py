@@ -42,7 +42,7 @@ ZERO, NO_BITS, ALL_BITS = np.float32(0), np.uint64(0), np.uint64(2**64 - 1)
 
 @inline
 def multiply_add(a: Real, b: Real, c: Real) -> Real:
-    """a · b + c in single precision with one rounding.
+    """Compute a · b + c in single precision with one rounding.
 
     The product is exact in double precision. One sum in 2^29 is rounded twice and may be off by one unit.
     """

@@ -117,7 +117,13 @@ class Utility(TableResult):
     fingerprint: str
 
     def measures(self) -> Iterator[tuple[str, Estimate]]:
-        """Yield the name and the estimate of every measure that is not None."""
+        """Name and estimate of every measure that is not None.
+
+        Yields
+        ------
+        tuple of str and Estimate
+            Name of the attribute, and its estimate.
+        """
         for field in fields(self):
             measure = getattr(self, field.name)
             if isinstance(measure, Estimate):

@@ -62,11 +62,12 @@ def read(
     ----------
     source : path, list of paths, or frame
         A file, a glob, a folder, an index, or a Polars or pandas frame.
-    record, value, time : str, int or bool, optional
-        Columns by name or number (1 is the first); default: recognised by their names. False as value or time
-        ignores such a column.
+    record : str or int, optional
+        Column of the record, by name or number (1 is the first); default: recognised by its name.
     item : str, int or list, optional
         Column of the item. Several columns are joined to one item.
+    value, time : str, int or bool, optional
+        Columns of the value and of the time. False ignores such a column.
     titles : path, optional
         File with titles of the items.
     separator : str, optional

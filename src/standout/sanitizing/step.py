@@ -49,15 +49,57 @@ class Step(ABC):
 
     @abstractmethod
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
-        """Apply the step to a draft."""
+        """Apply the step to a draft.
+
+        Parameters
+        ----------
+        draft : Draft
+            The release as the steps before left it.
+        noise : StepNoise
+            Random draws of this step.
+        progress : callable, optional
+            Called with (stage, done, total).
+
+        Returns
+        -------
+        StepResult
+            The next draft, further counts for the report of the step, and bins if it made any.
+
+        Raises
+        ------
+        ParameterError
+            If the step does not fit the release.
+        """
 
     def parameter_words(self) -> tuple[str, ...]:
-        """Parameters as words."""
+        """Parameters as words that `from_words` reads.
+
+        Returns
+        -------
+        tuple of str
+            The words.
+        """
         return tuple(parameter_text(getattr(self, field.name)) for field in fields(self))
 
     @classmethod
     def from_words(cls, *words: str) -> Self:
-        """Make the step with these parameters."""
+        """Make the step with these parameters.
+
+        Parameters
+        ----------
+        *words : str
+            Parameters in the syntax that `standout sanitize --list-steps` shows.
+
+        Returns
+        -------
+        Step
+            The step.
+
+        Raises
+        ------
+        ParameterError
+            If a word is missing, not allowed or one too many.
+        """
         required = sum(field.default is MISSING for field in fields(cls))
         if not required <= len(words) <= len(cls.parsers):
             raise cls._syntax_error()
