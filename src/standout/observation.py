@@ -38,22 +38,39 @@ class Knowledge(Protocol):
     """The settings of an adversary that the draws depend on."""
 
     @property
-    def knows(self) -> int: ...
+    def knows(self) -> int:
+        """Number of known facts."""
+
     @property
-    def wrong(self) -> int: ...
+    def wrong(self) -> int:
+        """Number of wrong facts among them."""
+
     @property
-    def wrong_facts(self) -> str: ...
+    def wrong_facts(self) -> str:
+        """What is wrong about them."""
+
     @property
-    def value_error(self) -> float | None: ...
+    def value_error(self) -> float | None:
+        """Largest error of values; None: not known."""
+
     @property
-    def time_error(self) -> float | None: ...
+    def time_error(self) -> float | None:
+        """Largest error of dates in days; None: not known."""
+
     @property
-    def items(self) -> Choice | str: ...
+    def items(self) -> Choice | str:
+        """Which items are known."""
+
     @property
-    def length_error(self) -> float | None: ...
+    def length_error(self) -> float | None:
+        """Largest error of the record's length, as a share; None: not known."""
+
     @property
-    def joined_error(self) -> float | None: ...
-    def key(self) -> str: ...
+    def joined_error(self) -> float | None:
+        """Largest error of the record's first date, in days; None: not known."""
+
+    def key(self) -> str:
+        """Text that names the adversary in the keys of random draws."""
 
 
 class Entries(NamedTuple):

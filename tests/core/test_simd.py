@@ -31,11 +31,6 @@ def plain_add_fact(word, low, high, a, b, c, scores, sums, least, highest):
 
 
 @kernel
-def lanes_reaching(scores, place, least):
-    return simd.lanes_reaching(scores, place, least), simd_fallback.lanes_reaching(scores, place, least)
-
-
-@kernel
 def lane_peaks(scores, group, out, plain_out):
     simd.lane_peaks(scores, group, out)
     simd_fallback.lane_peaks(scores, group, plain_out)
@@ -112,15 +107,6 @@ def test_adding_a_fact_changes_scores_and_sums_as_the_formula_says():
     np.testing.assert_allclose(sums[0], total + part.sum(axis=0), rtol=1e-6)
     np.testing.assert_allclose(sums[1], squares + (after**2 - before**2).sum(axis=0), rtol=1e-6)
     np.testing.assert_allclose(highest, after[place].max(axis=0), rtol=1e-6)
-
-
-def test_a_bit_for_each_lane_says_whether_its_score_has_reached_the_bound():
-    _, _, _, _, scores, _, least, _ = block(5, np.uint32)
-    least[:] = scores[:8] + np.array([0, 0, 0, 0.1, -0.1, 0, 9, -9], np.float32)
-    assert lanes_reaching(scores, 0, least) == (0b10110111, 0b10110111)
-    for place in (1, 77, RECORDS - 1):
-        bits = sum(1 << lane for lane in range(8) if scores[place * 8 + lane] >= least[lane])
-        assert lanes_reaching(scores, place, least) == (bits, bits)
 
 
 def test_peaks_are_the_highest_scores_of_each_lane_and_group():

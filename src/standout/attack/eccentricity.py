@@ -1,4 +1,4 @@
-"""The matching criterion of Algorithm 1B: does the best score stand out?"""
+"""The matching criterion of Algorithm 1B: whether the best score stands out."""
 
 import math
 from typing import NamedTuple

@@ -141,7 +141,7 @@ class Queries:
         return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.c[at]])
 
     def parts(self, query: Ints, fact: Ints, terms: Floats) -> Floats:
-        """weight · Sim, each term on the query's grid: what each fact adds to a score.
+        """What each fact adds to a score: weight · Sim, each term on the query's grid.
 
         Terms are rounded before they are added, so that it does not matter which fact a term belongs to.
         """
@@ -213,7 +213,7 @@ def prefix_queries(queries: Queries, sizes: Sequence[int]) -> Queries:
 
 
 def _ranges(first: Ints, counts: Ints) -> Ints:
-    """first[0], first[0] + 1, … counts[0] of them, then those of first[1], …"""
+    """Concatenate the ranges of counts[i] numbers from first[i] on."""
     ends = np.cumsum(counts)
     return np.asarray(np.arange(int(counts.sum())) + np.repeat(first - (ends - counts), counts))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from standout.core.arrays import Floats, Ints
 
-Items = Sequence["KnownItem"]
+__all__ = ["eccentricity", "entropy", "lineup_1a", "lineup_1b", "match", "scores_1a", "scores_1b"]
 Sim = Callable[["KnownItem"], Floats]
 
 
@@ -39,7 +39,7 @@ def decay(item: KnownItem, rho0: float = 1.5, d0: float = 30) -> Floats:
     return np.sum(parts, axis=0) if parts else np.ones(len(item.record))
 
 
-def scores_1a(items: Items, n_records: int, sim: Sim = within) -> Floats:
+def scores_1a(items: Sequence[KnownItem], n_records: int, sim: Sim = within) -> Floats:
     """Algorithm 1A: Score(aux, r′) = min Sim(aux_i, r′_i) over supp(aux); 0 if r′ lacks an item."""
     similarity = np.zeros((len(items), n_records))
     for i, item in enumerate(items):
@@ -47,7 +47,7 @@ def scores_1a(items: Items, n_records: int, sim: Sim = within) -> Floats:
     return np.asarray(similarity.min(axis=0, initial=np.inf if items else 0.0))
 
 
-def scores_1b(items: Items, n_records: int, sim: Sim = decay) -> Floats:
+def scores_1b(items: Sequence[KnownItem], n_records: int, sim: Sim = decay) -> Floats:
     """Algorithm 1B: Score(aux, r′) = Σ wt(i) Sim(aux_i, r′_i) over supp(aux), wt(i) = 1/log |supp(i)|."""
     scores = np.zeros(n_records)
     for item in items:
@@ -68,7 +68,7 @@ def match(scores: Floats, phi: float = 1.5) -> int | None:
 
 
 def matching_set(scores: Floats, alpha: float = 1.0) -> Ints:
-    """Algorithm 1A: D′ = records with Score ≥ α; no match if empty. (The paper's > α drops exact matches.)"""
+    """Algorithm 1A: D′ = records with Score ≥ α; no match if empty. The paper's > α drops exact matches."""
     return np.flatnonzero(scores >= alpha)
 
 

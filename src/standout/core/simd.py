@@ -8,13 +8,17 @@ same bits. The intrinsics are used unless
 - llvmlite or Numba no longer has what they are written with, or
 - the compiler is off (NUMBA_DISABLE_JIT=1).
 
-Measured gain (time with fallbacks over time with intrinsics, one thread, minimum of five, in one run) on
-3 million entries (attacks) and 1 million entries (nearest neighbours):
+Measured gain of each intrinsic (time with its fallback over time with it; one thread, minimum of five, in one
+run on 3 million entries for attacks and 1 million for nearest neighbours):
 
-    several draws of the same facts (`ScoreboardRH.nested`)    4.6
-    one draw (`ScoreboardRH.nested`)                           1.7
-    `ScoreboardRH.attacks`, without and with probabilities     1.4, 2.1
-    nearest neighbours (`sparsity`), with values and dates     2.3, without 1.7
+    add_fact               4.3   several draws of the same facts (`ScoreboardRH.nested`)
+    multiply_add           2.0   attacks with probabilities, 1.5 without, 1.6 nested
+    lane_peaks             1.05  several draws of the same facts
+    count_rows             1.8   nearest neighbours (`sparsity`)
+    any_counter_reaches    1.4   nearest neighbours by values and dates
+    prefetch               1.16  nearest neighbours by values and dates
+    counters_reaching      1.06  nearest neighbours
+    all of them            4.6   several draws, 1.4 to 2.1 other attacks, 1.7 to 2.3 nearest neighbours
 
 The first group adds a fact to eight scores per record, one for each draw of the adversary's noise, that lie
 beside each other in one vector register ("lanes"). The second counts by bits: 256 counters beside each other
@@ -62,7 +66,6 @@ __all__ = [
     "count_rows",
     "counters_reaching",
     "lane_peaks",
-    "lanes_reaching",
     "multiply_add",
     "prefetch",
 ]
@@ -95,10 +98,6 @@ def _add_fact(
 
 def _multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float32(*[types.float32] * 3), _write_multiply_add
-
-
-def _lanes_reaching(typing: Any, scores: Any, place: Any, least: Any) -> Any:
-    return types.int64(scores, types.int64, least), _write_lanes_reaching
 
 
 def _lane_peaks(typing: Any, scores: Any, group: Any, out: Any) -> Any:
@@ -290,12 +289,6 @@ def _write_multiply_add(context: Any, builder: Any, signature: Any, given: Any) 
     return _score_writer(context, builder, signature, given).multiply_add(*given)
 
 
-def _write_lanes_reaching(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-    write = _score_writer(context, builder, signature, given)
-    scores, least = write.load(write.pointer(0), given[1]), write.load(write.pointer(2), _whole(0))
-    return builder.zext(write.reaching(scores, least), ir.IntType(64))
-
-
 def _write_lane_peaks(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     write = _score_writer(context, builder, signature, given)
     scores, out, group = write.pointer(0), write.pointer(2), given[1]
@@ -377,7 +370,6 @@ def _choose(plain: Any, typed: Callable[..., Any]) -> Any:
 
 add_fact = _choose(simd_fallback.add_fact, _add_fact)
 multiply_add = _choose(simd_fallback.multiply_add, _multiply_add)
-lanes_reaching = _choose(simd_fallback.lanes_reaching, _lanes_reaching)
 lane_peaks = _choose(simd_fallback.lane_peaks, _lane_peaks)
 count_rows = _choose(simd_fallback.count_rows, _count_rows)
 counters_reaching = _choose(simd_fallback.counters_reaching, _counters_reaching)

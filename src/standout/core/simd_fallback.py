@@ -20,7 +20,6 @@ __all__ = [
     "count_rows",
     "counters_reaching",
     "lane_peaks",
-    "lanes_reaching",
     "multiply_add",
     "prefetch",
 ]
@@ -99,15 +98,6 @@ def add_fact(
     for lane in range(lanes):
         reached |= highest[lane] >= least[lane]
     return reached
-
-
-@subroutine
-def lanes_reaching(scores: Array, place: Int, least: Array) -> Int:
-    """Bit i says whether the score of a record in lane i has reached its bound."""
-    bits = 0
-    for lane in range(LANES):
-        bits |= int(scores[place * LANES + lane] >= least[lane]) << lane
-    return bits
 
 
 @subroutine

@@ -1,4 +1,4 @@
-"""Similarities as tables: what the kernels look up instead of calling anything.
+"""Similarities as tables, which the kernels look up instead of calling a function.
 
     Sim(fact, entry) = a[u, kind] + b[u, kind] · c[off[u, kind] + entry's time − fact's time]
 
@@ -32,21 +32,21 @@ from standout.similarity.attributes import (
 __all__ = ["FactShape", "KernelTables", "Tables", "tabulate"]
 
 CALLS = 1 << 22
-"""How many numbers a function of the user's own may be asked for."""
+"""Largest number of calls of a user's own function."""
 LONG = 1 << 20
-"""A table of times of up to so many floats is looked up as it is: it fits into a cache."""
+"""A table of times of up to this many floats is looked up directly: it fits into a cache."""
 STRAIGHT = 2.0**-22
-"""By what share of itself a longer one may be off where it is taken for straight: four roundings."""
+"""Largest relative error of a straight piece of a longer table: four roundings."""
 TRIES = 3
 CROOKED = 1 / 256
-"""The share of pieces that are not straight from which on none is taken so."""
+"""Largest share of pieces that are not straight; with more, no piece is used."""
 NO_LINES = np.empty(0, np.float32)
 TINY = 1e-30
-"""Below this a single-precision number is near its end, where arithmetic is slow and wrong: 0 instead."""
+"""Smaller numbers are set to 0: near the end of single precision, arithmetic is slow and inexact."""
 
 
 class FactShape(NamedTuple):
-    """What decides a fact's row of the tables: its value, and its time where that lies far outside."""
+    """What decides a fact's row of the tables: its value, whether it has a time, and a time far outside."""
 
     value: Value | None
     timed: bool
@@ -54,10 +54,10 @@ class FactShape(NamedTuple):
 
 
 class KernelTables(NamedTuple):
-    """The tables in single precision, for the kernels. `shared` says where all kinds have one row of c,
-    `even` where they have one factor b, too.
+    """The tables in single precision, for the kernels.
 
-    A long c, as of minutes, does not fit into a cache. Then `lines` has a straight piece for each
+    `shared` says for each shape whether all kinds have one row of c, `even` whether they have one factor b
+    too. A long c, as for minutes, does not fit into a cache. Then `lines` has a straight piece for each
     2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
     """
 
@@ -89,7 +89,7 @@ class Tables:
     used: int
 
     def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
-        """The most that a term of Sim can be, for facts of these shapes and known times."""
+        """Highest possible term of Sim, for facts of these shapes and known times."""
         fixed, timed = self.a.max(axis=1)[shape], self.b.max(axis=1)
         if not span or not timed.any():
             return np.asarray(fixed)
@@ -111,7 +111,7 @@ class Tables:
 
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
-    """The similarity, tabulated for everything in `known`."""
+    """Tabulate the similarity for all known facts."""
     check_similarity(similarity)
     return _Tabulation(release, known, similarity).tabulate()
 
@@ -133,7 +133,7 @@ class _Tabulation:
         self.near: int | None = None
 
     def _far(self, known: KnownFacts) -> NDArray[np.bool_]:
-        """Facts whose time lies so far outside that a table over all distances would be mostly air."""
+        """Facts whose time is so far outside the release that most of a table of distances is unused."""
         outside = (known.time < -self.span) | (known.time > 2 * self.span)
         return known.timed & outside
 
@@ -143,22 +143,22 @@ class _Tabulation:
         a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
         off, terms = np.zeros((len(shapes), kinds), np.int64), np.ones(len(shapes), np.int64)
         judged = np.zeros(len(shapes), np.bool_)
-        for u, one in enumerate(shapes):
+        for u, fact_shape in enumerate(shapes):
             fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
-            terms[u], judged[u] = fill(one, a[u], b[u], off[u])
+            terms[u], judged[u] = fill(fact_shape, a[u], b[u], off[u])
         self._row(np.zeros(max(self.width, 1 << self.release.by_item.time_bits)))  # no code reaches past it
         time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
         return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms, self.used)
 
     def _shapes(self) -> tuple[list[FactShape], Ints]:
-        """The distinct shapes, and each fact's place among them."""
+        """The distinct shapes, and each fact's index among them."""
         known = self.known
         code = 2 * (known.value + 1) + known.timed
         far = np.flatnonzero(self.far)
         past = 2 * (len(known.values) + 1)
         code[far] = past + far  # each a shape of its own: there are few
-        distinct, place = np.unique(code, return_inverse=True)
-        return [self._shape(one, past) for one in distinct.tolist()], place.astype(np.int64)
+        distinct, index = np.unique(code, return_inverse=True)
+        return [self._shape(value, past) for value in distinct.tolist()], index.astype(np.int64)
 
     def _shape(self, code: int, past: int) -> FactShape:
         known = self.known
@@ -170,7 +170,7 @@ class _Tabulation:
         )
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
-        """One shape of a similarity that judges values and times apart.
+        """One shape of a similarity that judges values and times separately.
 
         Returns how many terms add up, and whether the time counts.
         """
@@ -195,8 +195,8 @@ class _Tabulation:
         if shape.value is None or self.release.levels is None:
             return None
         value, who = shape.value, "a similarity's values()"
-        found = call_user_code(lambda: self.similarity.values(value, self.levels), who)
-        return None if found is None else np.append(check_numbers(found, self.n_levels, who), 0.0)
+        numbers = call_user_code(lambda: self.similarity.values(value, self.levels), who)
+        return None if numbers is None else np.append(check_numbers(numbers, self.n_levels, who), 0.0)
 
     def _times(self, shape: FactShape) -> int | None:
         """Where the row of c for this shape begins, moved so that time − known time is added to it."""
@@ -205,10 +205,10 @@ class _Tabulation:
         if shape.far is None and self.near is not None:
             return self.near
         steps, who = self._steps(shape), "a similarity's times()"
-        found = call_user_code(lambda: self.similarity.times(steps * self.day), who)
-        if found is None:
+        numbers = call_user_code(lambda: self.similarity.times(steps * self.day), who)
+        if numbers is None:
             return None
-        at = self._row(check_numbers(found, len(steps), who)) + self._zero(shape)
+        at = self._row(check_numbers(numbers, len(steps), who)) + self._zero(shape)
         if shape.far is None:
             self.near = at
         return at
@@ -220,7 +220,7 @@ class _Tabulation:
         return np.arange(self.width, dtype=np.float64) - self.latest
 
     def _zero(self, shape: FactShape) -> int:
-        """Where distance 0 stands in a row of these steps."""
+        """Index of distance 0 in a row of these steps."""
         return self.latest if shape.far is None else shape.far
 
     def _row(self, row: Floats) -> int:
@@ -230,12 +230,12 @@ class _Tabulation:
 
     @cached_property
     def _lacks_values(self) -> bool:
-        """Whether an entry has no value while others have one: else nobody is asked what that would mean."""
+        """Whether some entries have no value while others have one. If not, no function is asked."""
         value = self.release.by_record.value
         return value is not None and int(value.max(initial=0)) == self.n_levels
 
     def _fill_custom(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
-        """One shape of a function of the user's own: each kind has a row of c."""
+        """One shape of a user's own function: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
         call = self.similarity
         timed = shape.timed and self.span > 0
@@ -243,7 +243,7 @@ class _Tabulation:
         if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
             raise ParameterError(
                 f"a function of value and time would be called more than {CALLS:,} times: "
-                "judge them apart, in a subclass of Similarity with values() and times()"
+                "judge them separately, in a subclass of Similarity with values() and times()"
             )
         levels, valued = [*self.levels, None], self.n_levels > 0 and not self._lacks_values
         for kind, level in enumerate(levels[:-1] if valued else levels):
@@ -269,7 +269,7 @@ def _window_max(row: Floats, width: int) -> Floats:
 
 
 def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
-    """Straight pieces that stand for c, as long as can be, and how many bits of a place lie within one."""
+    """Straight pieces that replace c, as long as possible, and the number of bits of an index within one."""
     longest = (len(c) // (LONG // 8)).bit_length()
     for bits in range(longest, max(longest - TRIES, 0), -1):
         lines = np.empty(2 * -(-len(c) >> bits), np.float32)
@@ -280,7 +280,7 @@ def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
 
 @kernel
 def _straighten(c: Array, size: Int, lines: Array) -> Int:
-    """Fills in value and slope of each piece of c, or NaN; returns how many pieces are not straight."""
+    """Fill in value and slope of each piece of c, or NaN; return how many pieces are not straight."""
     crooked = 0
     for piece in range(len(lines) // 2):
         first, last = piece * size, min(piece * size + size, len(c))

@@ -19,7 +19,7 @@ from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
 from standout.attack.kernels.query_arrays import BLOCK, LEAST, OUT, ZERO, QueryFacts, QuerySummaries, U
 from standout.attack.kernels.shortlist import lowest_of_best, prune
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
-from standout.core.simd import LANES, add_fact, lane_peaks, lanes_reaching, multiply_add
+from standout.core.simd import LANES, add_fact, lane_peaks, multiply_add
 from standout.release.postings import BLOCK_BITS, Postings
 from standout.similarity.lookup_tables import KernelTables
 
@@ -286,13 +286,22 @@ def _add_many_lanes(
         ):
             for p in range(U(begin), U(stop)):
                 place = np.int64((U(word[p]) >> of_place) & U(BLOCK - 1))
-                reached = lanes_reaching(scores, place, least)
+                reached = _lanes_reaching(scores, place, least)
                 lane = 0
                 while reached:
                     if reached & 1 and lane < lanes:
                         _notice(noticed, n_noticed, mark, place, lane, place * LANES + lane)
                     reached >>= 1
                     lane += 1
+
+
+@subroutine
+def _lanes_reaching(scores: Array, place: Int, least: Array) -> Int:
+    """Bit i says whether the score of a record in lane i has reached its bound."""
+    bits = 0
+    for lane in range(LANES):
+        bits |= int(scores[place * LANES + lane] >= least[lane]) << lane
+    return bits
 
 
 @inline
