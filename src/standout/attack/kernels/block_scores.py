@@ -112,7 +112,7 @@ def score_queries(
     high: Int,
 ) -> None:
     """Fill in the summaries of queries low … high - 1."""
-    start, run = postings.start, postings.run
+    start, run, block, end = postings.start, postings.run, postings.block, postings.end
     scores, highest, left_out, listed, sums = work.scores, work.highest, work.left_out, work.listed, work.sums
     cursor, at, stop, best, item = work.cursor, work.at, work.stop, work.best, facts.item
     spare = len(listed) * BLOCK  # the spare block, whose scores are 0
@@ -129,7 +129,7 @@ def score_queries(
             first, words = number * BLOCK, 0
             size = min(n_records - first, BLOCK)
             for j in range(k):
-                stop[j] = run_end(postings, item[f + j], cursor[j], number)
+                stop[j] = run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number)
                 words += max(stop[j] - at[j], 0)
             few = words < FEW
             base = first if with_z and not few else spare
@@ -161,7 +161,15 @@ def score_queries(
             if not few and base != first:
                 _clear(scores, base)
         summaries.candidates[q], summaries.total[q], summaries.squares[q] = n, sums[0], sums[1]
-        summaries.shortlisted[q], _ = prune(summaries, q, count, best, k, floor)
+        summaries.shortlisted[q], _ = prune(
+            summaries.record,
+            summaries.score,
+            first=q * summaries.capacity,
+            n=count,
+            best=best,
+            facts=k,
+            floor=floor,
+        )
         summaries.highest[q], summaries.overflow[q] = np.float64(best[0]), overflow
         if with_z:
             scale = inverse_sigma(n, sums[0], sums[1])
@@ -171,10 +179,10 @@ def score_queries(
 
 
 @inline
-def run_end(postings: Postings, item: Int, cursor: Int, number: Int) -> Int:
+def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, cursor: Int, number: Int) -> Int:
     """Where the words of an item end in block `number`, if its next run is in this block; else 0."""
-    if cursor < postings.run[item + 1] and postings.block[cursor] == number:
-        return postings.start[item] + np.int64(postings.end[cursor])
+    if cursor < run[item + 1] and block[cursor] == number:
+        return start[item] + np.int64(end[cursor])
     return np.int64(0)
 
 
@@ -215,7 +223,7 @@ def _filter(candidates: CandidateFilter, q: Int, first: Int, last: Int, out: Arr
     return np.int64(gone)
 
 
-@inline
+@subroutine
 def _add_fact(
     postings: Postings, tables: KernelTables, facts: QueryFacts, fact: Int, low: Int, high: Int, scores: Array
 ) -> None:
@@ -269,7 +277,7 @@ def interpolated(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
     return x if x == x else c[at]
 
 
-@inline
+@subroutine
 def _move_to_list(postings: Postings, low: Int, high: Int, work: BlockWorkspace, number: Int, n: Int) -> Int:
     """Move the scores of these words' records from the spare block to the list of n; return its length."""
     word, scores, place, out = postings.word, work.scores, work.place, work.out
@@ -342,19 +350,19 @@ def _shortlist(
 
     Returns the new n, whether there were too many, and the new floor.
     """
-    scores, place, capacity = work.scores, work.place, summaries.capacity
-    row = q * capacity
+    scores, place, best, capacity = work.scores, work.place, work.best, summaries.capacity
+    record, score, row = summaries.record, summaries.score, q * capacity
     for i in range(piece.low, piece.low + piece.length):
         if scores[i] < floor:
             continue
         if n == capacity:
-            n, floor = prune(summaries, q, n, work.best, facts, floor)
+            n, floor = prune(record, score, first=row, n=n, best=best, facts=facts, floor=floor)
             if n == capacity:
                 return n, True, floor
             if scores[i] < floor:
                 continue
-        summaries.record[row + n] = piece.record + (np.int64(place[i]) if piece.is_list else i - piece.low)
-        summaries.score[row + n] = scores[i]
+        record[row + n] = piece.record + (np.int64(place[i]) if piece.is_list else i - piece.low)
+        score[row + n] = scores[i]
         n += 1
     return n, False, floor
 

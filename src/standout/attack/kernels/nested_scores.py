@@ -13,19 +13,19 @@ so the records noticed in a block are looked at again after each step.
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import interpolated, run_end
+from standout.attack.kernels.block_scores import run_end
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
+from standout.attack.kernels.lane_additions import add_many_lanes, add_one_lane
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
 from standout.attack.kernels.query_arrays import BLOCK, LEAST, OUT, ZERO, QueryFacts, QuerySummaries, U
 from standout.attack.kernels.shortlist import lowest_of_best, prune
-from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
-from standout.core.simd import LANES, add_fact, lane_peaks, multiply_add
-from standout.release.postings import BLOCK_BITS, Postings
+from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
+from standout.core.simd import LANES, lane_peaks
+from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 
 __all__ = ["score_prefixes"]
 
-CHUNK = 32
 SAMPLE = 256
 """Number of scores that give the first bounds: of single records, or the highest of groups of records."""
 BOUNDS, BEST, MASS = 0, 1, 2
@@ -47,54 +47,91 @@ def score_prefixes(
     high: Int,
 ) -> None:
     """Fill in the rows of groups low … high - 1."""
-    item, row, scores, cursor, at = facts.item, groups.row, work.scores, work.cursor, work.at
+    # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
+    # passed, which costs up to a tenth of the time where a block has few words.
+    start, run, block, end, word, value_bits, time_bits = postings
+    a, b, off, c, _, even, lines, line_bits = tables
+    first_fact, item, weight, shape, time = facts
+    row, scores, cursor, at, sums = groups.row, work.scores, work.cursor, work.at, work.sums
+    floor, until, noticed, n_noticed, mark = work.floor, work.until, work.noticed, work.n_noticed, work.mark
+    candidates, total, squares, highest, z, shortlisted, record, score, overflow, capacity = summaries
+    best = work.best
     for g in range(low, high):
         q, lanes, exclude = groups.first[g], groups.first[g + 1] - groups.first[g], groups.exclude[g]
         width = 1 if lanes == 1 else LANES
-        f, steps = facts.first[q], facts.first[q + 1] - facts.first[q]
+        f, steps = first_fact[q], first_fact[q + 1] - first_fact[q]
         _prepare(row, q, lanes, steps, work, summaries)
         if lanes > 1:
             _spread_tables(facts, tables, work, q=q, lanes=lanes, steps=steps, span=span)
         for walk in range(3 if with_z else 2):
             for j in range(steps):
-                cursor[j], at[j] = postings.run[item[f + j]], postings.start[item[f + j]]
+                cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
             for number in range(-(-n_records // BLOCK)):
                 touched = False
                 for j in range(steps):
-                    touched |= run_end(postings, item[f + j], cursor[j], number) > 0
+                    touched |= (
+                        run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number) > 0
+                    )
                 size = min(BLOCK, n_records - number * BLOCK)
                 if walk != MASS and not touched:
                     continue
                 for i in range(len(scores)):
                     scores[i] = ZERO
                 for lane in range(lanes):
-                    work.n_noticed[lane] = 0
+                    n_noticed[lane] = 0
                 for j in range(steps):
-                    stop = run_end(postings, item[f + j], cursor[j], number)
+                    stop = run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number)
                     if stop > 0:
                         gap = stop
                         if exclude // BLOCK == number:
                             gap = _find_place(postings, at[j], stop, exclude % BLOCK)
-                        bound = work.until[j] if walk == BEST else steps
+                        bound = until[j] if walk == BEST else steps
                         for turn in range(2):  # before the excluded record, and after
-                            begin, end = (at[j], gap) if turn == 0 else (gap + 1, stop)
-                            if begin >= end:
+                            first, last = (at[j], gap) if turn == 0 else (gap + 1, stop)
+                            if first >= last:
                                 continue
                             if lanes == 1:
-                                _add_one_lane(
-                                    postings,
-                                    tables,
-                                    facts,
-                                    work,
-                                    fact=f + j,
-                                    low=begin,
-                                    high=end,
-                                    step=j,
-                                    bound=bound,
+                                add_one_lane(
+                                    word=word,
+                                    low=first,
+                                    high=last,
+                                    value_bits=value_bits,
+                                    time_bits=time_bits,
+                                    a=a,
+                                    b=b,
+                                    off=off,
+                                    c=c,
+                                    even=even,
+                                    lines=lines,
+                                    line_bits=line_bits,
+                                    shape=shape[f + j],
+                                    known_time=time[f + j],
+                                    weight=weight[f + j],
+                                    scores=scores,
+                                    sums=sums[j],
+                                    least=floor[bound, 0],
+                                    noticed=noticed,
+                                    n_noticed=n_noticed,
+                                    mark=mark,
                                 )
                             else:
-                                _add_many_lanes(
-                                    postings, work, low=begin, high=end, lanes=lanes, step=j, bound=bound
+                                add_many_lanes(
+                                    word=word,
+                                    low=first,
+                                    high=last,
+                                    value_bits=value_bits,
+                                    time_bits=time_bits,
+                                    a=work.a[j],
+                                    b=work.b[j],
+                                    c=work.c[j],
+                                    scores=scores,
+                                    sums=sums[j],
+                                    lanes=lanes,
+                                    least=floor[bound],
+                                    highest=work.highest,
+                                    noticed=noticed,
+                                    n_noticed=n_noticed,
+                                    mark=mark,
                                 )
                         at[j], cursor[j] = stop, cursor[j] + 1
                     if row[q, j] < 0:
@@ -102,40 +139,49 @@ def score_prefixes(
                     for lane in range(lanes):
                         to = row[q + lane, j]
                         if walk == BEST:
-                            if work.n_noticed[lane] > 0:
-                                _shortlist_noticed(
-                                    work,
-                                    summaries,
-                                    query=to,
+                            if n_noticed[lane] > 0:
+                                shortlisted[to], overflow[to] = _shortlist_noticed(
+                                    record,
+                                    score,
+                                    first=to * capacity,
+                                    capacity=capacity,
+                                    n=shortlisted[to],
+                                    overflow=overflow[to],
+                                    scores=scores,
+                                    noticed=noticed[lane],
+                                    n_noticed=n_noticed[lane],
                                     lane=lane,
                                     width=width,
-                                    first=number * BLOCK,
-                                    step=j,
+                                    block=number * BLOCK,
+                                    floor=floor[j],
+                                    best=best,
+                                    facts=j + 1,
                                 )
                         elif walk == BOUNDS:
                             if lanes > 1 and lane == 0:
                                 lane_peaks(scores, BLOCK // SAMPLE, work.flat)
                             sample = scores if lanes == 1 else work.flat
-                            work.floor[j, lane] = lowest_of_best(
-                                sample, lane, width, SAMPLE, work.best, steps
-                            )
+                            floor[j, lane] = lowest_of_best(sample, lane, width, SAMPLE, best, steps)
                         else:
-                            summaries.z[to] += _mass(
-                                work,
-                                summaries,
-                                query=to,
-                                lane=lane,
-                                width=width,
-                                size=size,
-                                exclude=exclude - number * BLOCK,
-                            )
+                            scale = inverse_sigma(candidates[to], total[to], squares[to])
+                            if scale > 0.0:
+                                z[to] += _mass(
+                                    scores,
+                                    work.flat,
+                                    lane=lane,
+                                    width=width,
+                                    size=size,
+                                    exclude=exclude - number * BLOCK,
+                                    highest=highest[to],
+                                    scale=scale,
+                                )
                 for lane in range(lanes):
-                    for i in range(work.n_noticed[lane]):
-                        work.mark[work.noticed[lane, i] * width + lane] = False
+                    for i in range(n_noticed[lane]):
+                        mark[noticed[lane, i] * width + lane] = False
                 if walk == BOUNDS:
                     break
             if walk == BOUNDS:
-                work.sums[:] = 0.0
+                sums[:] = 0.0
             if walk == BEST:
                 _report(row, q, lanes, steps, work, summaries)
 
@@ -197,166 +243,56 @@ def _find_place(postings: Postings, low: Int, high: Int, place: Int) -> Int:
     return low if low < stop and np.int64(U(word[low]) >> shift) == place else stop
 
 
-@inline
-def _add_one_lane(
-    postings: Postings,
-    tables: KernelTables,
-    facts: QueryFacts,
-    work: NestedWorkspace,
-    fact: Int,
-    low: Int,
-    high: Int,
-    step: Int,
-    bound: Int,
-) -> None:
-    """Add a fact to the scores of a block and to the sums, and notice records that reach the bound: one lane.
-
-    In a decay, where all kinds have one factor, every other entry goes into sums of its own: an addition
-    need not wait for the last.
-    """
-    word, value_bits, time_bits = postings.word, postings.value_bits, postings.time_bits
-    a, b, off, c, _, even, lines, line_bits = tables
-    scores, weight, least = work.scores, facts.weight[fact], work.floor[bound, 0]
-    noticed, n_noticed, mark = work.noticed, work.n_noticed, work.mark
-    of_time, of_place, u = U(time_bits), U(time_bits + value_bits), U(facts.shape[fact])
-    time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
-    row, factor = off[u, U(0)] - U(facts.time[fact]), b[u, U(0)]
-    added, grown = 0.0, 0.0
-    for begin in range(low, high, CHUNK):
-        p, stop, highest, other = U(begin), min(begin + CHUNK, high), ZERO, ZERO
-        added_1, grown_1, added_2, grown_2 = ZERO, ZERO, ZERO, ZERO  # never long sums in single precision
-        for _ in range((stop - begin) // 2 if even[u] and not line_bits else 0):
-            x, y = U(word[p]), U(word[p + U(1)])
-            place = (x >> of_place) & place_mask
-            alike = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> of_time) & kind_mask])
-            part = weight * alike
-            old = scores[place]
-            new = old + part
-            scores[place] = new
-            added_1 += part
-            grown_1 = multiply_add(part, old + new, grown_1)
-            highest = new if new > highest else highest
-            place = (y >> of_place) & place_mask
-            alike = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> of_time) & kind_mask])
-            part = weight * alike
-            old = scores[place]
-            new = old + part
-            scores[place] = new
-            added_2 += part
-            grown_2 = multiply_add(part, old + new, grown_2)
-            other = new if new > other else other
-            p += U(2)
-        for _ in range(stop - np.int64(p)):
-            x = U(word[p])
-            kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
-            at = (x & time_mask) + row
-            alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
-            part = weight * multiply_add(b[u, kind], alike, a[u, kind])
-            old = scores[place]
-            new = old + part
-            scores[place] = new
-            added_1 += part
-            grown_1 = multiply_add(part, old + new, grown_1)
-            highest = new if new > highest else highest
-            p += U(1)
-        added += np.float64(added_1) + np.float64(added_2)
-        grown += np.float64(grown_1) + np.float64(grown_2)
-        if highest >= least or other >= least:
-            for i in range(U(begin), U(stop)):
-                place = (U(word[i]) >> of_place) & place_mask
-                if scores[place] >= least:
-                    _notice(noticed, n_noticed, mark, np.int64(place), np.int64(0), np.int64(place))
-    work.sums[step, 0, 0] += added
-    work.sums[step, 1, 0] += grown
-
-
-@inline
-def _add_many_lanes(
-    postings: Postings, work: NestedWorkspace, low: Int, high: Int, lanes: Int, step: Int, bound: Int
-) -> None:
-    """The same for several lanes."""
-    word, value_bits, time_bits = postings.word, postings.value_bits, postings.time_bits
-    a, b, c, sums, least = work.a[step], work.b[step], work.c[step], work.sums[step], work.floor[bound]
-    scores, highest, of_place = work.scores, work.highest, U(value_bits + time_bits)
-    noticed, n_noticed, mark = work.noticed, work.n_noticed, work.mark
-    for begin in range(low, high, CHUNK):
-        stop = min(begin + CHUNK, high)
-        if add_fact(
-            word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest
-        ):
-            for p in range(U(begin), U(stop)):
-                place = np.int64((U(word[p]) >> of_place) & U(BLOCK - 1))
-                reached = _lanes_reaching(scores, place, least)
-                lane = 0
-                while reached:
-                    if reached & 1 and lane < lanes:
-                        _notice(noticed, n_noticed, mark, place, lane, place * LANES + lane)
-                    reached >>= 1
-                    lane += 1
-
-
 @subroutine
-def _lanes_reaching(scores: Array, place: Int, least: Array) -> Int:
-    """Bit i says whether the score of a record in lane i has reached its bound."""
-    bits = 0
-    for lane in range(LANES):
-        bits |= int(scores[place * LANES + lane] >= least[lane]) << lane
-    return bits
-
-
-@inline
-def _notice(noticed: Array, n_noticed: Array, mark: Array, place: Int, lane: Int, at: Int) -> None:
-    """Note a place of the block, once."""
-    if not mark[at]:
-        mark[at] = True
-        noticed[lane, n_noticed[lane]] = place
-        n_noticed[lane] += 1
-
-
-@inline
 def _shortlist_noticed(
-    work: NestedWorkspace,
-    summaries: QuerySummaries,
-    query: Int,
+    record: Array,
+    score: Array,
+    first: Int,
+    capacity: Int,
+    n: Int,
+    overflow: Flag,
+    scores: Array,
+    noticed: Array,
+    n_noticed: Int,
     lane: Int,
     width: Int,
-    first: Int,
-    step: Int,
-) -> None:
-    """Put the noticed records of a block on a shortlist if they may be among the best of this step."""
-    floor, best, capacity = work.floor, work.best, summaries.capacity
-    n, overflow = summaries.shortlisted[query], summaries.overflow[query]
-    for i in range(work.n_noticed[lane]):
-        place = work.noticed[lane, i]
-        x = work.scores[place * width + lane]
-        if x < floor[step, lane] or overflow:
+    block: Int,
+    floor: Array,
+    best: Array,
+    facts: Int,
+) -> tuple[Int, Flag]:
+    """Put the noticed records of a block on a shortlist of n if they may be among the best of a step.
+
+    Returns the new n, and whether there were too many.
+    """
+    for i in range(n_noticed):
+        place = noticed[i]
+        x = scores[place * width + lane]
+        if x < floor[lane] or overflow:
             continue
         if n == capacity or (n > 0 and n % (2 * len(best)) == 0):  # raises the bound, and makes room
-            n, floor[step, lane] = prune(summaries, query, n, best, step + 1, floor[step, lane])
+            n, floor[lane] = prune(record, score, first=first, n=n, best=best, facts=facts, floor=floor[lane])
             overflow = n == capacity
-            if overflow or x < floor[step, lane]:
+            if overflow or x < floor[lane]:
                 continue
-        summaries.record[query * capacity + n] = first + place
-        summaries.score[query * capacity + n] = x
+        record[first + n] = block + place
+        score[first + n] = x
         n += 1
-    summaries.shortlisted[query], summaries.overflow[query] = n, overflow
+    return n, overflow
 
 
 @subroutine
 def _mass(
-    work: NestedWorkspace,
-    summaries: QuerySummaries,
-    query: Int,
+    scores: Array,
+    flat: Array,
     lane: Int,
     width: Int,
     size: Int,
     exclude: Int,
+    highest: Real,
+    scale: Real,
 ) -> Real:
-    """Σ e^((score − highest)/σ) over a block, without the excluded place, of one lane; 0 if σ is 0."""
-    scale = inverse_sigma(summaries.candidates[query], summaries.total[query], summaries.squares[query])
-    if scale == 0.0:
-        return 0.0
-    scores, flat = work.scores, work.flat
+    """Σ e^((score − highest) · scale) over a block, without the excluded place, of one lane."""
     if width > 1:
         for i in range(U(size)):
             flat[i] = scores[i * U(width) + U(lane)]
@@ -364,7 +300,7 @@ def _mass(
     is_excluded = 0 <= exclude < size
     if is_excluded:
         block[exclude] = OUT
-    mass = exp_sum(block, np.int64(0), size, summaries.highest[query], scale)
+    mass = exp_sum(block, np.int64(0), size, highest, scale)
     if is_excluded:
         block[exclude] = ZERO
     return mass
@@ -383,6 +319,14 @@ def _report(
             to = row[q + lane, j]
             if to < 0:
                 continue
-            n, _ = prune(summaries, to, summaries.shortlisted[to], work.best, j + 1, LEAST)
+            n, _ = prune(
+                summaries.record,
+                summaries.score,
+                first=to * summaries.capacity,
+                n=summaries.shortlisted[to],
+                best=work.best,
+                facts=j + 1,
+                floor=LEAST,
+            )
             summaries.shortlisted[to], summaries.total[to], summaries.squares[to] = n, added, grown
             summaries.highest[to] = np.float64(work.best[0])

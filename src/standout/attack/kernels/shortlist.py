@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from standout.attack.kernels.query_arrays import LEAST, ZERO, QuerySummaries
+from standout.attack.kernels.query_arrays import LEAST, ZERO
 from standout.core.jit import Array, Int, Real, subroutine
 
 __all__ = ["lowest_of_best", "prune", "raise_bound"]
@@ -39,10 +39,12 @@ def raise_bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, fac
 
 @subroutine
 def prune(
-    summaries: QuerySummaries, query: Int, n: Int, best: Array, facts: Int, floor: Real
+    record: Array, score: Array, first: Int, n: Int, best: Array, facts: Int, floor: Real
 ) -> tuple[Int, Real]:
-    """Drop the records of a shortlist of n that are too low by now; return the new n and the new bound."""
-    record, score, first = summaries.record, summaries.score, query * summaries.capacity
+    """Drop records that are too low by now from the shortlist of n that begins at `first`.
+
+    Returns the new n and the new bound.
+    """
     floor = max(floor, lowest_of_best(score, first, np.int64(1), n, best, facts))
     left = np.int64(0)
     for i in range(first, first + n):
