@@ -34,22 +34,35 @@ FILES = {
 }
 
 
-def packages_imported_by(path):
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
+def imported_modules(path):
+    """Return the full names of all modules that a file imports."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} has a relative import"
-        names = [node.module] if isinstance(node, ast.ImportFrom) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        yield from (name.split(".")[1] for name in names if name.startswith("standout."))
+            names.append(node.module)
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return names
+
+
+def packages_imported_by(path):
+    return {name.split(".")[1] for name in imported_modules(path) if name.startswith("standout.")}
 
 
 def test_a_package_imports_only_from_packages_before_it():
     for module, path in FILES.items():
         if module != "_version":
             before = LAYERS[: LAYERS.index(module.split(".")[0]) + 1]
-            later = set(packages_imported_by(path)) - {*before, "_version"}
+            later = packages_imported_by(path) - {*before, "_version"}
             assert not later, f"{module} imports from {later}, which come after it"
+
+
+def test_slow_twins_import_nothing_from_standout():
+    for path in sorted((ROOT / "tests" / "naive").glob("*.py")):
+        modules = imported_modules(path)
+        assert not [name for name in modules if name.split(".")[0] == "standout"], path.name
+        assert "import_module" not in path.read_text(), path.name
 
 
 def test_public_names_are_sorted_complete_and_importable():

@@ -1,0 +1,176 @@
+"""Reference implementation of linking: evidence, titles, value scales, decoys."""
+
+import math
+import re
+from itertools import pairwise
+
+from naive.release import support
+
+__all__ = [
+    "accepted_pairs",
+    "common",
+    "days_apart",
+    "edit_distance",
+    "escaped_cell",
+    "evidence",
+    "matched_quantiles",
+    "step_of",
+    "strongest_decoys",
+    "title_score",
+    "wilson_high",
+]
+
+
+def step_of(entries):
+    """A quarter of the range of most values, at least the distance of two levels."""
+    values = sorted(value for value, _ in entries.values() if value is not None)
+    low, high = (values[max(math.ceil(share * len(values)) - 1, 0)] for share in (0.1, 0.9))
+    return max((high - low) / 4, min(b - a for a, b in pairwise(sorted(set(values)))))
+
+
+def days_apart(one, other):
+    """The same day 0; up to 2, 7, 30, 120 days 2 to 5; more 6. (1 is for less than a day.)"""
+    off = abs(one - other)
+    return next((at for most, at in ((0, 0), (2, 2), (7, 3), (30, 4), (120, 5)) if off <= most), 6)
+
+
+def common(entries, facts, record):
+    """What facts {item: (value, time)} and a record have in common: −Σ ln of the chance of that, items that
+    are shared and that are not, how far apart values are (4 columns) and days (7; one day counts once)."""
+    chance = shared = 0.0
+    values, days, counts, step = [0.0] * 4, [0.0] * 7, support(entries), step_of(entries)
+    length = sum(one == record for one, _ in entries)
+    told = [time for _, time in facts.values() if time is not None]
+    for item, (value, time) in facts.items():
+        p = min(max(counts[item], 1) * length / len(entries), 0.9)
+        if (record, item) not in entries:
+            chance -= math.log(1 - p)
+            continue
+        chance -= math.log(p)
+        shared += 1
+        its, when = entries[record, item]
+        if value is not None and its is not None:
+            off = abs(value - its)
+            values[0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3] += 1
+        if time is not None and when is not None:
+            days[days_apart(time, when)] += 1 / told.count(time)
+    return [chance, shared, len(facts) - shared, *values, *days]
+
+
+def evidence(row, covered, values, times, dated=True):
+    """ln of how many times likelier a row of `common` is for one person than for two."""
+    chance, shared, missing, *rest = row
+    total = chance + shared * math.log(covered) + missing * math.log(1 - covered)
+    total += sum(a * b for a, b in zip(rest[:4], values, strict=True))
+    return total + dated * sum(a * b for a, b in zip(rest[4:], times, strict=True))
+
+
+def edit_distance(one, other):
+    """Optimal string alignment: letters inserted, deleted, changed, or two neighbours swapped."""
+    table = {(i, -1): i + 1 for i in range(-1, len(one))} | {(-1, j): j + 1 for j in range(-1, len(other))}
+    for i in range(len(one)):
+        for j in range(len(other)):
+            edits = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (one[i] != other[j])]
+            if i and j and one[i] == other[j - 1] and one[i - 1] == other[j]:
+                edits.append(table[i - 2, j - 2] + 1)
+            table[i, j] = min(edits)
+    return table[len(one) - 1, len(other) - 1]
+
+
+def title_score(one, other, release_words, public_words):
+    """The score of two parsed titles without brackets, by the rules of docs/linking-alignment.md."""
+    (name,), (other_name,), years = one.names, other.names, (one.year, other.year)
+    apart = abs(years[0] - years[1]) if all(years) else None
+    words, others = name.split(), other_name.split()
+    numbers = [sorted(word for word in side if word.isdigit()) for side in (words, others)]
+    short, long = sorted((words, others), key=len)
+    length = max(len(name), len(other_name))
+    edits = edit_distance(name, other_name)
+    begins = len(short) < len(long) and long[: len(short)] == short
+    ends = len(short) < len(long) and long[-len(short) :] == short and len(" ".join(short)) >= 5
+    score = 100 * (1 - edits / length)
+    changed = [(u, v) for u, v in zip(words, others, strict=False) if u != v]
+    if name.replace(" ", "") == other_name.replace(" ", ""):
+        score = 100
+    elif all(numbers) and numbers[0] != numbers[1]:
+        return 0
+    elif begins or ends:
+        similar_length = len(" ".join(short)) * 2 >= length
+        score = 79 if apart == 0 or (apart is None and similar_length) or score >= 75 else 0
+    elif numbers[0] != numbers[1]:
+        score = min(score, 80)
+    elif sorted(words) == sorted(others):
+        score = 96
+    elif (
+        len(words) == len(others) and any(u in release_words and v in public_words for u, v in changed)
+    ) or edits > 3:
+        score = min(score, 80)
+    if score < 75:
+        return 0
+    if apart is None:
+        score -= 10 if any(years) else 0 if score == 100 else 5
+    elif apart == 1:
+        score = min(score - 5, 100 if one.article == other.article else 80)
+    elif apart > 1:
+        score = 80 if score == 100 else 0
+    return round(score, 1) if score >= 75 else 0
+
+
+def accepted_pairs(pairs, least):
+    """The pairs (public, release, score, …) that are accepted: identical titles first, then clear winners."""
+
+    def winners(pairs, least):
+        return [
+            pair
+            for pair in pairs
+            if pair[2] >= least
+            and all(
+                pair[2] - rival[2] >= 5
+                for rival in pairs
+                if rival != pair and (rival[0] == pair[0] or rival[1] == pair[1])
+            )
+        ]
+
+    identical = winners([pair for pair in pairs if pair[2] == 100], 100)
+    rest = [p for p in pairs if not any(p[0] == q[0] or p[1] == q[1] for q in identical)]
+    return {*identical, *winners(rest, least)}
+
+
+def matched_quantiles(ours, theirs):
+    """For each level of `theirs`, the level of `ours` with the same share below, half of its own included."""
+
+    def below(values, level):
+        return sum(v < level for v in values) + sum(v == level for v in values) / 2
+
+    levels = sorted(set(ours))
+    shares = [below(ours, level) / len(ours) for level in levels]
+    matched = []
+    for level in sorted(set(theirs)):
+        share = below(theirs, level) / len(theirs)
+        if share <= shares[0] or share >= shares[-1]:
+            matched.append(levels[0] if share <= shares[0] else levels[-1])
+            continue
+        at = next(i for i in range(len(levels) - 1) if shares[i] <= share <= shares[i + 1])
+        part = (share - shares[at]) / (shares[at + 1] - shares[at])
+        matched.append(levels[at] + part * (levels[at + 1] - levels[at]))
+    return matched
+
+
+def escaped_cell(text):
+    """A cell with an apostrophe if a spreadsheet would execute it, or if it would be read back wrongly."""
+    return f"'{text}" if re.match("'*[=+\\-@\t\r\n＝＋－＠]", text) else text
+
+
+def strongest_decoys(kinds, people, strengths):
+    """For each of two kinds, the strongest decoy of each person, ascending."""
+    strongest = [{}, {}]
+    for kind, person, strength in zip(kinds, people, strengths, strict=True):
+        strongest[kind][person] = max(strength, strongest[kind].get(person, -math.inf))
+    return [sorted(by_person.values()) for by_person in strongest]
+
+
+def wilson_high(count, n, z=1.959964):
+    """The upper end of Wilson's interval."""
+    share = count / n
+    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return (share + z * z / (2 * n) + reach) / (1 + z * z / n)
