@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from advising.samples import ADVERSARY
+from advising.samples import ADVERSARY, DECOYS
 
 CANDIDATES = [
     "round-time none",
@@ -12,6 +12,14 @@ CANDIDATES = [
     "drop-rare-items 999",
 ]
 SETTINGS = {"candidates": CANDIDATES, "targets": 100, "people": 60, "seed": 2, "name": "films"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_decoys():
+    """Link with fewer decoys, which takes most of the time of a composition."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("standout.advising.composition.DECOYS", DECOYS)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,10 @@ from standout.advising.strongest_attack import IdentificationRisk
 from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate, rate
 
-__all__ = ["ADVERSARY", "FakeRunner", "candidate", "steps"]
+__all__ = ["ADVERSARY", "DECOYS", "FakeRunner", "candidate", "steps"]
 
 ADVERSARY = so.Adversary(knows=5, wrong=1, value_error=1, time_error=14)
+DECOYS = 100
 MEASURED = ("kept", "hit_rate", "hit_rate_before")
 
 

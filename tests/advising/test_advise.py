@@ -22,6 +22,7 @@ def test_the_recommended_candidate_is_re_measured_and_meets_the_limit(small_advi
     assert "drop-rare-items 999" in small_advice.search.impossible
     best = small_advice.recommended
     assert best.stage == "fresh" and best.rate.high <= 0.4 and best.risk.everybody.high <= 0.4
+    assert small_advice.composition.identified.n > 20
     assert best.name in small_advice.summary and str(best.steps[0]) in small_advice.command()
 
 
@@ -36,6 +37,10 @@ def test_table_and_findings_have_the_same_numbers(small_advice):
         assert row["identified_in_release_high"] == candidate["identified_in_release"]["high"]
         assert row["frontier"] == candidate["frontier"]
         assert row["kept_low"] == candidate["utility"]["kept"]["low"]
+    assert set(content["step_descriptions"]) == {
+        "drop-entries SHARE",
+        "round-time day | week | month | quarter | year | DAYS days | none",
+    }
     assert [name for name, row in rows.items() if row["recommended"]] == [small_advice.recommended.name]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.advising.composition import DECOYS
+from advising.samples import DECOYS
 from standout.release.subset import subset
 
 pytestmark = pytest.mark.once

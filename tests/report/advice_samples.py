@@ -47,6 +47,7 @@ def advice_findings(**other):
         command="",
         recommended=None,
         candidates=candidates,
+        step_descriptions={"drop-entries SHARE": "remove each entry with probability SHARE"},
         impossible={},
         composition=None,
         limits=("The only limit.",),

@@ -173,6 +173,7 @@ class Advice(TableResult):
             command=self.command(self.name or "DATA", "OUT"),
             recommended=None if best is None else self._candidate_findings(best),
             candidates=tuple(map(self._candidate_findings, self.candidates)),
+            step_descriptions=self._step_descriptions(),
             impossible=self.search.impossible,
             composition=None if both is None else _composition_findings(both),
             limits=tuple(limitations(self.search, release.span > 0)),
@@ -190,6 +191,10 @@ class Advice(TableResult):
             utility=_utility_findings(candidate.utility),
             frontier=candidate.steps in self._frontier_steps,
         )
+
+    def _step_descriptions(self) -> dict[str, str]:
+        used = {step.name: step for candidate in self.candidates for step in candidate.steps}
+        return {f"{name} {used[name].syntax}": used[name].summary for name in sorted(used)}
 
     def to_dict(self) -> JsonObject:
         """Plain values of the findings.

@@ -16,8 +16,8 @@ def summary_sentences(result: SearchResult, adversary: str, limit: float) -> lis
     """The answer: the recommended candidate, or that no candidate meets the limit."""
     untouched, best = result.candidates[()], result.recommended
     sentences = [
-        f"An adversary ({adversary}) identifies {rate_text(untouched.rate)} of the people in the untouched "
-        "release."
+        f"An adversary who knows a few facts ({adversary}) identifies {rate_text(untouched.rate)} of the "
+        "people in the untouched release."
     ]
     if best is not None:
         return [*sentences, *_recommendation(best, limit), *_missing_people(result, best, limit)]
@@ -83,7 +83,7 @@ def _utility_left(candidate: Candidate) -> str:
     if utility.rmse is not None and utility.rmse_before is not None:
         parts.append(f"RMSE {utility.rmse.value:.3f} (before: {utility.rmse_before.value:.3f})")
     value, low, high = (percent(min(max(end, 0.0), 1.0)) for end in (kept.value, kept.low, kept.high))
-    return f"It keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
+    return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
 
 def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str) -> str:

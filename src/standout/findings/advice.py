@@ -174,6 +174,8 @@ class AdviceFindings:
         targets; null if there is none.
     candidates
         All candidates: the untouched release, then by increasing risk.
+    step_descriptions
+        What the steps of the candidates do, by the syntax of the step.
     impossible
         Candidates that could not be tried, and why.
     composition
@@ -195,6 +197,7 @@ class AdviceFindings:
     command: str
     recommended: CandidateFindings | None
     candidates: tuple[CandidateFindings, ...]
+    step_descriptions: Mapping[str, str]
     impossible: Mapping[str, str]
     composition: CompositionFindings | None
     limits: tuple[str, ...]

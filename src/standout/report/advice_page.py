@@ -21,7 +21,6 @@ from standout.report.html_page import render_page, template_text
 
 __all__ = ["AdviceSection", "advice_page", "advice_section"]
 
-STAGES = {"quick": "quick", "full": "full", "fresh": "re-measured"}
 HEADS = (
     "candidate",
     "identified",
@@ -118,7 +117,7 @@ def _cells(candidate: CandidateFindings, number: str) -> Cells:
         _share(None if utility.kept is None else _within_0_and_1(utility.kept)),
         _share(utility.hit_rate),
         "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f} to {rmse.high:.3f}"),
-        STAGES[candidate.stage],
+        candidate.stage,
     )
 
 
