@@ -66,12 +66,12 @@ $(BENCH): $(READY)
 
 bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 for Netflix's size)
 	$(BIN)/python -m benchmarks.ingest --entries $(or $(ENTRIES),10000000)
-	$(BIN)/python -m benchmarks.opening --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.open_index --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.attack --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.simulate --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.sparsity --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.linking --entries $(or $(ENTRIES),10000000)
-	$(BIN)/python -m benchmarks.making --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.synthesize --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.advising build/bench/release-$(or $(ENTRIES),10000000).index --parts
 
 fuzz: $(READY) ## feed mutated input to every reader (ROUNDS=10000 SEED=1)

@@ -1,9 +1,11 @@
-"""Jobs in processes of their own, interleaved, the best of several: CPU seconds, wall seconds, peak memory.
+"""Measurements: CPU seconds, wall seconds and peak memory of jobs, the best of several interleaved runs.
 
-A job is a function that gets ready (imports, compiles on something tiny) and returns the work; only the
-work is timed, in the process itself. Peak memory is of the whole process, as the kernel counts it.
+`best_of` runs each job in a separate process. A job is a function that prepares (imports, compiles on tiny
+data) and returns the work; only the work is timed. Peak memory is that of the whole process, as the kernel
+counts it.
 
-What is quick and compared by ratio runs in one process instead, on one thread: `alone`, `interleaved`.
+Quick jobs that are compared by ratio run in one process on one thread instead: `restart_single_threaded` and
+`interleaved`.
 """
 
 import argparse
@@ -16,17 +18,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Cost", "alone", "best_of", "child", "interleaved", "settings"]
+__all__ = ["Cost", "best_of", "interleaved", "options", "restart_single_threaded", "run_job"]
 
 LIMITS = ("MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 ONE_THREAD = dict.fromkeys(LIMITS, "1")
-LONG = 0.2
-"""Seconds: what takes less is repeated within a round."""
+SHORTEST = 0.2
+"""Seconds; a job that takes less is repeated within a round."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The least CPU and wall seconds of several runs, and the largest memory in MB."""
+    """The minimum CPU and wall seconds of several runs, and the largest memory in MB."""
 
     cpu: float
     wall: float
@@ -34,8 +36,8 @@ class Cost:
     result: object = None
 
 
-def settings(description: str | None, rounds: int) -> argparse.Namespace:
-    """The options that every benchmark has: entries, rounds, and the folder for its files."""
+def options(description: str | None, rounds: int) -> argparse.Namespace:
+    """The options of every benchmark: entries, rounds, and the folder for its files."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -48,7 +50,7 @@ def settings(description: str | None, rounds: int) -> argparse.Namespace:
 
 
 def best_of(rounds: int, module: str, jobs: dict[str, list[str]]) -> dict[str, Cost]:
-    """Runs every job `rounds` times, one after the other in turn; each job is named and has arguments."""
+    """Run every job `rounds` times, in turn; `jobs` has the arguments of each job by name."""
     runs: dict[str, list[Cost]] = {name: [] for name in jobs}
     for _ in range(rounds):
         for name, arguments in jobs.items():
@@ -67,25 +69,25 @@ def best_of(rounds: int, module: str, jobs: dict[str, list[str]]) -> dict[str, C
 def _run(module: str, arguments: list[str]) -> Cost:
     process = subprocess.Popen([sys.executable, "-m", module, "--job", *arguments], stdout=subprocess.PIPE)
     assert process.stdout is not None
-    told = process.stdout.read()
+    output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{module} {arguments} failed")
-    measured = json.loads(told.splitlines()[-1])
+    measured = json.loads(output.splitlines()[-1])
     return Cost(measured["cpu"], measured["wall"], usage.ru_maxrss / 1e3, measured["result"])
 
 
-def child(work: Callable[[], object]) -> None:
-    """Times the work and tells the parent."""
+def run_job(work: Callable[[], object]) -> None:
+    """Time the work and print the result for the parent process."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(json.dumps({"wall": wall, "cpu": cpu, "result": result}))
 
 
-def alone(module: str) -> None:
-    """Starts the process anew with every library held to one thread, as CPU time is to be compared."""
+def restart_single_threaded(module: str) -> None:
+    """Restart the process with every library limited to one thread, so that CPU times can be compared."""
     if any(os.environ.get(name) != count for name, count in ONE_THREAD.items()):
         os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, **ONE_THREAD})
 
@@ -93,14 +95,14 @@ def alone(module: str) -> None:
 def interleaved(
     rounds: int, jobs: dict[str, Callable[[], object]], clock: Callable[[], float] = time.process_time
 ) -> dict[str, float]:
-    """The least CPU seconds (or of another clock) of each job: one after the other, round by round."""
+    """The minimum CPU seconds of each job (or seconds of another clock), in turn, round by round."""
     least = dict.fromkeys(jobs, float("inf"))
     for _ in range(rounds):
         for name, job in jobs.items():
             spent = 0.0
-            while spent < LONG:
-                begun = clock()
+            while spent < SHORTEST:
+                start = clock()
                 job()
-                took = clock() - begun
-                spent, least[name] = spent + took, min(least[name], took)
+                seconds = clock() - start
+                spent, least[name] = spent + seconds, min(least[name], seconds)
     return least

@@ -1,4 +1,4 @@
-"""Reading: CSV and Netflix Prize text into an index, beside Polars on the same files, in one run.
+"""Reading CSV and Netflix Prize text into an index, compared with Polars on the same files.
 
 python -m benchmarks.ingest [--entries 10000000] [--rounds 3] [--folder build/bench]
 """
@@ -7,18 +7,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.files import csv_file, netflix_file
-from benchmarks.harness import best_of, child, settings
+from benchmarks.data_files import csv_file, netflix_file
+from benchmarks.harness import best_of, options, run_job
 
 MODULE = "benchmarks.ingest"
 TINY = 20_000
 
 
 def csv_to_index(path: str, folder: str) -> Callable[[], object]:
+    """CSV to an index on disk."""
     return _to_index(csv_file(Path(folder), TINY), path, folder)
 
 
 def netflix_to_index(path: str, folder: str) -> Callable[[], object]:
+    """Netflix Prize text to an index on disk."""
     return _to_index(netflix_file(Path(folder), TINY), path, folder)
 
 
@@ -35,7 +37,7 @@ def _to_index(tiny: Path, path: str, folder: str) -> Callable[[], object]:
 
 
 def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
-    """Text to columns of codes, as far as Polars goes when it reads: no orientation is built yet."""
+    """Text to columns of codes, as far as Polars goes when it reads: no orientation is built."""
     from standout.core.progress import no_progress
     from standout.ingest import netflix
     from standout.ingest.options import Options
@@ -53,7 +55,7 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
 
 
 def csv_bytes(path: str, folder: str) -> Callable[[], object]:
-    """The machine's limit: every byte of the file read and looked at once."""
+    """The limit of the machine: read every byte of the file and look at it once."""
     import numpy as np
 
     def work() -> object:
@@ -67,7 +69,7 @@ def csv_bytes(path: str, folder: str) -> Callable[[], object]:
 
 
 def polars_csv(path: str, folder: str) -> Callable[[], object]:
-    """Ids as 32-bit numbers, Polars at its best; days from Unix seconds; sorted by record and item."""
+    """Polars at its best: ids as 32-bit numbers, days from Unix seconds, sorted by record and item."""
     import polars as pl
 
     types = {"userId": pl.UInt32, "movieId": pl.UInt32, "rating": pl.Float32, "timestamp": pl.Int64}
@@ -80,7 +82,7 @@ def polars_csv(path: str, folder: str) -> Callable[[], object]:
 
 
 def polars_csv_both(path: str, folder: str) -> Callable[[], object]:
-    """The same, and a second copy sorted by item and record: what an index holds."""
+    """The same with a second copy sorted by item and record, like an index."""
     import polars as pl
 
     types = {"userId": pl.UInt32, "movieId": pl.UInt32, "rating": pl.Float32, "timestamp": pl.Int64}
@@ -94,7 +96,7 @@ def polars_csv_both(path: str, folder: str) -> Callable[[], object]:
 
 
 def polars_netflix(path: str, folder: str) -> Callable[[], object]:
-    """Short rows are padded with nulls: a film's line has no rating; it is filled forward, then dropped."""
+    """Short rows are padded with nulls; the line of a film has no rating and is filled forward."""
     import polars as pl
 
     def work() -> object:
@@ -104,7 +106,7 @@ def polars_netflix(path: str, folder: str) -> Callable[[], object]:
 
 
 def polars_netflix_both(path: str, folder: str) -> Callable[[], object]:
-    """The same, then both orientations: sorted by customer and film, and by film and customer."""
+    """The same with both orientations: sorted by customer and film, and by film and customer."""
     import polars as pl
 
     def work() -> object:
@@ -122,7 +124,7 @@ def _polars_netflix(pl, path: str):  # type: ignore[no-untyped-def]
         has_header=False,
         schema={"customer": pl.String, "rating": pl.UInt8, "date": pl.Date},
         truncate_ragged_lines=True,
-        missing_columns="insert",  # the first line is a film's
+        missing_columns="insert",  # the first line is that of a film
     )
     film = pl.when(pl.col("rating").is_null()).then(pl.col("customer").str.strip_suffix(":"))
     return (
@@ -149,15 +151,16 @@ JOBS = {
 
 
 def main() -> None:
+    """Print the table."""
     if sys.argv[1:2] == ["--job"]:
         name, *arguments = sys.argv[2:]
-        child(JOBS[name](*arguments))
+        run_job(JOBS[name](*arguments))
         return
-    given = settings(__doc__, rounds=3)
+    given = options(__doc__, rounds=3)
     csv, text = csv_file(given.folder, given.entries), netflix_file(given.folder, given.entries)
     arguments = {name: [str(text if "netflix" in name else csv), str(given.folder)] for name in JOBS}
     costs = best_of(given.rounds, MODULE, arguments)
-    print(f"{given.entries:,} entries, best of {given.rounds}, each in a process of its own")
+    print(f"{given.entries:,} entries, best of {given.rounds}, each in a separate process")
     print(f"{'':24}{'CPU s':>8}{'wall s':>8}{'peak MB':>9}")
     for name, cost in costs.items():
         assert cost.result == given.entries, f"{name} read {cost.result} entries"
@@ -169,8 +172,9 @@ def main() -> None:
         ("netflix_to_columns", "polars_netflix"),
         ("netflix_to_index", "polars_netflix_both"),
     ):
-        one, other = costs[ours], costs[theirs]
-        print(f"{theirs} ÷ {ours}: {other.cpu / one.cpu:.2f} × CPU, {other.wall / one.wall:.2f} × wall")
+        our_cost, other = costs[ours], costs[theirs]
+        ratios = f"{other.cpu / our_cost.cpu:.2f} × CPU, {other.wall / our_cost.wall:.2f} × wall"
+        print(f"{theirs} ÷ {ours}: {ratios}")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import standout as so
-from benchmarks.files import index_file
-from benchmarks.harness import alone, interleaved, settings
+from benchmarks.data_files import index_file
+from benchmarks.harness import interleaved, options, restart_single_threaded
 from standout.facts import KnownFacts, facts_from_entries
 from standout.linking.agreement import Agreement
 from standout.linking.candidates import find_candidates
@@ -85,8 +85,8 @@ def _eccentricity(scores: NDArray[np.float32], n: int) -> float:
 
 
 def main() -> None:
-    alone(MODULE)
-    given = settings(__doc__, rounds=3)
+    restart_single_threaded(MODULE)
+    given = options(__doc__, rounds=3)
     release = so.open(index_file(given.folder, given.entries))
     print(f"{release}\n")
     print(f"{'profiles':20}{'facts':>8}{'ours':>10}{'with dates':>12}{'SciPy':>10}{'SciPy ÷ ours':>14}")

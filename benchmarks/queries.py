@@ -1,4 +1,4 @@
-"""What is asked: 2 to 10 facts about people drawn at random, values exact, days off by up to 14."""
+"""The queries: 2 to 10 facts about random people, with exact values and days off by up to 14."""
 
 from dataclasses import replace
 
@@ -8,50 +8,60 @@ from numpy.typing import NDArray
 import standout as so
 from standout.facts import KnownFacts
 
-__all__ = ["DRAWS", "SIZES", "first_of", "mixed", "observed", "one_by_one", "redrawn", "repeated", "targets"]
+__all__ = [
+    "DRAWS",
+    "SIZES",
+    "draw_targets",
+    "first_of",
+    "mixed",
+    "observed",
+    "one_by_one",
+    "redrawn",
+    "repeated",
+]
 
 SIZES = range(2, 11)
 DRAWS = 8
 DAYS_OFF = 14
 
 
-def targets(release: so.Release, count: int) -> NDArray[np.int64]:
-    """People with enough entries, as places in the release; each once as long as there are enough."""
+def draw_targets(release: so.Release, count: int) -> NDArray[np.int64]:
+    """Indices of random records with enough entries; without repeats if there are enough of them."""
     long_enough = np.flatnonzero(release.lengths >= SIZES[-1])
     draw = np.random.default_rng(1)
     return draw.choice(long_enough, count, replace=count > len(long_enough))
 
 
 def observed(release: so.Release, count: int, days_off: int = DAYS_OFF) -> KnownFacts:
-    """10 facts about so many people."""
+    """10 facts about each of `count` people."""
     adversary = so.Adversary(knows=SIZES[-1], value_error=0, time_error=days_off)
-    return adversary.observe_all(release, targets(release, count), seed=1)
+    return adversary.observe_all(release, draw_targets(release, count), seed=1)
 
 
 def mixed(release: so.Release, count: int) -> KnownFacts:
-    """The first 2 facts about the first of them, 3 about the next, … 10, and again from 2."""
+    """The first 2 facts about the first person, 3 about the next, … 10, and again from 2."""
     known = observed(release, count)
     return _cut(known, np.arange(count), SIZES[0] + np.arange(count) % len(SIZES))
 
 
 def first_of(known: KnownFacts, count: int) -> KnownFacts:
-    """The first so many people."""
+    """The first `count` people."""
     return known.select(np.arange(count), np.arange(known.first[count]), known.first[: count + 1])
 
 
 def one_by_one(known: KnownFacts) -> KnownFacts:
-    """The first 2, 3, … 10 facts about each, as queries of their own."""
+    """The first 2, 3, … 10 facts about each person, as separate queries."""
     query = np.repeat(np.arange(len(known)), len(SIZES))
     return _cut(known, query, np.tile(np.array(SIZES), len(known)))
 
 
 def repeated(known: KnownFacts, times: int) -> KnownFacts:
-    """The same queries several times over."""
+    """The same queries several times."""
     return _cut(known, np.tile(np.arange(len(known)), times), np.tile(np.diff(known.first), times))
 
 
 def redrawn(release: so.Release, count: int) -> KnownFacts:
-    """The same 10 facts about each in 8 draws of noise: values off by up to a level, days by up to 14."""
+    """The same 10 facts about each person with 8 draws of noise: values ± 1 level, days ± 14."""
     exact, draw = observed(release, count, days_off=0), np.random.default_rng(1)
     known = _cut(exact, np.repeat(np.arange(count), DRAWS), np.full(count * DRAWS, SIZES[-1]))
     n = len(known.item)
@@ -60,6 +70,6 @@ def redrawn(release: so.Release, count: int) -> KnownFacts:
 
 
 def _cut(known: KnownFacts, query: NDArray[np.int64], sizes: NDArray[np.int64]) -> KnownFacts:
-    """The first so many facts of each of these queries."""
+    """The first facts of each of these queries, as many as `sizes` says."""
     facts = [np.arange(low, low + size) for low, size in zip(known.first[query], sizes, strict=True)]
     return known.select(query, np.concatenate(facts), np.append(0, np.cumsum(sizes)))

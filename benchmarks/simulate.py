@@ -1,10 +1,10 @@
-"""Simulations at scale: queries a core answers in a second, beside the kernel for single queries.
+"""Simulations at scale: queries per core-second, compared with the kernel for single queries.
 
 python -m benchmarks.simulate [--entries 10000000] [--rounds 3] [--folder build/bench]
 
-10,000 targets × 2 … 10 facts × 4 draws of noise, with the targets in the release and taken out of it: every
-number of facts of a target on one walk, and its draws beside each other. CPU time on one thread. The single
-queries are a sample of the same ones, and their verdicts must be the same. Then a whole simulation.
+10,000 targets × 2 … 10 facts × 4 draws of noise, with present and with absent targets. One walk computes
+every number of facts of a target, for all its draws. It measures CPU time on one thread. The single queries
+are a sample of the same queries, and their verdicts must be the same. A complete simulation follows.
 """
 
 import time
@@ -14,54 +14,61 @@ from functools import partial
 import numpy as np
 
 import standout as so
-from benchmarks.attack import HEADER, Row, _check_same
-from benchmarks.files import index_file
-from benchmarks.harness import alone, interleaved, settings
-from benchmarks.queries import SIZES, one_by_one, targets
+from benchmarks.data_files import index_file
+from benchmarks.harness import interleaved, options, restart_single_threaded
+from benchmarks.queries import SIZES, draw_targets, one_by_one
+from benchmarks.ratio_table import HEADER, RatioRow, check_same_verdicts
 
 MODULE = "benchmarks.simulate"
-TARGETS, SAMPLE, WHOLE = 10_000, 40, 1_000
+TARGETS, SAMPLE, COMPLETE = 10_000, 40, 1_000
 ADVERSARY = so.Adversary(knows=SIZES[-1], value_error=1, time_error=14)
 ATTACK = so.ScoreboardRH()
 CASES = (("present", False, False), ("absent", False, True), ("present, with Z", True, False))
 
 
-def rows(release: so.Release, rounds: int, draws: int, count: int, must: str) -> Iterator[Row]:
-    """So many targets in so many draws of noise, present and absent; with Z a tenth of them."""
-    people = targets(release, count)
-    for what, with_z, absent in CASES:
-        some = people[: count // 10] if with_z else people
-        known, few = (ADVERSARY.observe_all(release, who, 1, draws) for who in (some, people[:SAMPLE]))
-        gone, few_gone = (np.repeat(who, draws) if absent else None for who in (some, people[:SAMPLE]))
-        single, single_gone = one_by_one(few), None if few_gone is None else np.repeat(few_gone, len(SIZES))
+def rows(release: so.Release, rounds: int, draws: int, count: int, goal: str) -> Iterator[RatioRow]:
+    """Present and absent targets, `count` of them with `draws` draws of noise; with Z a tenth of them."""
+    all_targets = draw_targets(release, count)
+    sample = all_targets[:SAMPLE]
+    for case, with_z, absent in CASES:
+        targets = all_targets[: count // 10] if with_z else all_targets
+        known, few = (ADVERSARY.observe_all(release, chosen, 1, draws) for chosen in (targets, sample))
+        exclude, few_exclude = (np.repeat(chosen, draws) if absent else None for chosen in (targets, sample))
+        single = one_by_one(few)
+        single_exclude = None if few_exclude is None else np.repeat(few_exclude, len(SIZES))
         together = partial(ATTACK.nested, release, sizes=SIZES, with_z=with_z, threads=1)
-        apart = partial(ATTACK.attacks, release, single, exclude=single_gone, top=2, with_z=with_z, threads=1)
-        _check_same(together(auxes=few, exclude=few_gone), apart(), what)
-        other = interleaved(rounds, {"apart": apart})["apart"] / len(single)
-        ours = _once(partial(together, auxes=known, exclude=gone)) / (len(known) * len(SIZES))
-        name = f"single queries ÷ {len(some):,} × m = 2…10 × {draws} draw{'s' * (draws > 1)}, {what}"
-        yield Row(name, other / ours, "" if with_z else must, ours, other)
+        separately = partial(
+            ATTACK.attacks, release, single, exclude=single_exclude, top=2, with_z=with_z, threads=1
+        )
+        check_same_verdicts(together(auxes=few, exclude=few_exclude), separately(), case)
+        other = interleaved(rounds, {"separately": separately})["separately"] / len(single)
+        ours = _cpu_seconds(partial(together, auxes=known, exclude=exclude)) / (len(known) * len(SIZES))
+        name = f"single queries ÷ {len(targets):,} × m = 2…10 × {draws} draw{'s' * (draws > 1)}, {case}"
+        yield RatioRow(name, other / ours, "" if with_z else goal, ours, other)
 
 
-def _once(job: Callable[[], object]) -> float:
-    begun = time.process_time()
+def _cpu_seconds(job: Callable[[], object]) -> float:
+    start = time.process_time()
     job()
-    return time.process_time() - begun
+    return time.process_time() - start
 
 
 def main() -> None:
-    alone(MODULE)
-    given = settings(__doc__, rounds=3)
+    """Print the table."""
+    restart_single_threaded(MODULE)
+    given = options(__doc__, rounds=3)
     release = so.open(index_file(given.folder, given.entries))
     print(f"{release}\n\n{HEADER}")
-    for draws, count, must in ((1, TARGETS // 4, "≥ 3.5"), (4, TARGETS, ""), (8, TARGETS // 4, "≥ 12")):
-        for row in rows(release, given.rounds, draws, count, must):
+    for draws, count, goal in ((1, TARGETS // 4, "≥ 3.5"), (4, TARGETS, ""), (8, TARGETS // 4, "≥ 12")):
+        for row in rows(release, given.rounds, draws, count, goal):
             print(f"{row}   {1 / row.ours:,.0f} queries per core-second", flush=True)
-    begun, cpu = time.perf_counter(), time.process_time()
-    so.simulate(release, ADVERSARY, facts=SIZES, targets=WHOLE, seed=1)
-    wall, cpu = time.perf_counter() - begun, time.process_time() - cpu
-    print(f"\nso.simulate, {WHOLE:,} targets × m = 2…10, present and absent, all measures, all cores: "
-          f"{wall:.1f} s ({cpu:.1f} core-seconds)")  # fmt: skip
+    start, cpu_start = time.perf_counter(), time.process_time()
+    so.simulate(release, ADVERSARY, facts=SIZES, targets=COMPLETE, seed=1)
+    wall, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    print(
+        f"\nso.simulate, {COMPLETE:,} targets × m = 2…10, present and absent, all measures, all cores: "
+        f"{wall:.1f} s ({cpu:.1f} core-seconds)"
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Nearest neighbours of everybody, beside counting them all and other tools: one table from one run.
+"""Nearest neighbours of all records, compared with plain counting and other tools.
 
 python -m benchmarks.sparsity [--entries 10000000] [--rounds 1] [--folder build/bench]
 
-CPU time in one process on one thread. We look for everybody's nearest neighbour, the others for that of a few
-drawn records, which gives their time per record; all must find the same. What must be reached is meant for
-Netflix's size (--entries 100480507) and an idle machine. A miss is told; it is no error.
+It measures CPU time in one process on one thread. We search the nearest neighbours of all records; the other
+tools search those of a random sample, which gives their time per record. All must give the same result. The
+goals are for the full size of the Netflix Prize data (--entries 100480507) and an idle machine. A missed goal
+is reported; it is not an error.
 """
 
 import time
@@ -17,9 +18,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 import standout as so
-from benchmarks.attack import Row
-from benchmarks.files import index_file, release_of
-from benchmarks.harness import alone, settings
+from benchmarks.data_files import index_file, release_of
+from benchmarks.harness import options, restart_single_threaded
+from benchmarks.ratio_table import HEADER, RatioRow
+from standout.core.arrays import Floats, Ints
 from standout.theory.sparsity import Sparsity, sparsity
 
 MODULE = "benchmarks.sparsity"
@@ -33,115 +35,129 @@ KINDS = {
     "values within 1 and times within 14 days": (so.Within(1, 14), "union", ""),
     "by sets, over the first alone": (so.Present(), "first", ""),
 }
-HEADER = f"{'':<64}{'':>10}{'must be':>10}  {'':<15}{'ours µs':>10}{'other µs':>10}"
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
-def everybody(release: so.Release, kind: str) -> tuple[Sparsity, float]:
-    """Everybody's nearest neighbours, and the CPU seconds that took."""
+def all_records(release: so.Release, kind: str) -> tuple[Sparsity, float]:
+    """The nearest neighbours of all records, and the CPU seconds."""
     similarity, over, _ = KINDS[kind]
     sparsity(release_of(SMALL), similarity, over=over, threads=1)  # compiles
-    begun = time.process_time()
-    found = sparsity(release, similarity, over=over, threads=1)
-    return found, time.process_time() - begun
+    start = time.process_time()
+    result = sparsity(release, similarity, over=over, threads=1)
+    return result, time.process_time() - start
 
 
-def all_kinds(release: so.Release, by_sets: float) -> Iterator[Row]:
-    for kind, (_, _, must) in KINDS.items():
-        took = by_sets if kind == "by sets" else everybody(release, kind)[1]
-        yield Row(f"all records, {kind}", took, must, took / release.n_records, unit="s")
+def all_kinds(release: so.Release, by_sets: float) -> Iterator[RatioRow]:
+    """CPU seconds for each kind of similarity."""
+    for kind, (_, _, goal) in KINDS.items():
+        seconds = by_sets if kind == "by sets" else all_records(release, kind)[1]
+        yield RatioRow(f"all records, {kind}", seconds, goal, seconds / release.n_records, unit="s")
 
 
-def others(release: so.Release, found: Sparsity, took: float) -> Iterator[Row]:
-    """Beside others that look for a few records' neighbours by sets."""
-    ours = took / release.n_records
-    for what, make, count, must in (
+def other_tools(release: so.Release, result: Sparsity, seconds: float) -> Iterator[RatioRow]:
+    """Compared with other tools that search the neighbours of a sample by sets."""
+    ours = seconds / release.n_records
+    for name, prepare, count, goal in (
         ("compiled counting through the postings", counting, MANY, "≥ 6"),
         ("SciPy, sparse products", scipy_products, FEW, ""),
         ("sparse_dot_topn, the most common items", topn, FEW, "≥ 25"),
     ):
-        asked = np.sort(np.random.default_rng(1).choice(release.n_records, count, replace=False))
-        job = make(release)
-        job(asked[:1])
-        begun = time.process_time()
-        answer = job(asked)
-        other = (time.process_time() - begun) / count
-        expected = counting(release, over_union=False)(asked) if make is topn else found.nearest[asked]
-        assert np.array_equal(answer, expected), f"{what}: other neighbours"
-        yield Row(f"{what} ÷ ours, per record", other / ours, must, ours, other)
+        sample = np.sort(np.random.default_rng(1).choice(release.n_records, count, replace=False))
+        search = prepare(release)
+        search(sample[:1])
+        start = time.process_time()
+        answer = search(sample)
+        other = (time.process_time() - start) / count
+        expected = result.nearest[sample]
+        if prepare is topn:
+            expected = counting(release, over_union=False)(sample)
+        assert np.array_equal(answer, expected), f"{name}: different neighbours"
+        yield RatioRow(f"{name} ÷ ours, per record", other / ours, goal, ours, other)
 
 
 def counting(release: so.Release, over_union: bool = True) -> Callable[[Ints], Floats]:
-    """For each record a counter for every other, through the records of each of its items; compiled."""
+    """Count the items in common with every other record, through the records of each item; compiled."""
     items, lengths = scipy.sparse.csr_matrix(_matrix(release).T), release.lengths
     start, record = items.indptr.astype(np.int64), items.indices.astype(np.uint32)
     side, counter = release.by_record, np.zeros(release.n_records, np.uint16)
-    return lambda asked: _counted(side.start, side.item, start, record, lengths, counter, asked, over_union)
+    return lambda sample: _highest_counts(
+        first=side.start,
+        other=side.item,
+        start=start,
+        record=record,
+        lengths=lengths,
+        counter=counter,
+        sample=sample,
+        over_union=over_union,
+    )
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _counted(
-    first: Ints, other: NDArray[Any], start: Ints, record: NDArray[Any], lengths: Ints, counter: NDArray[Any],
-    asked: Ints, over_union: bool,
-) -> Floats:  # fmt: skip
-    found = np.zeros(len(asked))
-    for q in range(len(asked)):
-        own = asked[q]
+def _highest_counts(
+    first: Ints,
+    other: NDArray[Any],
+    start: Ints,
+    record: NDArray[Any],
+    lengths: Ints,
+    counter: NDArray[Any],
+    sample: Ints,
+    over_union: bool,
+) -> Floats:
+    highest = np.zeros(len(sample))
+    for q in range(len(sample)):
+        target = sample[q]
         counter[:] = 0
-        for p in range(first[own], first[own + 1]):
+        for p in range(first[target], first[target + 1]):
             item = other[p]
             for at in range(np.uint64(start[item]), np.uint64(start[item + 1])):
                 counter[record[at]] += 1
-        counter[own] = 0
+        counter[target] = 0
         best = 0.0
         for at in range(np.uint64(0), np.uint64(len(counter))):
-            near = counter[at] / ((lengths[own] + lengths[at] - counter[at]) if over_union else 1)
+            near = counter[at] / ((lengths[target] + lengths[at] - counter[at]) if over_union else 1)
             best = near if near > best else best
-        found[q] = best
-    return found
+        highest[q] = best
+    return highest
 
 
 def scipy_products(release: so.Release) -> Callable[[Ints], Floats]:
-    """Some rows times the transposed matrix, then the highest of each."""
+    """Rows times the transposed matrix, then the highest value of each row."""
     matrix, lengths = _matrix(release), release.lengths
     items = scipy.sparse.csr_matrix(matrix.T)
 
-    def look(asked: Ints) -> Floats:
-        found = []
-        for low in range(0, len(asked), BATCH):
-            here = asked[low : low + BATCH]
-            common = (matrix[here] @ items).tocoo()
+    def search(sample: Ints) -> Floats:
+        highest = []
+        for low in range(0, len(sample), BATCH):
+            batch = sample[low : low + BATCH]
+            common = (matrix[batch] @ items).tocoo()
             row, column = common.coords
-            near = common.data / (lengths[here[row]] + lengths[column] - common.data.astype(np.int64))
-            near[here[row] == column] = 0
-            found.append(_highest(near, row, len(here)))
-        return np.concatenate(found)
+            near = common.data / (lengths[batch[row]] + lengths[column] - common.data.astype(np.int64))
+            near[batch[row] == column] = 0
+            highest.append(_highest(near, row, len(batch)))
+        return np.concatenate(highest)
 
-    return look
+    return search
 
 
 def _highest(near: Floats, row: Ints, count: int) -> Floats:
-    found = np.zeros(count)
-    np.maximum.at(found, row, near)
-    return found
+    highest = np.zeros(count)
+    np.maximum.at(highest, row, near)
+    return highest
 
 
 def topn(release: so.Release) -> Callable[[Ints], Floats]:
-    """How many items the one has that has most in common: it knows no similarity over the union."""
+    """The largest number of items in common: sparse_dot_topn cannot divide by the union."""
     from sparse_dot_topn import sp_matmul_topn
 
     matrix = _matrix(release)
     items = scipy.sparse.csr_matrix(matrix.T)
 
-    def look(asked: Ints) -> Floats:
-        common = sp_matmul_topn(matrix[asked], items, top_n=2, n_threads=1, sort=True)
-        row = np.repeat(np.arange(len(asked)), np.diff(common.indptr))
-        other = common.indices != asked[row]
-        return _highest(common.data[other], row[other], len(asked))
+    def search(sample: Ints) -> Floats:
+        common = sp_matmul_topn(matrix[sample], items, top_n=2, n_threads=1, sort=True)
+        row = np.repeat(np.arange(len(sample)), np.diff(common.indptr))
+        other = common.indices != sample[row]
+        return _highest(common.data[other], row[other], len(sample))
 
-    return look
+    return search
 
 
 def _matrix(release: so.Release) -> scipy.sparse.csr_matrix:
@@ -151,12 +167,13 @@ def _matrix(release: so.Release) -> scipy.sparse.csr_matrix:
 
 
 def main() -> None:
-    alone(MODULE)
-    given = settings(__doc__, rounds=1)
+    """Print the table."""
+    restart_single_threaded(MODULE)
+    given = options(__doc__, rounds=1)
     release = so.open(index_file(given.folder, given.entries))
     print(f"{release}\n\n{HEADER}")
-    found, took = everybody(release, "by sets")
-    for rows in (others(release, found, took), all_kinds(release, took)):
+    result, seconds = all_records(release, "by sets")
+    for rows in (other_tools(release, result, seconds), all_kinds(release, seconds)):
         for row in rows:
             print(row, flush=True)
 

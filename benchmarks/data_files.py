@@ -1,4 +1,4 @@
-"""A synthetic release of Netflix's shape: as an index, as MovieLens CSV and as Netflix Prize text."""
+"""A synthetic release with Netflix's shape: as an index, as MovieLens CSV and as Netflix Prize text."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +19,13 @@ PIECE = 20_000
 
 
 def release_of(entries: int) -> so.Release:
-    """A release of Netflix's shape with so many entries: fewer people, the same films."""
+    """A release with Netflix's shape and this number of entries: fewer people, the same films."""
     records = max(1, round(RECORDS * entries / ENTRIES))
     return so.synthesize(records=records, items=ITEMS, entries=entries, seed=2006)
 
 
 def index_file(folder: Path, entries: int) -> Path:
-    """The release as an index, made unless a sound one is there already."""
+    """The release as an index; it is made if there is no valid one."""
     path = folder / f"release-{entries}.index"
     try:
         so.open(path)
@@ -35,7 +35,7 @@ def index_file(folder: Path, entries: int) -> Path:
 
 
 def with_times(release: so.Release, unit: TimeUnit) -> so.Release:
-    """The same entries with an hour or a minute drawn for each: 53 thousand times, or 3 million."""
+    """The same entries with a random hour or minute: 53 thousand different times, or 3 million."""
     time, clock, parts = release.by_record.time, release.clock, SECONDS["day"] // SECONDS[unit]
     assert time is not None and clock is not None
     drawn = np.random.default_rng(1).integers(0, parts, len(time), np.uint32)
@@ -44,7 +44,7 @@ def with_times(release: so.Release, unit: TimeUnit) -> so.Release:
 
 
 def with_levels(release: so.Release, count: int) -> so.Release:
-    """The same entries with values drawn finer, on `count` levels from 1 to 6: in words of 64 bits."""
+    """The same entries with finer random values, on `count` levels from 1 to 6, in words of 64 bits."""
     value, between = release.by_record.value, count // release.n_levels
     assert value is not None
     finer = np.random.default_rng(1).integers(0, between, len(value), np.uint16)
@@ -56,21 +56,21 @@ def with_levels(release: so.Release, count: int) -> so.Release:
 def _repacked(
     release: so.Release, by_record: RecordEntries, levels: Levels | None = None, clock: Clock | None = None
 ) -> so.Release:
-    by_record, kept, clock = drop_unused_codes(
+    by_record, used_levels, clock = drop_unused_codes(
         by_record, release.levels if levels is None else levels, clock or release.clock
     )
     return replace(
         release,
-        levels=read_only_levels(kept),
+        levels=read_only_levels(used_levels),
         clock=clock,
         by_record=read_only_entries(by_record),
-        by_item=pack_by_item(by_record, release.n_items, kept, clock),
+        by_item=pack_by_item(by_record, release.n_items, used_levels, clock),
         stored_fingerprint=None,
     )
 
 
 def csv_file(folder: Path, entries: int) -> Path:
-    """userId,movieId,rating,timestamp in the order of the people, a second of the day drawn for each."""
+    """userId,movieId,rating,timestamp by person, with a random second of the day."""
     path = folder / f"ratings-{entries}.csv"
     if path.exists():
         return path
@@ -86,20 +86,20 @@ def csv_file(folder: Path, entries: int) -> Path:
 def _rows(release: so.Release, low: int, high: int, draw: np.random.Generator) -> pl.DataFrame:
     side, clock = release.by_record, release.clock
     assert side.value is not None and side.time is not None and clock is not None
-    here = slice(int(side.start[low]), int(side.start[high]))
-    day = side.time[here].astype(np.int64) + clock.origin
+    entries = slice(int(side.start[low]), int(side.start[high]))
+    day = side.time[entries].astype(np.int64) + clock.origin
     return pl.DataFrame(
         {
             "userId": np.repeat(np.arange(low, high) + 1, release.lengths[low:high]),
-            "movieId": side.item[here].astype(np.int64) + 1,
-            "rating": side.value[here].astype(np.float64) + 1,
+            "movieId": side.item[entries].astype(np.int64) + 1,
+            "rating": side.value[entries].astype(np.float64) + 1,
             "timestamp": day * 86_400 + draw.integers(0, 86_400, len(day)),
         }
     )
 
 
 def netflix_file(folder: Path, entries: int) -> Path:
-    """The same entries film by film: `17:`, then customer,rating,YYYY-MM-DD, customers in random order."""
+    """The same entries by film: `17:`, then customer,rating,YYYY-MM-DD, customers in random order."""
     path = folder / f"combined_data_{entries}.txt"
     if path.exists():
         return path
