@@ -1,4 +1,4 @@
-"""What is known of a person: facts by hand and from a file, their codes in a release, and its clock."""
+"""Facts by hand or from a file, and the same as codes of a release."""
 
 from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 import standout as so
 from standout.facts import KnownFacts, encode_auxes
-from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
 
 DAY = date(2005, 3, 1)
+
+
 NAN, INF = float("nan"), float("inf")
 
 
@@ -34,6 +34,8 @@ def released(rows, kind="number", unit="day", titles=None):
 
 
 FILMS = {"7": "Brazil (1985)", "8": "Bent (1997)", "9": "Matrix, The (1999)"}
+
+
 ROWS = [
     ("p", "7", 4.0, DAY),
     ("p", "8", 1.0, DAY + timedelta(days=9)),
@@ -120,9 +122,13 @@ BAD_LENGTHS = [
     (300, 100), (1, 2, 3), (1,), (), 5, "12", ("a", "b"), ("a", 2), (NAN, 2), (2, NAN), (1, INF), (1.5, 3),
     (None, 3),
 ]  # fmt: skip
+
+
 BAD_JOINED = [
     (DAY, date(2005, 2, 28)), DAY, (DAY,), ("2005-03-01", "2005-03-02"), (1, 2), (None, DAY), (DAY, None),
 ]  # fmt: skip
+
+
 BAD_ENDS = [("length", ends) for ends in BAD_LENGTHS] + [("joined", ends) for ends in BAD_JOINED]
 
 
@@ -160,6 +166,8 @@ FACTS = (
     so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)),
     so.Fact("9"),
 )
+
+
 TABLE = "item,value,time\n7,4,2005-03-01\n8,1.5,\nBrazil,,2005-03-01T20:15\n9,,\n"
 
 
@@ -208,6 +216,8 @@ def test_what_does_not_read_as_a_number_is_text(put):
 
 
 SECRET = "S3CR3T"
+
+
 BAD_LINES = [
     (f"7,4,{SECRET}", "a time must be written like 2005-03-01 or 2005-03-01T20:15"),
     (f"{SECRET},4,2005-02-30", "a time must be written like"),
@@ -464,48 +474,3 @@ def test_other_people_may_be_made_of_those_who_are_known(things, data):
     for at, (q, count) in enumerate(zip(people, keep, strict=True)):
         shorter = so.Aux(auxes[q].facts[:count], auxes[q].length, auxes[q].joined)
         assert taken.aux(release, at) == in_words_of(release, shorter)
-
-
-# The clock.
-
-
-CODES = st.integers(-100_000, 100_000)
-ORIGINS = {"day": 12_000, "hour": 12_000 * 24 + 5, "minute": 12_000 * 1440 + 61}
-
-
-@pytest.mark.parametrize("unit", SECONDS)
-@given(code=CODES, before=st.booleans())
-def test_a_code_is_that_of_its_moment(unit, code, before):
-    clock = Clock(unit, -ORIGINS[unit] if before else ORIGINS[unit], span=10)
-    moment = clock.moment(code)
-    assert clock.encode(moment) == code
-    assert type(moment) is (date if unit == "day" else datetime)
-    assert clock.decode(code) == (moment if code < 10 else None)
-
-
-@pytest.mark.parametrize("unit", SECONDS)
-@given(moment=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), origin=CODES)
-def test_a_moment_is_rounded_down_to_its_unit_before_1970_too(unit, moment, origin):
-    clock = Clock(unit, origin, span=10)
-    assert clock.encode(moment) == naive.units(moment, unit) - origin
-    start = clock.moment(clock.encode(moment))
-    start = start if unit != "day" else datetime(start.year, start.month, start.day)
-    assert timedelta(0) <= moment - start < timedelta(seconds=SECONDS[unit])
-
-
-def test_the_code_after_the_last_means_that_there_is_no_time():
-    clock = Clock("day", 0, span=10)
-    assert [clock.decode(code) for code in (9, 10)] == [date(1970, 1, 10), None]
-    assert clock.moment(10) == date(1970, 1, 11)
-
-
-def test_a_date_is_its_first_hour_or_minute():
-    assert Clock("hour", 0, 1).encode(date(1970, 1, 2)) == 24
-    assert Clock("minute", 0, 1).encode(date(1969, 12, 31)) == -1440
-    assert Clock("day", 0, 1).encode(datetime(1969, 12, 31, 23, 59, 59)) == -1
-
-
-@pytest.mark.parametrize("unit", ["second", "days", "", None])
-def test_a_clock_has_a_unit_that_there_is(unit):
-    with pytest.raises(so.ParameterError, match="time_unit must be day, hour or minute, got "):
-        Clock(unit, 0, 1)

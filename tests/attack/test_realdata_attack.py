@@ -48,7 +48,7 @@ def ratings_of(folder, name):
     return frame.assign(day=frame.second // 86_400).drop(columns="second")
 
 
-@pytest.fixture(scope="module", params=FOLDERS)
+@pytest.fixture(scope="module", params=["movielens", pytest.param("movietweetings", marks=pytest.mark.slow)])
 def published(request, realdata):
     """(release, ratings in pandas), read apart from each other."""
     return so.read(realdata / FOLDERS[request.param]), ratings_of(realdata, request.param)
