@@ -61,7 +61,7 @@ CASES = [
     Case(
         "Online Retail",
         "online-retail/online-retail.csv.gz",
-        "things bought, by the piece",
+        "products bought, with quantities",
         so.Adversary(knows=8, wrong=2, value_error=2, time_error=14),
         (2, 4, 8),
         {
@@ -77,7 +77,7 @@ CASES = [
     Case(
         "Bitcoin OTC",
         "bitcoin-otc/soc-sign-bitcoinotc.csv",
-        "people rated by people, from -10 to 10",
+        "people rated by other people from -10 to 10",
         so.Adversary(knows=4, wrong=1, value_error=1, time_error=14),
         (1, 2, 4),
         {"record": "1", "item": "2", "value": "3", "time": "4", "time_format": "s"},
@@ -85,16 +85,16 @@ CASES = [
 ]
 ROWS = [
     ("identified", "identified", ""),
-    ("right record in the top 10", "in_top", None),
+    ("right record among the top 10", "in_top", None),
     ("correct claims at φ = 1.5", "correct_claims", "phi=1.5"),
     ("wrong claims at φ = 1.5", "wrong_claims", None),
-    ("absent targets claimed at φ = 1.5", "absent_claims", None),
+    ("claims about absent people at φ = 1.5", "absent_claims", None),
     ("equal error rate", "equal_error_rate", None),
-    ("… at φ", "phi", "equal_error_rate"),
-    ("correct claims at a false claim budget of 1 %", "correct_claims", "absent_claims<=0.01"),
-    ("bits left", "bits_left", ""),
-    ("bits gained", "bits_gained", None),
-    ("correct share of the revealed items", "revealed_correct_share", None),
+    ("φ at equal errors", "phi", "equal_error_rate"),
+    ("correct claims at ≤ 1 % false claims", "correct_claims", "absent_claims<=0.01"),
+    ("bits missing (mean)", "bits_left", ""),
+    ("bits gained (mean)", "bits_gained", None),
+    ("revealed items that are correct", "revealed_correct_share", None),
     ("calibration gap of Π", "calibration_gap", None),
 ]
 PLAIN = {"phi", "bits_left", "bits_gained"}
@@ -104,9 +104,10 @@ def page(folder: Path) -> str:
     """Return the page."""
     parts = [
         "# Simulations on real data\n",
-        "Written by `python -m tools.results FOLDER`; do not edit. 95 % intervals in brackets; "
-        "[measures.md](measures.md) defines the measures. If 2 of 8 facts are wrong, 1 of the first 4 is "
-        "wrong on average.\n",
+        "Written by `python -m tools.results FOLDER`; do not edit.\n",
+        "The rows are measures, defined in [measures.md](measures.md); the columns are numbers of known "
+        "facts. 95 % intervals are in brackets. The baseline is the result of guessing without knowledge. "
+        "If 2 of 8 facts are wrong, 1 of the first 4 is wrong on average.\n",
         *(section(folder, case) for case in CASES),
     ]
     return "\n".join(parts)
@@ -161,14 +162,19 @@ def _plain(value: float, measure: str) -> str:
 
 def _sparse(release: so.Release) -> str:
     result = so.sparsity(release)
-    shares = ", ".join(f"{result.delta(epsilon).value:.3f} (> {epsilon:g})" for epsilon in (0.2, 0.5, 0.75))
-    return f"Sparsity by items: share of records with a neighbour more similar than ε: {shares}.\n"
+    shares = ", ".join(
+        f"{result.delta(epsilon).value:.3f} for ε = {epsilon:g}" for epsilon in (0.2, 0.5, 0.75)
+    )
+    return (
+        f"Sparsity, by items: the share of records with a neighbour more similar than ε is {shares}. "
+        "All records were examined.\n"
+    )
 
 
 def _unique(release: so.Release) -> str:
     results = so.unicity(release, [1, 2, 4], targets=TARGETS, seed=SEED)
-    shares = ", ".join(f"{result.share.value:.3f} (k = {result.k})" for result in results)
-    return f"Unicity by item and value: share of records that k entries single out: {shares}.\n"
+    shares = ", ".join(f"{result.share.value:.3f} for k = {result.k}" for result in results)
+    return f"Unicity, by items and values: k entries single out a share of {shares}.\n"
 
 
 def summary(simulation: so.Simulation, case: Case) -> str:
@@ -179,9 +185,10 @@ def summary(simulation: so.Simulation, case: Case) -> str:
     at_budget = simulation.estimate("correct_claims", "absent_claims<=0.01", facts=most)
     return (
         f"An adversary who knows {most} facts, {case.adversary.wrong} of them wrong, identifies "
-        f"{100 * identified.value:.1f} % of the targets. At the paper's φ = 1.5 the adversary also claims "
-        f"{100 * absent.value:.1f} % of the absent targets. At a false claim budget of 1 %, "
-        f"{100 * at_budget.value:.1f} % of the targets are claimed correctly.\n"
+        f"{100 * identified.value:.1f} % of the targets. At the paper's φ = 1.5, the adversary also makes "
+        f"claims about {100 * absent.value:.1f} % of the absent targets. If φ is chosen so that at most "
+        f"1 % of the absent targets are claimed, {100 * at_budget.value:.1f} % of the targets are claimed "
+        "correctly.\n"
     )
 
 
