@@ -77,9 +77,9 @@ bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 
 fuzz: $(READY) ## feed mutated input to every reader (ROUNDS=10000 SEED=1)
 	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)
 
-docs: $(READY) ## write docs/cli.md from the commands and docs/findings.schema.json from the types
+docs: $(READY) ## write docs/cli.md from the commands and the JSON schemas from the types
 	$(BIN)/python -m tools.cli_reference
-	$(BIN)/python -m standout.findings.schema docs/findings.schema.json
+	$(BIN)/python -m standout.findings.schema docs
 
 clean: ## remove everything that the targets created
 	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.findings import adversaries, audit, exposure, theory
+from standout.findings import adversaries, audit, exposure, links, theory
 from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION, AuditFindings
 from standout.findings.json_types import Count, Day, JsonObject, Rate
 from standout.findings.schema import attribute_descriptions, schema_of, schema_text
@@ -51,9 +51,13 @@ SCHEMA = schema_of(Whole, "test")
 WHOLE = Whole(1, rate(3, 4), mean([7.0]), (Part("yes", "2005-03-01"),), {"numpy": "2"})
 
 
-def test_the_schema_in_the_docs_is_generated_from_the_types():
-    text = (DOCS / "findings.schema.json").read_text()
-    assert text == schema_text(AuditFindings, SCHEMA_TITLE), "run make docs"
+def test_the_schemas_in_the_docs_are_generated_from_the_types():
+    texts = {
+        "findings.schema.json": schema_text(AuditFindings, SCHEMA_TITLE),
+        "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+    }
+    assert {path.name for path in DOCS.glob("*.schema.json")} == set(texts)
+    assert all((DOCS / name).read_text() == text for name, text in texts.items()), "run make docs"
     assert f"version {SCHEMA_VERSION}" in SCHEMA_TITLE
 
 

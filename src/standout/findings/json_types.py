@@ -1,8 +1,9 @@
 """Types of findings that say more to a JSON Schema than `int` or `float`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated
 
+from standout.core.json_values import Json, JsonObject
 from standout.evaluate.estimates import Estimate
 
 __all__ = [
@@ -17,12 +18,6 @@ __all__ = [
     "Rate",
     "Share",
 ]
-
-if TYPE_CHECKING:
-    Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
-else:  # a recursive alias cannot be evaluated when the schema is generated
-    Json = object
-JsonObject: TypeAlias = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
-"""What linking found, as links.json and the linking report show it. It names nobody.
+"""What linking found, as links.json and the linking report show it. Only the table of links.json names people.
 
-`LinkFindings` is the whole of links.json apart from its table; `LinkingText` has the sentences of the report.
+`LinkFindings` is the whole of links.json apart from its table, which `LinksFile` adds. `LinkingText` has the
+sentences of the report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Literal
 from standout.findings.json_types import Count, NonNegative, Rate, Share
 
 __all__ = [
+    "SCHEMA_TITLE",
     "AlignmentCounts",
     "AlignmentFindings",
     "BudgetPoint",
@@ -20,6 +22,7 @@ __all__ = [
     "LinkFindings",
     "LinkSettings",
     "LinkingText",
+    "LinksFile",
     "Measure",
     "PhiPoint",
     "PublicSize",
@@ -28,6 +31,7 @@ __all__ = [
     "TruthFindings",
 ]
 
+SCHEMA_TITLE = "Findings of standout link (links.json)"
 Dates = Literal["use", "ignore", "learn"]
 Measure = Literal["evidence", "eccentricity"]
 
@@ -257,6 +261,19 @@ class LinkFindings:
     by_budget: tuple[BudgetPoint, ...] | None
     limits: tuple[str, ...]
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinksFile(LinkFindings):
+    """Content of links.json: everything that linking found.
+
+    Attributes
+    ----------
+    table
+        One row for each profile, by column; docs/linking.md describes the columns.
+    """
+
+    table: tuple[Mapping[str, str | bool | float | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """JSON Schema generated from the dataclasses of findings.
 
 The first line of a class's docstring describes the object, and its "Attributes" section describes the
-properties. `python -m standout.findings.schema` writes docs/findings.schema.json.
+properties. `python -m standout.findings.schema docs` writes the schemas of findings.json and links.json.
 """
 
 import inspect
@@ -47,11 +47,12 @@ def schema_text(findings: type, title: str) -> str:
 
 
 def attribute_descriptions(cls: type) -> dict[str, str]:
-    """Descriptions in the "Attributes" section of a class's docstring, by name of the attribute."""
-    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes\n----------\n")
+    """Descriptions in the "Attributes" sections of a class and its bases, by name of the attribute."""
     descriptions: dict[str, str] = {}
-    for match in re.finditer(r"^(\w+)\n((?:^    .*\n?)+)", section, re.MULTILINE):
-        descriptions[match[1]] = " ".join(match[2].split())
+    for base in reversed(cls.__mro__):
+        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes\n----------\n")
+        for match in re.finditer(r"^(\w+)\n((?:^    .*\n?)+)", section, re.MULTILINE):
+            descriptions[match[1]] = " ".join(match[2].split())
     return descriptions
 
 
@@ -124,8 +125,16 @@ def _reference(
     return {"$ref": f"#/$defs/{name}"}
 
 
-if __name__ == "__main__":
-    from standout.findings.audit import SCHEMA_TITLE, AuditFindings
+def _write_all(folder: Path) -> None:
+    from standout.findings import audit, links
 
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/findings.schema.json")
-    target.write_text(schema_text(AuditFindings, SCHEMA_TITLE), encoding="utf-8")
+    files = {
+        "findings.schema.json": schema_text(audit.AuditFindings, audit.SCHEMA_TITLE),
+        "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write_all(Path(sys.argv[1]))

@@ -13,6 +13,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate, rate
+from standout.findings.json_types import JsonObject
 from standout.findings.links import LinkFindings, LinkSettings, Measure
 from standout.findings.serialize import json_text, to_json_object
 from standout.linking import sentences
@@ -314,7 +315,7 @@ class Links:
         text = page(findings, sentences.report_text(findings))
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the findings and the table as a JSON object.
 
         Returns
@@ -322,7 +323,8 @@ class Links:
         dict
             The fields of `LinkFindings`, and `table` with a row for each profile.
         """
-        return to_json_object(self.findings()) | {"table": self.table.to_dicts()}
+        rows: list[Any] = self.table.to_dicts()
+        return to_json_object(self.findings()) | {"table": rows}
 
     def findings(self, data: str = "", public: str = "") -> LinkFindings:
         """Return what was found, without the table: it names nobody.
