@@ -493,7 +493,7 @@ def test_numbers_in_words():
         "–",
         "0 people",
     )
-    assert (interval_text(None), interval_text({"low": None, "high": 1.0})) == ("", "")
+    assert (interval_text(None), interval_text(Estimate(0.5, -math.inf, 1.0, 1))) == ("", "")
     assert SHORT < LONG
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ def print_text(*lines: str) -> None:
         console().print(line, soft_wrap=True)
 
 
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: Mapping[str, object]) -> None:
     """Print an object for machines."""
     click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -66,7 +65,7 @@ class Answer:
         """Names that match no item."""
         return [name for name, code, _ in self.facts if code is None]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON output."""
         verdict, length, joined = self.verdict, self.aux.length, self.aux.joined
         return {
@@ -272,7 +271,7 @@ def _date(time: date | None) -> str:
     return "" if time is None else str(time)
 
 
-def _fact_dict(release: Release, named: NamedFact) -> dict[str, Any]:
+def _fact_dict(release: Release, named: NamedFact) -> dict[str, object]:
     name, code, fact = named
     return {
         "name": name,
@@ -284,7 +283,7 @@ def _fact_dict(release: Release, named: NamedFact) -> dict[str, Any]:
     }
 
 
-def _part_dict(named: NamedFact, part: Part) -> dict[str, Any]:
+def _part_dict(named: NamedFact, part: Part) -> dict[str, object]:
     return {
         "name": named.name,
         "item": part.item,

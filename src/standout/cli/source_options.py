@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Command", "SourceOptions", "prefixed_source_options", "source_options"]
 
 Command = Callable[..., None]
+ClickParameters: TypeAlias = dict[str, Any]  # click passes keywords without types
 option = functools.partial(click.option, show_default=True)
 
 OPTIONS = [
@@ -85,18 +86,28 @@ OPTIONS = [
     ),
 ]
 
-SECOND_SOURCE_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "record": ("Column of the record id in {}.", {"metavar": "COLUMN"}),
-    "item": ("Column of the item in {}.", {"metavar": "COLUMN", "multiple": True}),
-    "value": ("Column of the value in {}.", {"metavar": "COLUMN"}),
-    "no-value": ("Ignore the values of {}.", {"is_flag": True}),
-    "time": ("Column of the time in {}.", {"metavar": "COLUMN"}),
-    "no-time": ("Ignore the times of {}.", {"is_flag": True}),
-    "titles": ("Titles of the items of {}.", {"metavar": "FILE"}),
-    "separator": ("Separator of {}; \\t is a tab.", {"metavar": "TEXT"}),
-    "encoding": ("Text encoding of {}.", {"metavar": "NAME"}),
-    "time-format": ("Time format of {}.", {"metavar": "FORMAT"}),
-    "max-rejects": ("Maximum number or share of unusable rows of {}.", {"metavar": "N|SHARE"}),
+
+class SecondSourceOption(NamedTuple):
+    """An option of the second source; its help names the source at {}."""
+
+    help: str
+    metavar: str | None = None
+    multiple: bool = False
+    is_flag: bool = False
+
+
+SECOND_SOURCE_OPTIONS: dict[str, SecondSourceOption] = {
+    "record": SecondSourceOption("Column of the record id in {}.", "COLUMN"),
+    "item": SecondSourceOption("Column of the item in {}.", "COLUMN", multiple=True),
+    "value": SecondSourceOption("Column of the value in {}.", "COLUMN"),
+    "no-value": SecondSourceOption("Ignore the values of {}.", is_flag=True),
+    "time": SecondSourceOption("Column of the time in {}.", "COLUMN"),
+    "no-time": SecondSourceOption("Ignore the times of {}.", is_flag=True),
+    "titles": SecondSourceOption("Titles of the items of {}.", "FILE"),
+    "separator": SecondSourceOption("Separator of {}; \\t is a tab.", "TEXT"),
+    "encoding": SecondSourceOption("Text encoding of {}.", "NAME"),
+    "time-format": SecondSourceOption("Time format of {}.", "FORMAT"),
+    "max-rejects": SecondSourceOption("Maximum number or share of unusable rows of {}.", "N|SHARE"),
 }
 
 
@@ -215,12 +226,13 @@ def prefixed_source_options(prefix: str, name: str, command: Command) -> Command
         second = _collect(parameters, names, f"{prefix}_")
         command(**{f"{prefix}_source": second}, **parameters)
 
-    for option_name, (text, settings) in reversed(SECOND_SOURCE_OPTIONS.items()):
-        run = click.option(f"--{prefix}-{option_name}", help=text.format(name), **settings)(run)
+    for option_name, option in reversed(SECOND_SOURCE_OPTIONS.items()):
+        settings = option._replace(help=option.help.format(name))._asdict()
+        run = click.option(f"--{prefix}-{option_name}", **settings)(run)
     return run
 
 
-def _collect(parameters: dict[str, Any], names: list[str], prefix: str) -> SourceOptions:
+def _collect(parameters: ClickParameters, names: list[str], prefix: str) -> SourceOptions:
     """Take the options out of click's parameters; those that were not given keep their defaults."""
     context = click.get_current_context()
     values = {name: parameters.pop(prefix + name) for name in names if prefix + name in parameters}

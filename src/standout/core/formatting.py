@@ -97,17 +97,18 @@ def is_near_limit(value: float) -> bool:
     return 0 < min(value, 1 - value) < 0.0995
 
 
-def interval_text(estimate: HasInterval | Mapping[str, Any] | None, unit: str = "share") -> str:
+def interval_text(estimate: HasInterval | None, unit: str = "share") -> str:
     r"""Format the bounds of an interval; empty if there is none.
 
-    >>> interval_text({"low": 0.81, "high": 0.868}), interval_text({"low": 0.004, "high": 0.868})
+    >>> from standout.evaluate.estimates import Estimate
+    >>> interval_text(Estimate(0.84, 0.81, 0.868, n=9)), interval_text(Estimate(0.5, 0.004, 0.868, n=9))
     ('81\xa0to\xa087\xa0%', '0.4\xa0to\xa086.8\xa0%')
-    >>> interval_text({"low": 7.26, "high": 7.649}, "bits")
+    >>> interval_text(Estimate(7.5, 7.26, 7.649, n=9), "bits")
     '7.3\xa0to\xa07.6'
     """
-    low, high = _number(estimate, "low"), _number(estimate, "high")
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+    if estimate is None or not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return ""
+    low, high = estimate.low, estimate.high
     if unit != "share":
         return f"{decimal(low)}\xa0to\xa0{decimal(high)}"
     fine = is_near_limit(low) or is_near_limit(high)
@@ -115,19 +116,10 @@ def interval_text(estimate: HasInterval | Mapping[str, Any] | None, unit: str = 
     return f"{first}\xa0to\xa0{percent(high, fine)}"
 
 
-def estimate_text(estimate: HasInterval | Mapping[str, Any] | None, unit: str = "share") -> str:
+def estimate_text(estimate: HasInterval | None, unit: str = "share") -> str:
     """Format the value of an estimate; – if there is none."""
-    value = _number(estimate, "value")
+    value = None if estimate is None else estimate.value
     return percent(value) if unit == "share" else decimal(value)
-
-
-def _number(estimate: HasInterval | Mapping[str, Any] | None, name: str) -> float | None:
-    number: float | None = None
-    if isinstance(estimate, Mapping):
-        number = estimate[name]
-    elif estimate is not None:
-        number = getattr(estimate, name)
-    return number
 
 
 def decimal(value: float | None) -> str:

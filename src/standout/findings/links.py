@@ -1,4 +1,4 @@
-"""What linking found, as links.json and the linking report show it. Only the table of links.json names people.
+"""What linking found, as links.json and the linking report show it. Only the table names people.
 
 `LinkFindings` is the whole of links.json apart from its table, which `LinksFile` adds. `LinkingText` has the
 sentences of the report.

@@ -155,7 +155,8 @@ class Work(NamedTuple):
         rows = max(longest, BATCH_ENTRIES) + (BATCH + 1) * ROW_GROUP + ROWS_AHEAD
         row, common = np.zeros(rows, np.uint32), np.zeros(rows, np.uint32)
         planes, digits, limit, hit = (aligned_words(DIGITS * PLANE_WORDS) for _ in range(4))
-        return cls(row, common, np.zeros((2, BATCH + 1), np.int64), planes, digits, limit, hit)
+        ends = np.zeros((2, BATCH + 1), np.int64)
+        return cls(row=row, common=common, ends=ends, planes=planes, digits=digits, limit=limit, hit=hit)
 
 
 @kernel
@@ -239,7 +240,13 @@ def nearest_in_tile(
             record, i = searching[q], q - begin
             own, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
             needed = least_needed(
-                similar[q], union[q], neighbour[q] < head[k], own, least[k], only_items, over_first
+                similar[q],
+                union[q],
+                neighbour[q] < head[k],
+                own,
+                least[k],
+                only_items=only_items,
+                over_first=over_first,
             )
             if min(needed, lowest) > min(n, own, most[k]):
                 continue
@@ -305,7 +312,15 @@ def _set_limits(tile: Tile, tile_best: Best, k: Int, own: Int, foremost: Int, li
         needed = most
         if lane < len(length):
             is_before = neighbour[lane] < foremost
-            needed = least_needed(similar[lane], union[lane], is_before, length[lane], own, only_items, False)
+            needed = least_needed(
+                similar[lane],
+                union[lane],
+                is_before,
+                length[lane],
+                own,
+                only_items=only_items,
+                over_first=False,
+            )
             needed = min(needed, most)
             lowest = min(lowest, needed)
         for p in range(high):

@@ -169,7 +169,9 @@ def nearest_in_ranges(
         for step in range(columns - middle if mutual else columns):
             k = middle + step if middle + step < columns else columns - 1 - step
             is_before = neighbour[q] < head[k]
-            needed = least_needed(similar[q], union[q], is_before, own, least[k], False, over_first)
+            needed = least_needed(
+                similar[q], union[q], is_before, own, least[k], only_items=False, over_first=over_first
+            )
             if not any_counter_reaches(counter, k * PLANE_BITS, needed, limit):
                 continue
             if not over_first:
@@ -193,7 +195,9 @@ def _set_limits(tile_best: Best, length: Array, own: Int, foremost: Int, limit: 
     similar, union, neighbour = tile_best
     for lane in range(len(length)):
         is_before, most = neighbour[lane] < foremost, np.int64(~limit.dtype.type(0))
-        needed = least_needed(similar[lane], union[lane], is_before, length[lane], own, False, False)
+        needed = least_needed(
+            similar[lane], union[lane], is_before, length[lane], own, only_items=False, over_first=False
+        )
         limit[lane] = min(needed, most)
 
 

@@ -113,7 +113,15 @@ def pack_by_item(
     word = np.empty(len(by_record.item), word_type(value_bits, time_bits))
     runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
     run, block, end = (read_only(column) for column in _group_runs(runs, n_items))
-    return Postings(read_only(start), run, block, end, read_only(word), value_bits, time_bits)
+    return Postings(
+        start=read_only(start),
+        run=run,
+        block=block,
+        end=end,
+        word=read_only(word),
+        value_bits=value_bits,
+        time_bits=time_bits,
+    )
 
 
 def _packed_blocks(

@@ -1,14 +1,15 @@
 """Summary of a release: sizes, quantiles, and the table of the paper's appendix."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core.json_values import JsonObject
 from standout.release.build import count_codes
 from standout.release.build_kernels import count_outside
 from standout.release.model import Release
+from standout.release.provenance import Provenance
 
 __all__ = ["Description", "describe"]
 
@@ -66,9 +67,9 @@ class Description:
     lengths: dict[str, float]
     supports: dict[str, float]
     outside_top: dict[int, dict[int, float]]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the fields as a dictionary for JSON."""
         return asdict(self)
 
@@ -115,7 +116,7 @@ def describe(release: Release) -> Description:
         lengths=_quantiles(release.lengths),
         supports=_quantiles(release.support),
         outside_top=outside_top(release),
-        provenance=release.provenance.to_dict(),
+        provenance=release.provenance,
     )
 
 

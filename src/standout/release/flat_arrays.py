@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ __all__ = [
     "CONTENT",
     "array_bytes",
     "array_digest",
+    "array_fields",
     "fingerprint",
     "fingerprint_from_digests",
     "release_columns",
-    "release_fields",
 ]
 
 Columns = dict[str, NDArray[Any]]
@@ -63,7 +63,18 @@ def release_columns(release: Release) -> Columns:
     return {name: _little_endian(array) for name, array in named.items() if array is not None}
 
 
-def release_fields(stored: Columns, value_bits: int, time_bits: int) -> dict[str, Any]:
+class ArrayFields(TypedDict):
+    """The fields of a release that are arrays."""
+
+    records: Labels
+    items: Labels
+    titles: Labels | None
+    levels: Levels | None
+    by_record: RecordEntries
+    by_item: Postings
+
+
+def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayFields:
     """Return the fields of a release that are arrays; the bits are those of the words by item."""
     levels: Levels | None = stored.get("levels")
     if "level-texts" in stored:
@@ -81,13 +92,13 @@ def release_fields(stored: Columns, value_bits: int, time_bits: int) -> dict[str
             stored.get("by-record-time"),
         ),
         "by_item": Postings(
-            stored["by-item-start"],
-            stored["by-item-run"],
-            stored["by-item-block"],
-            stored["by-item-end"],
-            stored["by-item-word"],
-            value_bits,
-            time_bits,
+            start=stored["by-item-start"],
+            run=stored["by-item-run"],
+            block=stored["by-item-block"],
+            end=stored["by-item-end"],
+            word=stored["by-item-word"],
+            value_bits=value_bits,
+            time_bits=time_bits,
         ),
     }
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.core.errors import StandoutError, StoreError
+from standout.core.json_values import JsonObject
 from standout.release.clock import Clock
 from standout.release.model import Release, code_type
 from standout.release.postings import block_starts, word_bits, word_type
@@ -111,7 +112,8 @@ class Manifest:
             raise _damaged(path, "contradicts itself") from error
 
     @classmethod
-    def _from_content(cls, content: dict[str, Any]) -> "Manifest":
+    def _from_content(cls, content: Any) -> "Manifest":
+        """Make a manifest of parsed JSON, whose shape nothing has checked yet."""
         manifest = cls(
             fingerprint=content["fingerprint"],
             records=content["records"],
@@ -173,7 +175,7 @@ def _damaged(path: Path, problem: str) -> StoreError:
     return StoreError(f"{path} is damaged: its {MANIFEST} {problem}; index the source again")
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def _checksum(content: JsonObject) -> str:
     """SHA-256 of the manifest without its checksum, as JSON with sorted keys."""
     rest = {key: part for key, part in content.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

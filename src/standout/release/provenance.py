@@ -1,9 +1,23 @@
 """How the source of a release was read; kept in the release and in the manifest of its index."""
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TypedDict
 
-__all__ = ["Provenance"]
+__all__ = ["Provenance", "ProvenanceFields"]
+
+
+class ProvenanceFields(TypedDict):
+    """JSON form of a provenance; JSON turns the tuple of files into a list."""
+
+    format: str
+    files: tuple[str, ...]
+    columns: dict[str, str]
+    settings: dict[str, str]
+    rows: int
+    rejected: dict[str, int]
+    repeats: int
+    without_value: int
+    without_time: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +38,12 @@ class Provenance:
     without_value: int = 0
     without_time: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ProvenanceFields:
         """Return the fields as a dictionary for JSON."""
-        return asdict(self)
+        fields: ProvenanceFields = asdict(self)  # type: ignore[assignment]
+        return fields
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> "Provenance":
+    def from_dict(cls, fields: ProvenanceFields) -> "Provenance":
         """Make a provenance from the dictionary of a manifest."""
-        return cls(**{**fields, "files": tuple(fields["files"])})
+        return replace(cls(**fields), files=tuple(fields["files"]))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
-from standout.release.flat_arrays import fingerprint_from_digests, release_fields
+from standout.release.flat_arrays import array_fields, fingerprint_from_digests
 from standout.release.index_writer import is_index, open_index_writer
 from standout.release.manifest import MANIFEST, Column, Manifest
 from standout.release.model import Release, read_only
@@ -181,7 +181,7 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
 def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) -> Release:
     """Make the release of the columns, after a check that they match."""
     try:
-        fields = release_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
+        fields = array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
     except (KeyError, ValueError) as error:
         raise _damaged(path, "a column is missing or contradicts the others") from error
     for name, (count, last) in _ends(manifest, stored).items():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.facts import level_values
 from standout.ingest.read import read
-from standout.release.clock import SECONDS
+from standout.ingest.value_levels import ValueType
+from standout.release.clock import SECONDS, TimeUnit
 from standout.release.index_writer import is_index
 from standout.release.labels import Labels
 from standout.release.model import Release, read_only
@@ -107,10 +108,7 @@ class _Output:
     def read(cls, path: Path, original: Release, progress: Progress) -> "_Output":
         sidecar = Sidecar.read(sidecar_path(path))
         steps = [parse_step(report.step) for report in sidecar.step_reports]
-        if is_index(path):
-            release = open_index(path)
-        else:
-            release = read(path, progress=progress, **_read_options(sidecar))
+        release = open_index(path) if is_index(path) else _read_output(path, sidecar, progress)
         if release.fingerprint != sidecar.fingerprint:
             raise SourceError(f"{path} does not match its sidecar: one of the two was changed or replaced")
         output = cls(path, sidecar, steps, release, original)
@@ -192,13 +190,20 @@ class _Output:
         )
 
 
-def _read_options(sidecar: Sidecar) -> dict[str, Any]:
-    """Options to read the output with."""
-    values = {"value": False} if sidecar.value is None else {"value": "value", "value_type": sidecar.value}
-    times: dict[str, Any] = {"time": False}
-    if sidecar.zone is not None:
-        times = {"time": "time", "time_unit": sidecar.time_unit, "zone": sidecar.zone}
-    return {"record": "record", "item": "item", **values, **times}
+def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
+    """Read the output as the sidecar says; `read` checks what the sidecar says."""
+    has_values, has_times = sidecar.value is not None, sidecar.zone is not None
+    return read(
+        path,
+        record="record",
+        item="item",
+        value="value" if has_values else False,
+        time="time" if has_times else False,
+        value_type=cast(ValueType, sidecar.value) if has_values else "auto",
+        time_unit=cast(TimeUnit, sidecar.time_unit) if has_times else "day",
+        zone="UTC" if sidecar.zone is None else sidecar.zone,
+        progress=progress,
+    )
 
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from standout._version import __version__
 from standout.core.errors import SourceError, StandoutError
+from standout.core.json_values import JsonObject
 from standout.release.model import Release
 from standout.sanitized import Bins, Sanitized, StepReport
 
@@ -115,7 +116,8 @@ class Sidecar:
             raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error
 
     @classmethod
-    def _from_json(cls, content: dict[str, Any]) -> "Sidecar":
+    def _from_json(cls, content: Any) -> "Sidecar":
+        """Make a sidecar of parsed JSON, whose shape nothing has checked yet."""
         texts = [content[name] for name in ("fingerprint", "value", "time_unit", "zone")]
         if type(content["renumbered"]) is not bool:
             raise ValueError("renumbered")
@@ -135,14 +137,14 @@ class Sidecar:
         )
 
 
-def _report_to_json(report: StepReport) -> dict[str, Any]:
-    content: dict[str, Any] = {"step": report.step, "counts": report.counts}
+def _report_to_json(report: StepReport) -> JsonObject:
+    content: JsonObject = {"step": report.step, "counts": {**report.counts}}
     if report.bins is not None:
-        content["bins"] = {"edges": report.bins.edges, "tells": report.bins.values}
+        content["bins"] = {"edges": [*report.bins.edges], "tells": [*report.bins.values]}
     return content
 
 
-def _report_from_json(content: dict[str, Any]) -> StepReport:
+def _report_from_json(content: Any) -> StepReport:
     bins = content.get("bins")
     counts = {str(name): count for name, count in content["counts"].items()}
     if bins is None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -284,7 +285,15 @@ class _TheoremChecks:
 
         def row(statement: str, measured: Estimate, over: Over | None = None, note: str = "") -> Check:
             return self.check(
-                4, statement, "≥", self.board.alpha, measured, matches, note, over=over, lam=self.settings.lam
+                4,
+                statement,
+                "≥",
+                self.board.alpha,
+                measured,
+                matches=matches,
+                note=note,
+                over=over,
+                lam=self.settings.lam,
             )
 
         nothing_matches = _rate([not len(matching.record) for matching in absent])
@@ -326,12 +335,19 @@ class _TheoremChecks:
             if similar_share
             else f"{NONE_SIMILAR}; "
         )
-        more: dict[str, Any] = {"over": "union", "lam": lam, "gamma": gamma}
-        statements = "samples that are not sparse", "records of a sample with a similar record"
+        check = partial(self.check, 5, sign="≥", over="union", lam=lam, gamma=gamma)
         return [
-            self.check(5, statements[0], "≥", 1 - gamma, not_sparse, note=values + "does not follow", **more),
-            self.check(
-                5, statements[1], "≥", similar_share / lam, share, note=values + "what follows", **more
+            check(
+                statement="samples that are not sparse",
+                bound=1 - gamma,
+                measured=not_sparse,
+                note=values + "does not follow",
+            ),
+            check(
+                statement="records of a sample with a similar record",
+                bound=similar_share / lam,
+                measured=share,
+                note=values + "what follows",
             ),
         ]
 

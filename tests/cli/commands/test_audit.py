@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import standout as so
 from standout.auditing import selfcheck
 from standout.cli.main import cli
-from standout.core.formatting import estimate_text
+from standout.core.formatting import percent
 from standout.findings.audit import Check
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
@@ -83,7 +83,7 @@ def test_an_audit_prints_the_answer_and_where_the_report_is(audited, findings, f
     assert lines[-1] == f"Report: {folder / 'report.html'}"
     assert findings["answer"]["sentence"] in lines and findings["verdict"]["summary"] in lines
     for adversary in findings["adversaries"]:
-        assert estimate_text(adversary["as_named"]["identified"]) in audited.output
+        assert percent(adversary["as_named"]["identified"]["value"]) in audited.output
 
 
 def test_the_table_says_which_claims_it_counts_and_fits_80_columns(audited):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -171,7 +171,7 @@ def _print_json(
         }
         for delta in DELTAS
     ]
-    content: dict[str, Any] = {"records": records, "epsilon": epsilon, "needed": needed}
+    content: dict[str, object] = {"records": records, "epsilon": epsilon, "needed": needed}
     content |= {"checks": table(checks).to_dicts()} if checks else {}
     print_json(content | ({} if release is None else release_stamp(release)))
 

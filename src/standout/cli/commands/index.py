@@ -52,14 +52,13 @@ def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json
 def _show(release: "Release", output: Path, as_json: bool) -> None:
     from standout.cli.reading_report import reading_lines
 
-    provenance = release.provenance.to_dict()
     size = sum(file.stat().st_size for file in output.iterdir())
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
         location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}
-        print_json({**location, **sizes, "read": provenance})
+        print_json({**location, **sizes, "read": release.provenance.to_dict()})
         return
-    for line in reading_lines(provenance):
+    for line in reading_lines(release.provenance):
         click.echo(line)
     click.echo(
         f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -188,7 +188,7 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     return table
 
 
-def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, Any]:
+def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, object]:
     return {
         "complete": reproduction.complete,
         "page": str(reproduction.page),

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -154,7 +154,7 @@ def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None,
         click.echo(f"{key}: which record represents which person, as private as the original")
 
 
-def _to_dict(sanitized: "Sanitized") -> dict[str, Any]:
+def _to_dict(sanitized: "Sanitized") -> dict[str, object]:
     return {
         "renumbered": sanitized.renumbered,
         "steps": [{"step": report.step, "counts": report.counts} for report in sanitized.step_reports],

@@ -3,7 +3,7 @@
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -301,7 +301,7 @@ def _targets_note(simulation: "Simulation", cell: "SimulationCell") -> str:
     return f"{note}\n"
 
 
-def _to_dict(simulation: "Simulation") -> dict[str, Any]:
+def _to_dict(simulation: "Simulation") -> dict[str, object]:
     return {
         "complete": simulation.complete,
         "original": simulation.original,

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -167,8 +167,8 @@ def _write(release: "Release", output: Path, report: "Progress") -> None:
     write(release, output, report)
 
 
-def _to_dict(release: "Release", calibration: "Calibration | None") -> dict[str, Any]:
-    content: dict[str, Any] = {
+def _to_dict(release: "Release", calibration: "Calibration | None") -> dict[str, object]:
+    content: dict[str, object] = {
         "records": release.n_records,
         "items": release.n_items,
         "entries": release.n_entries,
