@@ -221,9 +221,11 @@ def polars_slices(entries: Entries) -> Baseline:
     frame = pl.DataFrame({name: getattr(entries, name) for name in ("record", "value", "day")})
 
     def scored(item: int, v: float, d: float, weight: np.float64) -> pl.LazyFrame:
-        here = frame.slice(int(start[item]), int(start[item + 1] - start[item])).lazy()
+        having = frame.slice(int(start[item]), int(start[item + 1] - start[item])).lazy()
         apart = (pl.col("value") - v).abs() / -RHO, (pl.col("day") - d).abs() / -D0
-        return here.select("record", score=(apart[0].exp() + apart[1].exp()).cast(pl.Float64) * float(weight))
+        return having.select(
+            "record", score=(apart[0].exp() + apart[1].exp()).cast(pl.Float64) * float(weight)
+        )
 
     def answer(query: Query) -> Answer:
         parts = pl.concat([scored(*fact) for fact in query.facts()])

@@ -61,6 +61,7 @@ def other_tools(release: so.Release, result: Sparsity, seconds: float) -> Iterat
         ("SciPy, sparse products", scipy_products, FEW, ""),
         ("sparse_dot_topn, the most common items", topn, FEW, "≥ 25"),
     ):
+        count = min(count, release.n_records)
         sample = np.sort(np.random.default_rng(1).choice(release.n_records, count, replace=False))
         search = prepare(release)
         search(sample[:1])

@@ -16,6 +16,6 @@ def test_the_stand_in_is_made_once_for_each_size_and_seed(release, tmp_path, mon
 
     monkeypatch.setattr(standin, "synthesize", make)
     for records, seed in ((40, 0), (40, 0), (40, 1), (50, 0), (None, 0), (40, 1)):
-        made = standin.open_or_make_standin(tmp_path, records, seed)
-        assert made.fingerprint == release.fingerprint
+        opened = standin.open_or_make_standin(tmp_path, records, seed)
+        assert opened.fingerprint == release.fingerprint
     assert calls == [(40, 0), (40, 1), (50, 0), (480_189, 0)]

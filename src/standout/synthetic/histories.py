@@ -9,18 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import rng
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Ints
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 
-__all__ = [
-    "Calendar",
-    "FilmTraits",
-    "Model",
-    "PersonTraits",
-    "count_by_quarter",
-    "draw_films",
-    "fill_entries",
-]
+__all__ = ["count_by_quarter", "draw_films", "fill_entries"]
 
 
 DENSE, PATIENCE = 8, 16
@@ -34,51 +26,6 @@ ORDERLY = 0.6
 FILMS, SESSIONS, DAYS, RATINGS = (np.uint64(n << 40) for n in (1, 2, 3, 4))
 HALF = np.uint64(32)
 BELL = 1.7320508075688772 / 65536
-
-
-class PersonTraits(NamedTuple):
-    """Traits of each person."""
-
-    start: Ints  # offsets of the entries
-    first: Ints  # first day
-    last: Ints  # last day
-    new_session: Floats  # weight of starting a new session
-    head: Floats  # taste for popular films
-    mood: Floats  # how high the ratings are
-    spread: Floats  # how much the ratings differ
-
-
-class FilmTraits(NamedTuple):
-    """Traits of each film by popularity rank, and alias tables to draw ranks (see `popularity`)."""
-
-    item: NDArray[np.uint32]
-    released: Ints  # day on which it came out
-    delay: Floats  # mean days until it is rated
-    appeal: Floats  # how high its ratings are
-    spread: Floats  # how much its ratings differ
-    weight: Floats
-    damped: Floats
-    keep: Floats
-    other: Ints
-    damped_keep: Floats
-    damped_other: Ints
-
-
-class Calendar(NamedTuple):
-    """When people are active."""
-
-    quarter: Ints  # days on which quarters begin
-    activity: Floats  # activity up to these days
-    weekday: Floats  # cumulative shares of weekdays
-
-
-class Model(NamedTuple):
-    """Everything that a history depends on; `cuts` are the thresholds between ratings."""
-
-    people: PersonTraits
-    films: FilmTraits
-    calendar: Calendar
-    cuts: Floats
 
 
 class _Workspace(NamedTuple):

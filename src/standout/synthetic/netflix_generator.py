@@ -18,15 +18,8 @@ from standout.core.progress import Progress
 from standout.release.clock import Clock
 from standout.release.model import RecordEntries, code_type
 from standout.synthetic import popularity
-from standout.synthetic.histories import (
-    Calendar,
-    FilmTraits,
-    Model,
-    PersonTraits,
-    count_by_quarter,
-    draw_films,
-    fill_entries,
-)
+from standout.synthetic.histories import count_by_quarter, draw_films, fill_entries
+from standout.synthetic.history_model import Calendar, FilmTraits, Model, PersonTraits
 from standout.synthetic.published_statistics import published
 from standout.synthetic.record_lengths import record_lengths
 
