@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import fields, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 
 import numpy as np
@@ -128,11 +128,7 @@ def rounded(day, periods):
         return None
     moment = DAY + timedelta(days=day)
     for period in periods:
-        if period.name == "week":
-            moment -= timedelta(days=moment.weekday())
-        else:
-            months = {"month": 1, "quarter": 3}[period.name]
-            moment = date(moment.year, (moment.month - 1) // months * months + 1, 1)
+        moment = naive.period_start(moment, period.name)
     return (moment - DAY).days
 
 

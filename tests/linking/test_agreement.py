@@ -21,7 +21,7 @@ def test_counts_equal_those_of_loops(larger_pair):
     counts = Agreement(release).counts(profiles.known(chosen), query, record)
     for row, q, r in zip(counts.tolist(), query.tolist(), record.tolist(), strict=True):
         facts = facts_of(release, public, public.records[q])
-        assert row == pytest.approx(naive.common(entries, facts, release.records[r]))
+        assert row == pytest.approx(naive.agreement(entries, facts, release.records[r]))
 
 
 def test_a_removed_record_does_not_count(larger_pair):
@@ -33,7 +33,7 @@ def test_a_removed_record_does_not_count(larger_pair):
     for row, q, r in zip(counts.tolist(), query.tolist(), record.tolist(), strict=True):
         facts = facts_of(release, release, release.records[q])
         rest = naive.without(entries, release.records[q])
-        assert row == pytest.approx(naive.common(rest, facts, release.records[r]))
+        assert row == pytest.approx(naive.agreement(rest, facts, release.records[r]))
 
 
 def test_strangers_are_two_people_with_the_same_item(larger_pair):

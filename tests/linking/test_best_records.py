@@ -90,7 +90,7 @@ def test_the_candidate_with_the_strongest_evidence_is_best_as_loops_find_it(larg
         facts = facts_of(*larger_pair, row["profile"])
         scores = naive.sums(entries, facts, VARIANTS[dates][0])
         ranked = sorted((r for r in scores if scores[r] > 0), key=lambda r: (-scores[r], order[r]))
-        evidence = {r: naive.evidence(naive.common(entries, facts, r), *parameters) for r in ranked[:TOP]}
+        evidence = {r: naive.evidence(naive.agreement(entries, facts, r), *parameters) for r in ranked[:TOP]}
         best, *others = sorted(evidence, key=lambda r: -evidence[r])
         rest = 1 + sum(math.exp(evidence[r]) / len(order) for r in others)
         bits = math.log2(math.exp(evidence[best]) / len(order) / rest)

@@ -31,19 +31,19 @@ __all__ = [
 ]
 
 EQUAL = 1e-12
-"""Scores that are no further apart are the same: sums of floats depend on their order."""
+"""Scores that differ by at most this are equal: sums of floats depend on their order."""
 
 
 def sums(entries, facts, similarity=decay, weigh=weight, counts=None):
     """{record: the sum of wt(i) * Sim(aux_i, r'_i) over the known items that it has}  [Algorithm 1B].
 
-    counts = how many records have an item: the supports of these entries, unless others are given.
+    counts = the support of each item; default: that in these entries.
     """
     counts = support(entries) if counts is None else counts
     scores = {}
     for record in lengths(entries):
-        own = [item for item in facts if (record, item) in entries]
-        parts = [weigh(counts[item]) * similarity(facts[item], entries[record, item]) for item in own]
+        shared = [item for item in facts if (record, item) in entries]
+        parts = [weigh(counts[item]) * similarity(facts[item], entries[record, item]) for item in shared]
         scores[record] = math.fsum(parts)
     return scores
 
@@ -52,14 +52,12 @@ def has_coincidental_tie(entries, facts):
     """Whether two records tie only because of their weights: 2 / ln 4 = 1 / ln 2 on paper, not in floats."""
     scores = sums(entries, facts)
     shifted = sums(entries, facts, weigh=lambda count: weight(count) * (1 + count / 1000))
-    pairs = [(one, other) for one in scores for other in scores if one < other]
-    return any(
-        abs(scores[one] - scores[other]) <= EQUAL < abs(shifted[one] - shifted[other]) for one, other in pairs
-    )
+    pairs = [(a, b) for a in scores for b in scores if a < b]
+    return any(abs(scores[a] - scores[b]) <= EQUAL < abs(shifted[a] - shifted[b]) for a, b in pairs)
 
 
 def minima(entries, facts, similarity=within):
-    """{record: min Sim(aux_i, r'_i) over the known items}, 0 where it lacks one  [Algorithm 1A]."""
+    """{record: min Sim(aux_i, r'_i) over the known items}, 0 if the record lacks one  [Algorithm 1A]."""
     scores = {}
     for record in lengths(entries):
         has_all = facts and all((record, item) in entries for item in facts)
@@ -71,7 +69,7 @@ def minima(entries, facts, similarity=within):
 def candidates(entries, length=None, joined=None):
     """The records whose length and first time lie within (lowest, highest).
 
-    Nobody is removed by a first time that is not there.
+    A record without times is not removed by its first time.
     """
     first = {}
     for (record, _), (_, time) in entries.items():
@@ -86,11 +84,12 @@ def candidates(entries, length=None, joined=None):
 
 
 def mean(scores):
+    """Mean of all scores."""
     return math.fsum(scores.values()) / len(scores) if scores else 0.0
 
 
 def sigma(scores):
-    """The standard deviation of all scores, zeros included; none if they are all the same."""
+    """Standard deviation of all scores, including zeros; 0 if all are equal."""
     if not scores or max(scores.values()) - min(scores.values()) <= EQUAL:
         return 0.0
     middle = mean(scores)
@@ -98,11 +97,12 @@ def sigma(scores):
 
 
 def highest(scores):
+    """max: the highest score."""
     return max(scores.values(), default=0.0)
 
 
 def second(scores):
-    """max2: the second of all scores, in descending order; the only one stands alone."""
+    """max2: the second highest score; the highest if there is only one."""
     return sorted(scores.values())[-2] if len(scores) > 1 else highest(scores)
 
 
@@ -113,19 +113,19 @@ def tied(scores):
 
 
 def eccentricity(scores):
-    """(max - max2) / sigma; nothing stands out of a tie, or where there is no spread."""
+    """(max - max2) / sigma; 0 in a tie or without spread  [Algorithm 1B]."""
     spread = sigma(scores)
     return 0.0 if spread == 0 or len(tied(scores)) > 1 else (highest(scores) - second(scores)) / spread
 
 
 def match(scores, phi):
-    """The best record if its eccentricity is at least phi; none for a tie, no spread or a single record."""
-    stands_out = len(tied(scores)) == 1 and sigma(scores) > 0 and eccentricity(scores) >= phi
-    return tied(scores)[0] if stands_out else None
+    """The best record if its eccentricity is at least phi; None in a tie or without spread."""
+    is_claim = len(tied(scores)) == 1 and sigma(scores) > 0 and eccentricity(scores) >= phi
+    return tied(scores)[0] if is_claim else None
 
 
 def probabilities(scores):
-    """{record: Pi}, in proportion to e^(score / sigma); all the same where there is no spread  [1B]."""
+    """{record: Pi}, proportional to e^(score / sigma); uniform without spread  [Algorithm 1B]."""
     spread, most = sigma(scores) or math.inf, highest(scores)
     masses = {record: math.exp((score - most) / spread) for record, score in scores.items()}
     total = math.fsum(masses.values())
@@ -133,37 +133,39 @@ def probabilities(scores):
 
 
 def uniform(scores, alpha):
-    """{record: Pi}, the same for every record with a score of at least alpha, 0 for others  [1A]."""
+    """{record: Pi}, uniform over the records with a score of at least alpha  [Algorithm 1A]."""
     least = alpha - EQUAL
     matching = sum(score >= least for score in scores.values())
     return {record: 1 / matching if score >= least else 0.0 for record, score in scores.items()}
 
 
-def entropy(chances, record):
-    """-log2 Pi(r): the bits still missing; log2 N if nothing points to the record."""
-    return -math.log2(chances[record]) if chances.get(record) else math.log2(max(len(chances), 1))
+def entropy(distribution, record):
+    """-log2 Pi(r): the bits left; log2 N if the record has no probability."""
+    return (
+        -math.log2(distribution[record]) if distribution.get(record) else math.log2(max(len(distribution), 1))
+    )
 
 
 def rank(scores, score):
-    """1 + how many have a higher score than this one."""
+    """1 + number of records with a higher score."""
     return 1 + sum(other > score + EQUAL for other in scores.values())
 
 
 def order(scores):
-    """The records with a score above 0, the highest first, equals in the order of a release."""
-    found, equals, most = [], [], highest(scores)
+    """The records with a score above 0, highest first; ties in the order of a release."""
+    ordered, ties, score_of_ties = [], [], highest(scores)
     for record in sorted(scores, key=lambda record: -scores[record]):
         if scores[record] <= EQUAL:
             break
-        if scores[record] < most - EQUAL:
-            found += shortlex(equals)
-            equals, most = [], scores[record]
-        equals.append(record)
-    return found + shortlex(equals)
+        if scores[record] < score_of_ties - EQUAL:
+            ordered += shortlex(ties)
+            ties, score_of_ties = [], scores[record]
+        ties.append(record)
+    return ordered + shortlex(ties)
 
 
-def lineup_size(chances, mass):
-    """How many of the most probable records hold this share of the probability."""
-    ordered = sorted(chances.values(), reverse=True)
-    held = [math.fsum(ordered[: n + 1]) for n in range(len(ordered))]
-    return next(n + 1 for n, total in enumerate(held) if total >= mass - 1e-9)
+def lineup_size(distribution, mass):
+    """Number of the most probable records that together have this probability."""
+    ordered = sorted(distribution.values(), reverse=True)
+    totals = [math.fsum(ordered[: n + 1]) for n in range(len(ordered))]
+    return next(n + 1 for n, total in enumerate(totals) if total >= mass - 1e-9)

@@ -10,7 +10,7 @@ __all__ = ["bits_left_in_readings", "bits_of_nearness"]
 
 def bits_of_nearness(values, reach):
     """Mean over values of −log2 of the share of the others within `reach`, as harmonic numbers."""
-    return _mean_bits_of_nearness(values, lambda one, other: abs(one - other) <= reach)
+    return _mean_bits_of_nearness(values, lambda value, other: abs(value - other) <= reach)
 
 
 def _mean_bits_of_nearness(values, is_near):
@@ -26,7 +26,7 @@ def bits_left_in_readings(entries, facts, target, right, value, time, lineup_siz
     """Bits left in the eight readings that need the scores of all records."""
     scores = sums(entries, facts)
     log2_n = math.log2(len(scores))
-    chances = probabilities(scores)
+    distribution = probabilities(scores)
     near = sums(entries, facts, lambda known, entry: within(known, entry, value, time))
     has = {record: [item for item in facts if (record, item) in entries] for record in scores}
     agrees = {
@@ -38,11 +38,11 @@ def bits_left_in_readings(entries, facts, target, right, value, time, lineup_siz
     matches = [record for record in scores if agrees[record] == len(facts)]
     enough = [record for record in scores if agrees[record] >= right]
     best = sorted(any_known, key=lambda record: -scores[record])[:lineup_size]
-    lineup = {record: chances[record] for record in best}
+    lineup = {record: distribution[record] for record in best}
     higher = sum(score > scores[target] + EQUAL for score in scores.values())
     ties = sum(abs(score - scores[target]) <= EQUAL for score in scores.values())
     return [
-        math.fsum(-p * math.log2(p) for p in chances.values()),
+        math.fsum(-p * math.log2(p) for p in distribution.values()),
         entropy(probabilities(near), target),
         entropy(probabilities(any_known), target),
         entropy(probabilities(all_known), target),

@@ -8,7 +8,7 @@ from naive.release import support
 
 __all__ = [
     "accepted_pairs",
-    "common",
+    "agreement",
     "days_apart",
     "edit_distance",
     "escaped_cell",
@@ -22,64 +22,68 @@ __all__ = [
 
 
 def step_of(entries):
-    """A quarter of the range of most values, at least the distance of two levels."""
+    """A quarter of the range from the 10 % to the 90 % quantile, at least the distance of two levels."""
     values = sorted(value for value, _ in entries.values() if value is not None)
     low, high = (values[max(math.ceil(share * len(values)) - 1, 0)] for share in (0.1, 0.9))
     return max((high - low) / 4, min(b - a for a, b in pairwise(sorted(set(values)))))
 
 
-def days_apart(one, other):
-    """The same day 0; up to 2, 7, 30, 120 days 2 to 5; more 6. (1 is for less than a day.)"""
-    off = abs(one - other)
-    return next((at for most, at in ((0, 0), (2, 2), (7, 3), (30, 4), (120, 5)) if off <= most), 6)
+def days_apart(day, other):
+    """Class of a difference in days: 0 → 0; up to 2, 7, 30, 120 → 2 to 5; more → 6 (1: less than a day)."""
+    difference = abs(day - other)
+    classes = ((0, 0), (2, 2), (7, 3), (30, 4), (120, 5))
+    return next((index for limit, index in classes if difference <= limit), 6)
 
 
-def common(entries, facts, record):
-    """What facts {item: (value, time)} and a record have in common: −Σ ln of the chance of that, items that
-    are shared and that are not, how far apart values are (4 columns) and days (7; one day counts once)."""
-    chance = shared = 0.0
+def agreement(entries, facts, record):
+    """How far facts {item: (value, time)} and a record agree, as a row of numbers.
+
+    −Σ ln of the probability of the shared and missing items by chance; items shared and missing; differences
+    of values (4 columns) and of days (7 columns; a day with several facts counts once).
+    """
+    surprise = shared = 0.0
     values, days, counts, step = [0.0] * 4, [0.0] * 7, support(entries), step_of(entries)
-    length = sum(one == record for one, _ in entries)
-    told = [time for _, time in facts.values() if time is not None]
+    length = sum(owner == record for owner, _ in entries)
+    known_times = [time for _, time in facts.values() if time is not None]
     for item, (value, time) in facts.items():
         p = min(max(counts[item], 1) * length / len(entries), 0.9)
         if (record, item) not in entries:
-            chance -= math.log(1 - p)
+            surprise -= math.log(1 - p)
             continue
-        chance -= math.log(p)
+        surprise -= math.log(p)
         shared += 1
-        its, when = entries[record, item]
-        if value is not None and its is not None:
-            off = abs(value - its)
+        record_value, record_time = entries[record, item]
+        if value is not None and record_value is not None:
+            off = abs(value - record_value)
             values[0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3] += 1
-        if time is not None and when is not None:
-            days[days_apart(time, when)] += 1 / told.count(time)
-    return [chance, shared, len(facts) - shared, *values, *days]
+        if time is not None and record_time is not None:
+            days[days_apart(time, record_time)] += 1 / known_times.count(time)
+    return [surprise, shared, len(facts) - shared, *values, *days]
 
 
 def evidence(row, covered, values, times, dated=True):
-    """ln of how many times likelier a row of `common` is for one person than for two."""
-    chance, shared, missing, *rest = row
-    total = chance + shared * math.log(covered) + missing * math.log(1 - covered)
+    """Log-likelihood ratio of a row of `agreement`: the same person against two people."""
+    surprise, shared, missing, *rest = row
+    total = surprise + shared * math.log(covered) + missing * math.log(1 - covered)
     total += sum(a * b for a, b in zip(rest[:4], values, strict=True))
     return total + dated * sum(a * b for a, b in zip(rest[4:], times, strict=True))
 
 
-def edit_distance(one, other):
-    """Optimal string alignment: letters inserted, deleted, changed, or two neighbours swapped."""
-    table = {(i, -1): i + 1 for i in range(-1, len(one))} | {(-1, j): j + 1 for j in range(-1, len(other))}
-    for i in range(len(one)):
+def edit_distance(text, other):
+    """Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours."""
+    table = {(i, -1): i + 1 for i in range(-1, len(text))} | {(-1, j): j + 1 for j in range(-1, len(other))}
+    for i in range(len(text)):
         for j in range(len(other)):
-            edits = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (one[i] != other[j])]
-            if i and j and one[i] == other[j - 1] and one[i - 1] == other[j]:
+            edits = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (text[i] != other[j])]
+            if i and j and text[i] == other[j - 1] and text[i - 1] == other[j]:
                 edits.append(table[i - 2, j - 2] + 1)
             table[i, j] = min(edits)
-    return table[len(one) - 1, len(other) - 1]
+    return table[len(text) - 1, len(other) - 1]
 
 
-def title_score(one, other, release_words, public_words):
+def title_score(title, other, release_words, public_words):
     """The score of two parsed titles without brackets, by the rules of docs/linking-alignment.md."""
-    (name,), (other_name,), years = one.names, other.names, (one.year, other.year)
+    (name,), (other_name,), years = title.names, other.names, (title.year, other.year)
     apart = abs(years[0] - years[1]) if all(years) else None
     words, others = name.split(), other_name.split()
     numbers = [sorted(word for word in side if word.isdigit()) for side in (words, others)]
@@ -110,7 +114,7 @@ def title_score(one, other, release_words, public_words):
     if apart is None:
         score -= 10 if any(years) else 0 if score == 100 else 5
     elif apart == 1:
-        score = min(score - 5, 100 if one.article == other.article else 80)
+        score = min(score - 5, 100 if title.article == other.article else 80)
     elif apart > 1:
         score = 80 if score == 100 else 0
     return round(score, 1) if score >= 75 else 0
@@ -137,7 +141,7 @@ def accepted_pairs(pairs, least):
 
 
 def matched_quantiles(ours, theirs):
-    """For each level of `theirs`, the level of `ours` with the same share below, half of its own included."""
+    """For each level of `theirs`, the level of `ours` with the same quantile; equal values count half."""
 
     def below(values, level):
         return sum(v < level for v in values) + sum(v == level for v in values) / 2

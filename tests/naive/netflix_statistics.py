@@ -189,7 +189,7 @@ class NetflixStatistics:
         """Mean share of pairs within reach, over people with low … high - 1 dates; None if there is one."""
         times = [[time for _, time in cells if time is not None] for cells in self.people.values()]
         shares = [
-            fmean(abs((one - other).days) <= reach for one, other in combinations(days, 2))
+            fmean(abs((day - other).days) <= reach for day, other in combinations(days, 2))
             for days in times
             if low <= len(days) < high
         ]

@@ -25,8 +25,10 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
     the person, or None.
     """
     scores = sums(entries, facts)
-    chances, best, n = probabilities(scores), tied(scores), len(scores)
-    near = [one for one in scores if similarity_of_histories(person, record_of(entries, one)) >= theta]
+    distribution, best, n = probabilities(scores), tied(scores), len(scores)
+    near = [
+        record for record in scores if similarity_of_histories(person, record_of(entries, record)) >= theta
+    ]
     revealed, correct = [], []
     for guess in best if highest(scores) > EQUAL else []:
         new = {item: cell for item, cell in record_of(entries, guess).items() if item not in facts}
@@ -38,14 +40,14 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
         "similar": sum(guess in near for guess in best) / len(best),
         "eccentricity": claim_eccentricity(scores),
         "bits_left": math.log2(n),
-        "similar_bits_left": min((-math.log2(chances[one]) for one in near), default=math.log2(n)),
-        "best_probability": max(chances.values()),
+        "similar_bits_left": min((-math.log2(distribution[record]) for record in near), default=math.log2(n)),
+        "best_probability": max(distribution.values()),
         "candidates": n,
         "revealed": math.fsum(revealed) / max(len(revealed), 1),
         "revealed_correct": math.fsum(correct) / max(len(correct), 1),
         "absent_eccentricity": claim_eccentricity(scores),
     }
-    outcome |= {f"lineup_{share}": lineup_size(chances, share / 100) for share in (50, 90, 99)}
+    outcome |= {f"lineup_{share}": lineup_size(distribution, share / 100) for share in (50, 90, 99)}
     if right_record is None:
         return outcome
     others = without(entries, right_record)
@@ -54,6 +56,6 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
     return outcome | {
         "identified": (right_record in best) / len(best),
         "in_top": min(1.0, max(0.0, (top - higher) / equal)),
-        "bits_left": -math.log2(chances[right_record]),
+        "bits_left": -math.log2(distribution[right_record]),
         "absent_eccentricity": claim_eccentricity(sums(others, facts) if others else {}),
     }

@@ -6,6 +6,7 @@ on the wall clock (see `units`), anything else that can be compared, or None. En
 """
 
 from collections import Counter
+from itertools import pairwise
 
 __all__ = [
     "digits",
@@ -15,25 +16,27 @@ __all__ = [
     "postings",
     "ranks",
     "record_of",
+    "runs_fit",
     "shortlex",
     "support",
     "without",
+    "word_is_valid",
 ]
 
 
 def entries(rows, repeats="last"):
     """{(record, item): (value, time)}: one entry for each pair, chosen among its rows.
 
-    last   the latest time; no time is before all times; of equals the later row
-    first  the earliest time; no time is after all times; of equals the earlier row
-    max    the largest value, no value is below all values; of equals the last
+    last   the latest time; a missing time is the earliest; in a tie the later row
+    first  the earliest time; a missing time is the latest; in a tie the earlier row
+    max    the largest value; a missing value is the smallest; in a tie the `last`
     """
-    kept = {}
+    chosen = {}
     for record, item, value, time in rows:
-        old = kept.get((record, item))
+        old = chosen.get((record, item))
         if old is None or _replaces((value, time), old, repeats):
-            kept[record, item] = (value, time)
-    return kept
+            chosen[record, item] = (value, time)
+    return chosen
 
 
 def _replaces(new, old, repeats):
@@ -46,25 +49,25 @@ def _replaces(new, old, repeats):
 
 
 def shortlex(texts):
-    """Shorter ones first, then by their bytes: 9 before 10."""
+    """The texts sorted by length, then by their bytes: 9 before 10."""
     return sorted(texts, key=lambda text: (len(text.encode()), text.encode()))
 
 
 def support(entries):
-    """{item: how many records have it}."""
+    """{item: number of records that have it}."""
     return Counter(item for _, item in entries)
 
 
 def lengths(entries):
-    """{record: how many items it has}."""
+    """{record: number of its items}."""
     return Counter(record for record, _ in entries)
 
 
 def ranks(entries):
-    """{item: its place among the most popular, 1 is the first}; equals go by their ids in shortlex order."""
+    """{item: its rank by support}: 1 is the most popular; ties are in shortlex order of the ids."""
     counts = support(entries)
     popular = sorted(shortlex(counts), key=lambda item: -counts[item])
-    return {item: place for place, item in enumerate(popular, 1)}
+    return {item: rank for rank, item in enumerate(popular, 1)}
 
 
 def record_of(entries, record):
@@ -73,52 +76,76 @@ def record_of(entries, record):
 
 
 def without(entries, record):
-    """The entries of everybody else."""
+    """The entries of all other records."""
     return {pair: cells for pair, cells in entries.items() if pair[0] != record}
 
 
 def postings(entries, n_items, n_levels, span, block_bits=13):
-    """Entries by item as an index holds them: its columns as lists, and the bits of a word's fields.
+    """Entries by item as an index holds them: its columns as lists, and the bits of the fields of a word.
 
-    entries = {(record, item): (value, time)} in whole numbers from 0 on, below n_levels and span.
+    Records, items, values and times are codes: whole numbers ≥ 0, values below n_levels, times below span.
     """
-    gaps = span > 0 and any(time is None for _, time in entries.values())
-    kinds = 2 * (n_levels + 1) if gaps else n_levels + 1
+    has_gaps = span > 0 and any(time is None for _, time in entries.values())
+    kinds = 2 * (n_levels + 1) if has_gaps else n_levels + 1
     value_bits, time_bits = digits(kinds - 1), digits(max(span - 1, 0))
-    made = {"start": [0], "run": [0], "block": [], "end": [], "word": []}
+    columns = {"start": [0], "run": [0], "block": [], "end": [], "word": []}
     for item in range(n_items):
-        own = sorted((record, *cells) for (record, other), cells in entries.items() if other == item)
+        rows = sorted((record, *cells) for (record, other), cells in entries.items() if other == item)
         ends = {}
-        for count, (record, value, time) in enumerate(own, 1):
+        for count, (record, value, time) in enumerate(rows, 1):
             kind = n_levels if value is None else value
-            if time is None and gaps:
+            if time is None and has_gaps:
                 kind += n_levels + 1
             ends[record // 2**block_bits] = count
-            place = record % 2**block_bits
-            made["word"].append((place * 2**value_bits + kind) * 2**time_bits + (time or 0))
-        made["block"] += ends.keys()
-        made["end"] += ends.values()
-        made["start"].append(len(made["word"]))
-        made["run"].append(len(made["block"]))
-    return made | {"value_bits": value_bits, "time_bits": time_bits}
+            offset = record % 2**block_bits
+            columns["word"].append((offset * 2**value_bits + kind) * 2**time_bits + (time or 0))
+        columns["block"] += ends.keys()
+        columns["end"] += ends.values()
+        columns["start"].append(len(columns["word"]))
+        columns["run"].append(len(columns["block"]))
+    return columns | {"value_bits": value_bits, "time_bits": time_bits}
 
 
 def digits(number):
-    """How many binary digits a number has, none for 0."""
+    """Number of binary digits of a number; 0 for 0."""
     return len(f"{number:b}") if number else 0
 
 
-def outside_top(entries, tops=(100, 500, 1000), leasts=(1, 5, 10)):
-    """{top: {least: share of the records with at least so many items that are not in the top}}.
+def runs_fit(start, run, block, end, n_blocks):
+    """Whether the columns of runs fit together, given that start and run are in order."""
+    supports = [high - low for low, high in pairwise(start)]
+    for support, (low, high) in zip(supports, pairwise(run), strict=True):
+        blocks, ends = block[low:high], end[low:high]
+        if sorted(set(blocks)) != blocks or sorted({0, *ends}) != [0, *ends]:
+            return False
+        if any(number >= n_blocks for number in blocks) or (ends[-1] if ends else 0) != support:
+            return False
+    return True
 
-    A top that holds all items is left out.
+
+def word_is_valid(word, block, bits, n_records, n_levels, span, block_bits=13):
+    """Whether a word encodes a record, value and time that exist; bits = (value bits, time bits)."""
+    value_bits, time_bits = bits
+    rest, time = divmod(word, 2**time_bits)
+    offset, kind = divmod(rest, 2**value_bits)
+    if offset >= 2**block_bits or block * 2**block_bits + offset >= n_records:
+        return False
+    if value_bits == digits(n_levels):  # every entry has a time, or none has
+        return kind <= n_levels and time < max(span, 1)
+    return kind <= 2 * n_levels + 1 and (time < span if kind <= n_levels else time == 0)
+
+
+def outside_top(entries, tops=(100, 500, 1000), leasts=(1, 5, 10)):
+    """{top: {least: share of records with at least `least` items outside the `top` most popular}}.
+
+    A top that would contain all items is omitted.
     """
-    rank, people = ranks(entries), list(lengths(entries))
+    rank, records = ranks(entries), list(lengths(entries))
     table = {}
     for top in tops:
         if top < len(rank):
             outside = Counter(record for record, item in entries if rank[item] > top)
             table[top] = {
-                least: sum(outside[one] >= least for one in people) / len(people) for least in leasts
+                least: sum(outside[record] >= least for record in records) / len(records) for least in leasts
             }
     return table

@@ -55,37 +55,37 @@ def item_sets(entries):
     return sets
 
 
-def jaccard(one, other):
+def jaccard(items, other):
     """Items in common / items of either."""
-    return len(one & other) / len(one | other)
+    return len(items & other) / len(items | other)
 
 
 def km_pass(entries, k, m):
     """One pass of km-suppress over the items, the most popular first: entries (record, item) that stay."""
     having, counts = item_sets(entries), Counter(item for _, item in entries)
-    kept = {record: set() for record in having}
+    safe = {record: set() for record in having}
     for item in sorted(counts, key=lambda item: (-counts[item], len(item), item)):
         people = {record for record, items in having.items() if item in items}
-        while bad := _records_with_rare_combinations(people, kept, k, m):
+        while bad := _records_with_rare_combinations(people, safe, k, m):
             people -= bad
         for record in people:
-            kept[record].add(item)
-    return {(record, item) for record, items in kept.items() for item in items}
+            safe[record].add(item)
+    return {(record, item) for record, items in safe.items() for item in items}
 
 
-def _records_with_rare_combinations(people, kept, k, m):
+def _records_with_rare_combinations(people, safe, k, m):
     sets = {
-        record: [one for size in range(m) for one in combinations(sorted(kept[record]), size)]
+        record: [items for size in range(m) for items in combinations(sorted(safe[record]), size)]
         for record in people
     }
-    counts = Counter(one for some in sets.values() for one in some)
-    return {record for record, some in sets.items() if any(counts[one] < k for one in some)}
+    counts = Counter(items for subsets in sets.values() for items in subsets)
+    return {record for record, subsets in sets.items() if any(counts[items] < k for items in subsets)}
 
 
 def km_suppress(entries, k, m):
     """The entries (record, item) that km-suppress keeps."""
-    kept = km_pass(entries, k, min(m, 2))
-    return km_pass(kept, k, 3) if m == 3 and kept else kept
+    safe = km_pass(entries, k, min(m, 2))
+    return km_pass(safe, k, 3) if m == 3 and safe else safe
 
 
 def fewest_records(entries, m):

@@ -1,16 +1,25 @@
-"""Reference implementation of unicity and of altered entries."""
+"""Reference implementation of the facts that theorems need, of unicity and of altered entries."""
 
 import math
+from itertools import count
 
 from naive.release import lengths
-from naive.similarity import apart, terms, within
+from naive.similarity import terms, value_distance, within
 
-__all__ = ["altered", "singled_out"]
+__all__ = ["altered_counts", "facts_needed", "is_unique"]
 
 
-def singled_out(entries, record, items, value=0, days=None):
-    """Whether nobody else has all these items of a record, with values no further apart than `value`, and
-    times in the same bin of so many days; None: not known."""
+def facts_needed(n_records, delta, limit):
+    """The smallest m with N · (1 − δ)^m ≤ limit, by trial  [Theorems 1 to 3]."""
+    return next(m for m in count() if n_records * (1 - delta) ** m <= limit)
+
+
+def is_unique(entries, record, items, value=0, days=None):
+    """Whether no other record has all these items of a record with similar values and times.
+
+    Similar values differ by at most `value`; similar times lie in the same bin of `days` days; None: not
+    known.
+    """
     for other in lengths(entries):
         pairs = [(entries[record, item], entries.get((other, item))) for item in items]
         if other != record and all(theirs and _agree(mine, theirs, value, days) for mine, theirs in pairs):
@@ -19,24 +28,18 @@ def singled_out(entries, record, items, value=0, days=None):
 
 
 def _agree(known, entry, value, days):
-    values = None if value is None else lambda one, other: float(apart(one, other) <= value)
-    agreed = math.prod(terms((known[0], None), (entry[0], None), values, None))
+    similarity = None if value is None else lambda a, b: float(value_distance(a, b) <= value)
+    values_agree = math.prod(terms((known[0], None), (entry[0], None), similarity, None)) > 0
     if days is None or known[1] is None:
-        return bool(agreed)
-    return bool(agreed) and entry[1] is not None and known[1] // days == entry[1] // days
+        return values_agree
+    return values_agree and entry[1] is not None and known[1] // days == entry[1] // days
 
 
-def altered(history, record, value=0, time=0):
-    """(shared, values that differ, times that differ, either, missing, extra) of {item: (value, time)}."""
-    both = [(history[item], record[item]) for item in history if item in record]
-    values = [within((mine[0], None), theirs, value, None) == 0 for mine, theirs in both]
-    times = [within((None, mine[1]), theirs, None, time) == 0 for mine, theirs in both]
+def altered_counts(history, record, value=0, time=0):
+    """Items (shared, with other values, with other times, with either, missing, extra) of two histories."""
+    shared = [(history[item], record[item]) for item in history if item in record]
+    values = [within((mine[0], None), theirs, value, None) == 0 for mine, theirs in shared]
+    times = [within((None, mine[1]), theirs, None, time) == 0 for mine, theirs in shared]
     either = sum(a or b for a, b in zip(values, times, strict=True))
-    return (
-        len(both),
-        sum(values),
-        sum(times),
-        either,
-        len({*history} - {*record}),
-        len({*record} - {*history}),
-    )
+    missing, extra = len({*history} - {*record}), len({*record} - {*history})
+    return len(shared), sum(values), sum(times), either, missing, extra

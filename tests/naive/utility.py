@@ -34,13 +34,13 @@ def recommender_results(histories, published, held_out, scale, factors, damping=
         candidates = [index for index, item in enumerate(items) if item not in history and support[index]]
         hits = [probability_in_top(scores, candidates, code[item]) for item in questions]
         popular = [probability_in_top(support, candidates, code[item]) for item in questions]
-        own_values = [value for value in history.values() if value is not None]
+        known_values = [value for value in history.values() if value is not None]
         if mean is None:
-            guesses = [sum(own_values) / len(own_values)] * len(questions)
+            guesses = [sum(known_values) / len(known_values)] * len(questions)
         else:
-            vector, own_bias = _residuals(history, items, mean, bias, damping)
+            vector, person_bias = _residuals(history, items, mean, bias, damping)
             fits = [float(value_factors.T[code[item]] @ (value_factors @ vector)) for item in questions]
-            raw = [mean + bias[code[i]] + own_bias + fit for i, fit in zip(questions, fits, strict=True)]
+            raw = [mean + bias[code[i]] + person_bias + fit for i, fit in zip(questions, fits, strict=True)]
             guesses = [min(max(guess, scale[0]), scale[1]) for guess in raw]
         errors = [(a - b) ** 2 for a, b in zip(guesses, questions.values(), strict=True)]
         results.append((np.mean(hits), np.mean(popular), np.mean(errors)))
@@ -55,11 +55,11 @@ def _item_bias(published, item, mean, damping):
 def _residuals(record, items, mean, bias, damping):
     """(values without mean and biases as a vector of all items, the person's bias)."""
     rest = {i: record[item] - mean - bias[i] for i, item in enumerate(items) if record.get(item) is not None}
-    own_bias = sum(rest.values()) / (len(rest) + damping)
+    person_bias = sum(rest.values()) / (len(rest) + damping)
     vector = np.zeros(len(items))
     for index, value in rest.items():
-        vector[index] = value - own_bias
-    return vector, own_bias
+        vector[index] = value - person_bias
+    return vector, person_bias
 
 
 def probability_in_top(scores, candidates, item, top=10):
@@ -71,7 +71,7 @@ def probability_in_top(scores, candidates, item, top=10):
     return min(max((top - higher) / tied, 0), 1)
 
 
-def cosine(histories, one, other):
-    """Cosine of two items: records with both / √(records with one · records with the other)."""
-    a, b = ({person for person, history in histories.items() if item in history} for item in (one, other))
+def cosine(histories, item, other):
+    """Cosine of two items: records with both / √(records with the first · records with the second)."""
+    a, b = ({person for person, history in histories.items() if i in history} for i in (item, other))
     return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0

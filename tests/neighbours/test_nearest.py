@@ -79,33 +79,25 @@ def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
     return rows
 
 
-def brute(release, similarity, over="union", asked=None):
-    """(nearest, neighbour) by dense arrays, record by record."""
+def limits_of(similarity):
+    """The largest difference of values and of days that counts as similar; None: not compared."""
+    fixed = {so.Present: (None, None), so.Equal: (0, None)}
+    return fixed.get(type(similarity)) or (similarity.value, similarity.time)
+
+
+def by_dense_arrays(release, similarity, over="union"):
+    """(nearest, neighbour) of every record, by the slow twin."""
     side, shape = release.by_record, (release.n_records, release.n_items)
-    where = np.repeat(np.arange(shape[0]), release.lengths), side.item
+    cells = np.repeat(np.arange(shape[0]), release.lengths), side.item
     has, value, time = np.zeros(shape, bool), np.full(shape, np.nan), np.full(shape, np.nan)
-    has[where] = True
+    has[cells] = True
     if side.value is not None:
         levels = np.arange(release.n_levels) if isinstance(release.levels, tuple) else release.levels
-        value[where] = np.append(levels, np.nan)[side.value]
+        value[cells] = np.append(levels, np.nan)[side.value]
     if side.time is not None:
         per_day = {"day": 1, "hour": 24, "minute": 1440}[release.clock.unit]
-        time[where] = np.where(side.time < release.span, side.time, np.nan) / per_day
-    limits = {so.Present: (None, None), so.Equal: (0, None)}
-    of_value, of_time = limits.get(type(similarity)) or (similarity.value, similarity.time)
-    nearest, neighbour = [], []
-    for r in range(shape[0]) if asked is None else asked:
-        alike = has & has[r]
-        for column, limit in ((value, of_value), (time, of_time)):
-            if limit is not None:
-                alike &= np.isnan(column[r]) | (np.abs(column - column[r]) <= limit + 1e-9)
-        below = has[r].sum() if over == "first" else (has | has[r]).sum(axis=1)
-        found = alike.sum(axis=1) / below
-        found[r] = -1
-        best = found.argmax()
-        nearest.append(max(found[best], 0.0))
-        neighbour.append(best if found[best] > 0 else -1)
-    return np.array(nearest), np.array(neighbour)
+        time[cells] = np.where(side.time < release.span, side.time, np.nan) / per_day
+    return naive.dense_nearest_neighbours(has, (value, time), limits_of(similarity), over)
 
 
 def assert_same(found, expected):
@@ -143,7 +135,7 @@ def test_the_nearest_neighbour_equals_the_slow_twin(rows, similarity, over):
 def test_several_tiles_columns_and_batches_give_what_dense_arrays_give(similarity, missing, over):
     records = 900 if COMPILED else 265
     release = released(drawn(records, 40, SEED, missing=missing, length=6 if COMPILED else 1))
-    expected = brute(release, similarity, over)
+    expected = by_dense_arrays(release, similarity, over)
     with small(**TINY):
         found = sparsity(release, similarity, over=over, threads=2)
     assert_same(found, expected)
@@ -159,7 +151,7 @@ def test_many_levels_are_looked_up_by_ranges(missing):
     release = released(rows)
     assert release.n_levels > 100
     for similarity in (so.Within(7, None), so.Within(3, 5), so.Equal(), so.Within(1000, None)):
-        assert_same(sparsity(release, similarity), brute(release, similarity))
+        assert_same(sparsity(release, similarity), by_dense_arrays(release, similarity))
 
 
 @pytest.mark.large
@@ -174,7 +166,7 @@ def test_long_records_and_lengths_that_differ_much_give_what_dense_arrays_give()
     release = released(rows)
     for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3)):
         for over in ("union", "first"):
-            assert_same(sparsity(release, similarity, over=over), brute(release, similarity, over))
+            assert_same(sparsity(release, similarity, over=over), by_dense_arrays(release, similarity, over))
 
 
 def test_categories_and_hours():
@@ -187,8 +179,8 @@ def test_categories_and_hours():
     ]
     frame = pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
     release = so.read(frame, value_type="text", time_unit="hour")
-    assert_same(sparsity(release, so.Equal()), brute(release, so.Equal()))
-    assert_same(sparsity(release, so.Within(1, None)), brute(release, so.Equal()))
+    assert_same(sparsity(release, so.Equal()), by_dense_arrays(release, so.Equal()))
+    assert_same(sparsity(release, so.Within(1, None)), by_dense_arrays(release, so.Equal()))
     for similarity in (so.Within(None, 0.5), so.Within(0, 1.25)):
         found = sparsity(release, similarity)
         for one in range(count):
@@ -219,7 +211,7 @@ def test_minutes_over_years_need_words_of_64_bits(missing):
     assert release.span > 1 << 21
     for similarity in (so.Within(None, 0.5), so.Within(1, 0.25), so.Within(None, 10_000)):
         for over in ("union", "first"):
-            assert_same(sparsity(release, similarity, over=over), brute(release, similarity, over))
+            assert_same(sparsity(release, similarity, over=over), by_dense_arrays(release, similarity, over))
 
 
 def test_without_values_and_times_only_items_count():
@@ -342,19 +334,6 @@ def ratings_of(folder, name):
     return frame.assign(day=frame.second // 86_400).drop(columns="second")
 
 
-def nearest_in_pandas(ratings, user, similarity, over):
-    """{other user: how similar}, by a merge on items."""
-    limits = (None, None) if isinstance(similarity, so.Present) else (similarity.value, similarity.time)
-    lengths, mine = ratings.groupby("user").size(), ratings[ratings.user == user]
-    pairs = ratings[ratings.user != user].merge(mine, on="item", suffixes=("", "_known"))
-    alike = pd.Series(True, pairs.index)
-    for column, limit in zip(("rating", "day"), limits, strict=True):
-        if limit is not None:
-            alike &= (pairs[column] - pairs[f"{column}_known"]).abs() <= limit + 1e-9
-    common, similar = pairs.groupby("user").size(), alike.groupby(pairs.user).sum()
-    return similar / (len(mine) if over == "first" else len(mine) + lengths[common.index] - common)
-
-
 @pytest.mark.realdata
 @pytest.mark.large
 @pytest.mark.parametrize("name", ["movielens", pytest.param("movietweetings", marks=pytest.mark.slow)])
@@ -362,12 +341,14 @@ def test_on_real_data_the_nearest_neighbour_is_that_of_pandas(realdata, name):
     release, ratings = so.read(realdata / FOLDERS[name]), ratings_of(realdata, name)
     assert release.n_entries == len(ratings)
     for similarity in REAL:
+        named_limits = zip(("rating", "day"), limits_of(similarity), strict=True)
+        limits = {column: limit for column, limit in named_limits if limit is not None}
         for over in ("union", "first"):
             found = sparsity(release, similarity, sample=5, seed=SEED, over=over)
             for place, near, other in zip(found.records, found.nearest, found.neighbour, strict=True):
-                alike = nearest_in_pandas(ratings, release.records[place], similarity, over)
-                assert near == alike.max()
-                assert other < 0 or alike[release.records[other]] == near
+                similarities = naive.merged_similarities(ratings, release.records[place], limits, over)
+                assert near == similarities.max()
+                assert other < 0 or similarities[release.records[other]] == near
         whole = sparsity(release, similarity)
         some = sparsity(release, similarity, sample=50, seed=1)
         assert_same(some, (whole.nearest[some.records], whole.neighbour[some.records]))

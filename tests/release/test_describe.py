@@ -1,7 +1,6 @@
 """The description of a release: each number equals the one counted by hand."""
 
 import json
-import math
 from collections import Counter
 
 import polars as pl
@@ -25,16 +24,9 @@ QUANTILES = {
 }
 
 
-def quantile(numbers, share):
-    """Quantile of the numbers, interpolated between two of them."""
-    ordered, position = sorted(numbers), share * (len(numbers) - 1)
-    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
-    return low + (high - low) * (position - math.floor(position))
-
-
 def spread(numbers):
     summary = {"mean": sum(numbers) / len(numbers)}
-    return summary | {name: quantile(numbers, share) for name, share in QUANTILES.items()}
+    return summary | {name: naive.quantile(numbers, share) for name, share in QUANTILES.items()}
 
 
 def check(release, entries):

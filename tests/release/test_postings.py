@@ -1,7 +1,6 @@
 """Entries by item, packed: every word is where its slow twin has it, and none that points nowhere passes."""
 
 import tracemalloc
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -149,17 +148,6 @@ def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
 # Damage: the checks are compared with loops over plain numbers.
 
 
-def fits(start, run, block, end, n_blocks):
-    """Whether the columns of runs fit together, start and run themselves being in order."""
-    for support, (low, high) in zip(np.diff(start).tolist(), pairwise(run), strict=True):
-        blocks, ends = block[low:high], end[low:high]
-        if sorted(set(blocks)) != blocks or sorted({0, *ends}) != [0, *ends]:
-            return False
-        if any(number >= n_blocks for number in blocks) or (ends[-1] if ends else 0) != support:
-            return False
-    return True
-
-
 @settings(max_examples=120)
 @given(tables(), st.data())
 def test_runs_that_contradict_each_other_are_found(table, data):
@@ -174,7 +162,7 @@ def test_runs_that_contradict_each_other_are_found(table, data):
     if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(made.block)):
         return  # store.py finds those, as in any column of offsets
     parts = [getattr(changed, part).tolist() for part in RUNS]
-    assert (mismatched_column(changed, n_blocks) is None) == fits(*parts, n_blocks)
+    assert (mismatched_column(changed, n_blocks) is None) == naive.runs_fit(*parts, n_blocks)
 
 
 def test_a_column_of_runs_that_contradicts_the_others_is_named():
@@ -198,17 +186,6 @@ def test_a_column_of_runs_that_contradicts_the_others_is_named():
         assert (mismatched_column(made, 2), mismatched_column(changed, 2)) == (None, found)
 
 
-def exists(word, block, made, n_records, n_levels, span):
-    """Whether a word stands for something that there is."""
-    rest, time = divmod(word, 2**made.time_bits)
-    place, kind = divmod(rest, 2**made.value_bits)
-    if place >= SIZE or block * SIZE + place >= n_records:
-        return False
-    if made.value_bits == naive.digits(n_levels):  # every entry has a time, or none has
-        return kind <= n_levels and time < max(span, 1)
-    return kind <= 2 * n_levels + 1 and (time < span if kind <= n_levels else time == 0)
-
-
 @settings(max_examples=150)
 @given(table=tables(), data=st.data(), piece=st.sampled_from([1, 2, 5, 1 << 20]))
 def test_a_word_that_points_nowhere_is_found(table, data, piece):
@@ -225,8 +202,8 @@ def test_a_word_that_points_nowhere_is_found(table, data, piece):
         patch.setattr("standout.release.postings.PIECE", piece)
         assert words_are_valid(made, n_records, n_levels, span)
         changed = made._replace(word=word)
-        assert words_are_valid(changed, n_records, n_levels, span) == exists(
-            int(word[place]), block, made, n_records, n_levels, span
+        assert words_are_valid(changed, n_records, n_levels, span) == naive.word_is_valid(
+            int(word[place]), block, (made.value_bits, made.time_bits), n_records, n_levels, span
         )
 
 

@@ -4,7 +4,6 @@ import math
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import partial
-from itertools import count
 
 import numba
 import numpy as np
@@ -80,19 +79,14 @@ def test_for_small_delta_it_is_the_logarithm_over_delta():
         assert bounds.facts_needed(NETFLIX, 0.01, delta) == pytest.approx(simple, rel=delta)
 
 
-def least(records, rest, few):
-    """The least m with N · (1 − δ)^m ≤ few, by trying."""
-    return next(m for m in count() if records * rest**m <= few)
-
-
 TENTHS = st.integers(1, 99).map(lambda part: Fraction(part, 100))
 
 
 @given(records=st.integers(1, 10**6), epsilon=TENTHS, delta=TENTHS, k=st.integers(2, 1000))
 def test_the_facts_needed_are_the_least_that_are_enough(records, epsilon, delta, k):
     needed = bounds.facts_needed(records, float(epsilon), float(delta))
-    assert needed == least(records, 1 - delta, epsilon)
-    assert bounds.facts_for_lineup(records, k, float(delta)) == least(records, 1 - delta, k - 1)
+    assert needed == naive.facts_needed(records, delta, epsilon)
+    assert bounds.facts_for_lineup(records, k, float(delta)) == naive.facts_needed(records, delta, k - 1)
     assert bounds.false_matches(records, needed, float(delta)) <= float(epsilon) * (1 + 1e-9)
 
 
@@ -176,7 +170,7 @@ def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
         found = [release.records[record] for record in one.record]
         assert found == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
         for over in OVER:
-            alike = [naive.alike(entries, who, other, slow, over) for other in found]
+            alike = [naive.record_similarity(entries, who, other, slow, over) for other in found]
             assert one.similarity(over).tolist() == pytest.approx(alike, rel=1e-12)
 
 

@@ -66,7 +66,7 @@ def singled_out(release, entries, k, most, value, time):
     places = shuffled_entries(release, targets, SEED, "unicity", k)
     names = [release.records[target] for target in targets.tolist()]
     items = [[release.items[code] for code in release.by_record.item[at]] for at in places]
-    found = [naive.singled_out(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
+    found = [naive.is_unique(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
     return sum(found), len(found), too_few_entries
 
 
