@@ -100,26 +100,28 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         "Two releases of the same population under different ids, with dates to the day. Half the entries of "
         f"each were dropped. {pair.public.n_records:,} profiles and {pair.release.n_records:,} records "
         f"remain. {pair.present:,} people are in both. {_percent(few)} of the profiles have at most three "
-        "facts, and about half of these are missing from the other release.\n"
+        "facts, and about half of a profile's facts are missing from the person's record in the other "
+        "release.\n"
     )
     yield f"{links.summary}\n"
     yield "| facts used | profiles | claims | correct claims | in the release | claimed correctly |"
     yield "|---" * 6 + "|"
     yield from _facts_rows(links)
     yield (
-        f"\n{absent_claims.n:,} profiles belong to absent people: {_percent(absent_claims.value)} of them "
+        f"\nIn truth, {absent_claims.n:,} profiles belong to absent people: fewer than estimated, because "
+        f"profiles with few facts look absent. {_percent(absent_claims.value)} of them "
         f"are claimed ({_percent(absent_claims.low)} to {_percent(absent_claims.high)}), and the budget is "
         f"{_percent(links.budget)}. Decoys are random: with {SEEDS} seeds, of which this is the first, "
         f"recall lies between {_percent(min(recalls))} and {_percent(max(recalls))}. The learned probability "
         f"that a fact is in the person's own record is {links.model.coverage:.2f}.\n"
     )
     yield "![Strength of profiles and decoys, by evidence](linking/movietweetings-evidence.svg)\n"
-    yield "By budget, with the φ that the decoys give for it:\n"
+    yield "Claims by budget, with the φ that the decoys give for it:\n"
     yield from _table(links.by_budget, "budget")
-    yield "\nBy φ, in bits:\n"
+    yield "\nClaims by φ, in bits of evidence:\n"
     yield from _phi_rows(links, BITS)
     yield "\n![Precision and recall by φ](linking/movietweetings-truth.svg)\n"
-    yield "If eccentricity decides instead, as in the paper, with one φ for all profiles:\n"
+    yield "Claims if eccentricity decides, as in the paper, with one φ for all profiles:\n"
     paper = so.link(pair.release, pair.public, truth=pair.truth, by="eccentricity")
     yield from _phi_rows(paper, PHIS)
     yield "\n![Strength of profiles and decoys, by eccentricity](linking/movietweetings-eccentricity.svg)\n"
@@ -162,8 +164,9 @@ def _table(table: pl.DataFrame, by: str) -> Iterator[str]:
 def _others(others: dict[str, Any]) -> Iterator[str]:
     yield "#### Compared with Splink and RecordLinkage\n"
     yield (
-        "The same pair, each tool in its natural set-up (see `benchmarks/linking_others.py`). In hindsight: "
-        "the threshold was set with the truth, so that at most 1 % of the claims are false. Each profile's "
+        "The tools link the same pair, each in its usual configuration (see `benchmarks/linking_others.py`). "
+        "“In hindsight” means that the threshold was chosen with the truth, so that at most 1 % of the "
+        "claims are false. Each profile's "
         "best candidate counts if it is unique.\n"
     )
     yield (
@@ -178,7 +181,7 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
             f"| {_percent(own['recall'])} |"
         )
     yield (
-        "\nA tool's own threshold is a probability of at least 99 %; for Standout it is the φ that the "
+        "\nEach tool's own threshold is a probability of at least 99 %; for Standout it is the φ that the "
         "decoys give for a budget of 1 %.\n"
     )
     best = max(others, key=lambda name: others[name]["recall"])
@@ -195,9 +198,9 @@ def absent(folder: Path) -> Iterator[str]:
     ]
     yield "### Absent people\n"
     yield (
-        "One half of a data set's people is the release, the other half are the profiles, so every claim is "
-        "false. The budget is 1 %, and there are several random splits. The design of decoys and evidence "
-        "was settled on other splits of the same four data sets.\n"
+        "One half of the people in a data set form the release and the other half the profiles, so every "
+        "claim is false. The budget is 1 %, and there are several random splits. The design of decoys and "
+        "evidence was settled on other splits of the same four data sets.\n"
     )
     yield "| data set | decoys | claims, by split | allowed | share of all profiles |"
     yield "|---" * 5 + "|"
@@ -236,12 +239,13 @@ def present(whole: so.Release) -> Iterator[str]:
     yield "### People on both sides\n"
     yield (
         f"Each entry of the {whole.n_records:,} people of movielens-latest-small is in the release with "
-        "probability ½ and, independently, in the public profile with probability ½: a quarter is in both.\n"
+        "probability ½ and, independently, in the public profile with probability ½. A quarter of the "
+        "entries are in both.\n"
     )
     yield from _present(pair)
     yield (
-        "\nThe same, but the public dates of half of the people are random: some write when they have seen a "
-        "film, others whenever they have time.\n"
+        "\nIn the next table, the public dates of half of the people are random, as if some people wrote "
+        "when they had seen a film and others at any later time.\n"
     )
     yield from _present(both_sides(whole, unrelated=0.5))
     yield ""
