@@ -11,7 +11,7 @@ CANDIDATES = [
     ["round-time none", "drop-entries 0.9"],
     "drop-rare-items 999",
 ]
-SETTINGS = {"candidates": CANDIDATES, "targets": 100, "people": 60, "seed": 2, "name": "films"}
+SETTINGS = {"candidates": CANDIDATES, "targets": 100, "people": 40, "seed": 2, "name": "films"}
 
 
 @pytest.fixture(scope="session", autouse=True)

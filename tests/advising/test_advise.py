@@ -44,7 +44,9 @@ def test_table_and_findings_have_the_same_numbers(small_advice):
     assert [name for name, row in rows.items() if row["recommended"]] == [small_advice.recommended.name]
 
 
-def test_an_advice_is_written_in_every_format(small_advice, tmp_path):
+def test_an_advice_is_written_in_every_format(small_advice, tmp_path, monkeypatch):
+    empty = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *args, **options: empty)
     for ending in ("csv", "json", "parquet", "html"):
         getattr(small_advice, f"to_{ending}")(tmp_path / f"advice.{ending}")
     page = (tmp_path / "advice.html").read_text()
@@ -96,14 +98,13 @@ def test_impossible_parameters_are_refused(small_release):
 
 
 def test_steps_and_combinations_are_tried_by_default(small_release, monkeypatch):
-    for name, few in (("FIRST_COMBINATIONS", 4), ("MORE_COMBINATIONS", 2), ("FULL_CANDIDATES", 3)):
+    for name, few in (("FIRST_COMBINATIONS", 2), ("MORE_COMBINATIONS", 1), ("FULL_CANDIDATES", 2)):
         monkeypatch.setattr(search, name, few)
     built_in = [*steps("round-time none", "drop-entries 0.75", "cluster-records 5")]
     monkeypatch.setattr(search, "built_in_steps", lambda *_: built_in)
-    advice = so.advise(small_release, ADVERSARY, 0.3, targets=100, people=40)
+    advice = so.advise(small_release, ADVERSARY, 0.02, targets=40, people=30)
     assert any(len(candidate.steps) > 1 for candidate in advice.candidates)
-    stages = {candidate.stage for candidate in advice.candidates}
-    assert stages == {"quick", "full"} or len(advice.candidates) <= 4
+    assert {candidate.stage for candidate in advice.candidates} == {"quick", "full"}
 
 
 @pytest.mark.realdata

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.once
 def test_without_noise_the_risk_is_the_rate_of_a_simulation(small_release):
     for texts in ([], ["drop-entries 0.5"], ["sample-records 0.4"], ["round-time month"]):
         safer = so.sanitize(small_release, *texts, seed=3)
-        risk = identification_risk(safer, steps(*texts), ADVERSARY, 60, 5)
-        simulation = so.simulate(safer, ADVERSARY, targets=60, seed=5, absent=False)
+        risk = identification_risk(safer, steps(*texts), ADVERSARY, 40, 5)
+        simulation = so.simulate(safer, ADVERSARY, targets=40, seed=5, absent=False)
         assert risk.everybody == simulation.estimate("identified") and risk.attack == "", texts
         cell = simulation.cells[0]
         success = cell.outcomes.identified.ravel()
@@ -25,11 +25,11 @@ def test_without_noise_the_risk_is_the_rate_of_a_simulation(small_release):
 def test_with_noise_the_risk_is_that_of_the_strongest_attack(small_release):
     texts = ["perturb-time 365", "randomized-response 0.5"]
     safer = so.sanitize(small_release, *texts, seed=3)
-    risk = identification_risk(safer, steps(*texts), ADVERSARY, 100, 5)
+    risk = identification_risk(safer, steps(*texts), ADVERSARY, 50, 5)
     attacks = [so.ScoreboardRH(so.Within(value=None, time=365 + 14))]
     attacks += [so.ScoreboardRH(time_scale=d, value_scale=v) for d in (30, 730, None) for v in (1.5, None)]
     rates = [
-        so.simulate(safer, ADVERSARY, attack=attack, targets=100, seed=5, absent=False)
+        so.simulate(safer, ADVERSARY, attack=attack, targets=50, seed=5, absent=False)
         .estimate("identified")
         .value
         for attack in attacks
