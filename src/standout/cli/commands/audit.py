@@ -59,7 +59,7 @@ TITLE_WIDTH = 10
     help="Folder to write; NAME is the name of DATA.",
     show_default="NAME-audit",
 )
-@click.option("--quick", is_flag=True, help="Fewer targets and known facts; wider intervals.")
+@click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
 @ladder_option
 @click.option("--headline", metavar="NAME", help="Adversary of the ladder that the answer is about.")
 @click.option(

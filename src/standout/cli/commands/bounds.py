@@ -52,7 +52,7 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
     default=8.0,
     show_default=True,
     metavar="FLOAT",
-    help="Samples hold a share 1/λ of the records.",
+    help="λ of Theorem 5: a record is in the sample with probability 1/λ.",
 )
 @click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
 @click.option("--targets", default=200, show_default=True, metavar="N", help="Number of targets.")
@@ -80,8 +80,8 @@ def bounds(
 
     With --records N the bounds are for N records, whatever their content (the
     Netflix Prize data has 480189). With DATA each bound is also compared with a
-    measurement, for both readings of similarity: divided by |supp(r)|, for which
-    Lemma 1 of the paper holds, and by the union, for which it does not.
+    measurement, for two definitions of similarity. If the sum is divided by
+    |supp(r)|, Lemma 1 of the paper holds; if by the union, it does not.
 
     \b
     Example:

@@ -32,7 +32,7 @@ SEED = 2008
     metavar="N",
     help="Number of synthetic people, at least 100.",
 )
-@click.option("--quick", is_flag=True, help="Fewer targets and known facts; wider intervals.")
+@click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
 @threads_option
 def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
     """Run the whole audit on built-in synthetic data.

@@ -56,7 +56,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     "steps",
     multiple=True,
     metavar="STEP",
-    help="A change, like 'round-time month'. Repeat for several; they are made in order.",
+    help="A change, like 'round-time month'. Repeat for several; they are applied in order.",
 )
 @click.option(
     "--list-steps",

@@ -81,7 +81,7 @@ NOTE = (
     "--precision",
     type=float,
     metavar="SHARE",
-    help="Stop as soon as rates are known to within ± SHARE.",
+    help="Stop as soon as the interval of the share identified is at most ± SHARE.",
     show_default="use all targets",
 )
 @click.option("--draws", default=1, show_default=True, metavar="N", help="Draws of known facts per target.")
@@ -167,7 +167,7 @@ def simulate(
     JSON output:
       complete  whether all targets were attacked
       original  fingerprint of the original, or null
-      present   share of targets that DATA represents
+      present   share of targets whom a record of DATA represents
       table     one row per measure: adversary, facts, measure, setting, estimate,
                 low, high, n, baseline, too_few_items, seed, fingerprint,
                 version

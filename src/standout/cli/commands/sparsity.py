@@ -130,5 +130,5 @@ def _show(result: "Sparsity", criterion: str, release: "Release", as_json: bool)
     print_table(table, "Share δ of records with a neighbour more similar than ε")
     print_text(
         f"{percent(1 - result.survival(0.5).value)} of the records have no neighbour that is at least half "
-        "similar. For these people, a record that matches what is known about them is their own."
+        "similar. Any record that is at least half similar to theirs is therefore their own."
     )

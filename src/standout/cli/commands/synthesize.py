@@ -74,7 +74,7 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
     default=2_000,
     show_default=True,
     metavar="N",
-    help="Records whose nearest neighbour --check searches; 0: none.",
+    help="Number of records whose nearest neighbours --check examines; 0: none.",
 )
 @json_option
 def synthesize(

@@ -72,7 +72,7 @@ def unicity(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Measure how many records k of their entries single out.
+    """Measure how many records are singled out by k of their entries.
 
     A record is singled out if no other record has all k entries, with values
     within --within-value and dates in the same bins.
