@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     )
     from standout.data_utility.utility import Utility, utility
     from standout.evaluate.estimates import Estimate
-    from standout.evaluate.simulate import Simulation, simulate
+    from standout.evaluate.simulate import simulate
+    from standout.evaluate.simulation import Simulation
     from standout.facts import Aux, Fact
     from standout.ingest.read import read
     from standout.linking.link import link
@@ -52,7 +53,8 @@ if TYPE_CHECKING:
     from standout.paper.reproduce import reproduce
     from standout.paper.reproduction import Reproduction
     from standout.release.describe import describe
-    from standout.release.model import Entry, Item, Record, Release
+    from standout.release.model import Release
+    from standout.release.record import Entry, Item, Record
     from standout.release.store import open_index as open  # noqa: A004
     from standout.release.store import save, verify
     from standout.sanitized import Sanitized
@@ -101,11 +103,11 @@ _MODULES = {
     "DropItems": "sanitizing.suppression_steps",
     "DropRareItems": "sanitizing.suppression_steps",
     "DropTopItems": "sanitizing.suppression_steps",
-    "Entry": "release.model",
+    "Entry": "release.record",
     "Equal": "similarity.attributes",
     "Estimate": "evaluate.estimates",
     "Fact": "facts",
-    "Item": "release.model",
+    "Item": "release.record",
     "KmSuppress": "sanitizing.km",
     "Lineup": "attack.lineup",
     "Links": "linking.links",
@@ -117,7 +119,7 @@ _MODULES = {
     "PerturbValue": "sanitizing.value_steps",
     "Present": "similarity.attributes",
     "RandomizedResponse": "sanitizing.randomized_response",
-    "Record": "release.model",
+    "Record": "release.record",
     "RejectedRows": "core.errors",
     "Release": "release.model",
     "Reproduction": "paper.reproduction",
@@ -128,7 +130,7 @@ _MODULES = {
     "Scoreboard": "attack.scoreboard",
     "ScoreboardRH": "attack.scoreboard",
     "Similarity": "similarity.attributes",
-    "Simulation": "evaluate.simulate",
+    "Simulation": "evaluate.simulation",
     "SourceError": "core.errors",
     "Sparsity": "theory.sparsity",
     "StandoutError": "core.errors",

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import standout as so
-import standout.evaluate.simulate as simulate_module
 from auditing.audit_samples import CASES, FACTS, SCHEMA, SEED, TARGETS, small_audit, valid
 from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
+from standout.evaluate import simulation_runner
 from standout.evaluate.estimate_text import percent
 
 pytestmark = pytest.mark.once
@@ -200,7 +200,7 @@ def stop_at(share):
 
 
 def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, monkeypatch, tmp_path):
-    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
     with pytest.raises(KeyboardInterrupt):
         small_audit(release, progress=stop_at(0), work=tmp_path)
     interrupted = small_audit(release, progress=stop_at(0.4), work=tmp_path)
@@ -211,13 +211,13 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
     assert findings["theory"]["sparsity"]["curve"] == [] and interrupted.trusted
     assert "The audit was interrupted, so some results are missing." in findings["limits"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
-    targets, attack_outcomes = [], simulate_module.attack_outcomes
+    targets, attack_outcomes = [], simulation_runner.attack_outcomes
 
     def counted(*args, **more):
         targets.append(len(more["targets"]))
         return attack_outcomes(*args, **more)
 
-    monkeypatch.setattr(simulate_module, "attack_outcomes", counted)
+    monkeypatch.setattr(simulation_runner, "attack_outcomes", counted)
     resumed = small_audit(release, fail_above=0.05, work=tmp_path)
     assert json.dumps(resumed.to_dict()) == json.dumps(audited.to_dict())
     first = sum(targets)
@@ -227,7 +227,7 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
 
 
 def test_an_early_interruption_keeps_the_headline_on_some_targets(release, monkeypatch):
-    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
     result = small_audit(release, progress=stop_at(0.08), fail_above=0.5)
     (adversary,) = valid(result)["adversaries"]
     assert not result.complete and adversary["name"] == "acquaintance"

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import standout as so
-import standout.evaluate.simulate as simulation
 from evaluate.releases import ADVERSARY, same
+from standout.evaluate import simulation_runner
 from standout.evaluate.simulate import simulate
 
 
 def test_an_interrupted_run_returns_its_results_and_resumes(release, monkeypatch, tmp_path):
-    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 5)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
     ask = partial(simulate, release, ADVERSARY, facts=[2, 6], targets=23, seed=2)
     whole, stages = ask(), []
 
@@ -29,9 +29,9 @@ def test_an_interrupted_run_returns_its_results_and_resumes(release, monkeypatch
     assert [len(cell.outcomes) for cell in some.cells] == [10, 10]
     assert some.estimate("identified", facts=2).n == 10
     assert stages == [("attacking", 5, 23), ("attacking", 10, 23)]
-    batches, original = [], simulation.attack_outcomes
+    batches, original = [], simulation_runner.attack_outcomes
     monkeypatch.setattr(
-        simulation,
+        simulation_runner,
         "attack_outcomes",
         lambda *args, **options: batches.append(options["targets"]) or original(*args, **options),
     )

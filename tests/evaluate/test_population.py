@@ -86,7 +86,7 @@ def test_an_unchanged_release_gives_the_same_numbers_for_every_similarity(releas
 
 
 def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path, monkeypatch):
-    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 3)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 3)
     safer = unchanged(release)
     ask = partial(simulate, adversaries=ADVERSARIES["exact"], targets=9, seed=2, save=tmp_path / "run")
 

@@ -29,7 +29,7 @@ def test_threads_batches_and_the_order_of_targets_change_no_bit(release, monkeyp
     ]
     named = ask(targets=ids)
     assert same(named, ask(targets=ids[::-1], threads=2))
-    monkeypatch.setattr("standout.evaluate.simulate.BATCH", 7)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
     assert same(one, ask(targets=20))
     assert named.estimate("identified", facts=6) == one.estimate("identified", facts=6)
     assert not one.table.equals(ask(targets=20, seed=10).table)

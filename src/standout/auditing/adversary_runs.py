@@ -9,8 +9,10 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.core.progress import Progress
 from standout.core.rng import generator
+from standout.evaluate.cell import SimulationCell
 from standout.evaluate.population import Population
-from standout.evaluate.simulate import Simulation, SimulationCell, simulate
+from standout.evaluate.simulate import simulate
+from standout.evaluate.simulation import Simulation
 from standout.evaluate.success_rate import success_rates
 from standout.release.model import Release
 from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps

@@ -16,9 +16,10 @@ from standout.auditing.exposure import by_first_date, by_length, by_popularity, 
 from standout.auditing.ladder import describe_adversary
 from standout.auditing.sensitive import SensitiveList, revealed_categories
 from standout.auditing.theory_section import theory_findings
+from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import Population
-from standout.evaluate.simulate import Simulation, SimulationCell
+from standout.evaluate.simulation import Simulation
 from standout.findings.adversaries import AdversaryFindings, CurvePoint, MeasuresAsNamed
 from standout.findings.audit import (
     AppliedStep,

@@ -9,8 +9,8 @@ import numpy as np
 from standout.attack.kernels.record_scores import first_times
 from standout.auditing.adversary_runs import AdversaryRun
 from standout.core.arrays import Floats, Ints
+from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.simulate import SimulationCell
 from standout.facts import KnownFacts
 from standout.findings.exposure import DateGroup, FactsNeeded, RankGroup, SizeGroup
 from standout.release.model import Release

@@ -23,12 +23,14 @@ from standout.auditing.tail_probabilities import beta_binomial_tail, binomial_ta
 from standout.core.arrays import Ints
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
+from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimate_text import percent
 from standout.evaluate.outcomes import Criteria, attack_outcomes, claim_eccentricities
 from standout.evaluate.pairs import pair_similarities
 from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
-from standout.evaluate.simulate import Simulation, SimulationCell, simulate
+from standout.evaluate.simulate import simulate
+from standout.evaluate.simulation import Simulation
 from standout.facts import Aux, KnownFacts
 from standout.findings.audit import Check
 from standout.release.model import Release

@@ -11,9 +11,9 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, SourceError
+from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import rate
 from standout.evaluate.population import Population
-from standout.evaluate.simulate import SimulationCell
 from standout.facts import KnownFacts
 from standout.findings.exposure import SensitiveCategory
 from standout.release.catalogue import Catalogue, printable

@@ -10,7 +10,9 @@ Entry point: `simulate` in simulate.py. Read the files in this order:
     claim_rates       correct, wrong and false claims at every φ
     estimates         rates, means and medians with 95 % intervals
     cell              the measures of one adversary with one number of facts
-    simulate          everything together; checkpoint.py lets a run resume
+    simulate          the public function: checks its parameters
+    simulation_runner chooses targets and attacks them in batches; checkpoint.py lets a run resume
+    simulation        the result: cells and their table
     success_rate      only the share of targets identified, for callers that need nothing else
     sampled_release   a sample of a release together with its original
     result_table, estimate_json, estimate_text    results as files, as JSON and as text

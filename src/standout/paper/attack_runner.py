@@ -7,7 +7,9 @@ from pathlib import Path
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressMeter
-from standout.evaluate.simulate import Simulation, SimulationCell, simulate
+from standout.evaluate.cell import SimulationCell
+from standout.evaluate.simulate import simulate
+from standout.evaluate.simulation import Simulation
 from standout.paper.comparison_rows import ComparisonRow, Unit, comparison_row
 from standout.paper.paper_results import PEOPLE, TARGETS, Bar, Setting
 from standout.release.model import Release

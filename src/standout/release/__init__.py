@@ -3,8 +3,8 @@
 A release is a sparse table of records × items. It is stored twice: by record and by item. `model.Release` is
 the entry point; `build.build_release` makes one from coded entries, and `store` saves and opens it.
 
-Read `model` first, with `labels`, `clock` and `provenance`, the parts of a release. `postings` describes the
-entries by item; `build` and `build_kernels` make both orders. The index on disk is in `flat_arrays`,
-`manifest`, `index_writer` and `store`. `catalogue` finds items by title, `describe` summarises a release,
-`subset` selects records, and `export` writes tables.
+Read `model` first, with `labels`, `clock` and `provenance`, the parts of a release. `record` has the decoded
+records, items and entries. `postings` describes the entries by item; `build` and `build_kernels` make both
+orders. The index on disk is in `flat_arrays`, `manifest`, `index_writer` and `store`. `catalogue` finds items
+by title, `describe` summarises a release, `subset` selects records, and `export` writes tables.
 """

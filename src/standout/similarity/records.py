@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-from standout.release.model import Entry, Release
+from standout.release.model import Release
+from standout.release.record import Entry
 from standout.similarity.attributes import (
     Custom,
     Similarity,

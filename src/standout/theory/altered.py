@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Aux, Fact, KnownFacts, encode_auxes
-from standout.release.model import Entry, Record, Release
+from standout.release.model import Release
+from standout.release.record import Entry, Record
 from standout.similarity.attributes import Within, days_per_unit
 
 __all__ = ["Altered", "altered"]

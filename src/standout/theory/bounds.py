@@ -31,7 +31,8 @@ mean,
 """
 
 from standout.theory.bound_formulas import facts_for_lineup, facts_needed, false_matches, sample_sparsity
-from standout.theory.theorem_checks import Check, Settings, check, table
+from standout.theory.check_results import Check, Settings, table
+from standout.theory.theorem_checks import check
 
 __all__ = [
     "Check",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import standout as so
-from standout.evaluate.simulate import _Runner
+from standout.evaluate.simulation_runner import SimulationRunner
 from standout.paper.paper_results import bars
 
 pytestmark = pytest.mark.once
@@ -74,6 +74,6 @@ def test_an_interrupted_command_says_how_to_resume(run, index, tmp_path, monkeyp
     def interrupt(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_Runner, "_batch_outcomes", interrupt)
+    monkeypatch.setattr(SimulationRunner, "_batch_outcomes", interrupt)
     outcome = run("paper", "--data", index[0], "--only", "1,7", "-o", tmp_path / "out")
     assert outcome.code == 3 and "run the same command again to resume" in outcome.out

@@ -35,8 +35,9 @@ from standout.cli.source_options import SourceOptions, source_options
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from standout.evaluate.cell import SimulationCell
     from standout.evaluate.estimates import Estimate
-    from standout.evaluate.simulate import Simulation, SimulationCell
+    from standout.evaluate.simulation import Simulation
 
 __all__ = ["simulate"]
 

@@ -1,0 +1,141 @@
+"""The result of `simulate`: outcomes by adversary and number of facts, and a table of all measures."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from standout._version import __version__
+from standout.core.errors import NotFoundError
+from standout.evaluate.cell import Measurement, SimulationCell
+from standout.evaluate.estimates import Estimate
+from standout.evaluate.outcomes import Criteria
+from standout.evaluate.result_table import EstimateResult, EstimateRow, estimate_table
+
+__all__ = ["Simulation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(EstimateResult):
+    """The result of `simulate`: one cell for each adversary and number of facts, and a table of all measures.
+
+    Attributes
+    ----------
+    cells
+        The outcomes by adversary and number of facts.
+    criteria, phi, budget, seed
+        The settings.
+    fingerprint
+        The fingerprint of the release.
+    complete
+        False if the run was interrupted; the numbers are then about the targets attacked so far.
+    original
+        The fingerprint of the original if the release is sanitized.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> simulation = so.simulate(release, so.Adversary(knows=4), targets=40)
+    >>> simulation
+    <Simulation: 1 cell, 40 attacks>
+    >>> simulation.table.columns[:5]
+    ['adversary', 'facts', 'measure', 'setting', 'estimate']
+    """
+
+    cells: tuple[SimulationCell, ...]
+    criteria: Criteria
+    phi: float
+    budget: float
+    seed: int
+    fingerprint: str
+    complete: bool
+    original: str | None = None
+
+    def __repr__(self) -> str:
+        cells = "1 cell" if len(self.cells) == 1 else f"{len(self.cells)} cells"
+        attacks = sum(len(cell.outcomes) for cell in self.cells)
+        return f"<Simulation: {cells}, {attacks:,} attacks{'' if self.complete else ', interrupted'}>"
+
+    def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
+        """The cell of an adversary and a number of facts.
+
+        Parameters
+        ----------
+        adversary
+            The adversary's name; may be omitted if there is only one.
+        facts
+            The number of facts; may be omitted if there is only one.
+
+        Returns
+        -------
+        SimulationCell
+            The outcomes and their measures.
+
+        Raises
+        ------
+        NotFoundError
+            If no cell fits, or more than one.
+        """
+        fitting = [
+            cell for cell in self.cells if adversary in (None, cell.adversary) and facts in (None, cell.facts)
+        ]
+        if len(fitting) != 1:
+            known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
+            count = "no cell fits" if not fitting else "more than one cell fits"
+            raise NotFoundError(f"{count}: give adversary and facts; there are {known or 'no cells'}")
+        return fitting[0]
+
+    def estimate(
+        self, measure: str, setting: str | None = None, adversary: str | None = None, facts: int | None = None
+    ) -> Estimate:
+        """One number of the table.
+
+        Parameters
+        ----------
+        measure
+            The name of a measure, as in docs/measures.md.
+        setting
+            The setting, like "phi=1.5"; default: the first one in the table.
+        adversary, facts
+            As in `cell`.
+
+        Returns
+        -------
+        Estimate
+            The value with its interval, number of trials and baseline.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such measure, setting or cell.
+        """
+        for measurement in self.measurements(self.cell(adversary, facts)):
+            if measurement.measure == measure and setting in (None, measurement.setting):
+                return measurement.estimate
+        raise NotFoundError(f"no measure {measure!r}" + (f" with setting {setting!r}" if setting else ""))
+
+    def measurements(self, cell: SimulationCell) -> list[Measurement]:
+        """All measures of a cell, in the order of the table.
+
+        Parameters
+        ----------
+        cell
+            One of `cells`.
+
+        Returns
+        -------
+        list of Measurement
+            (measure, setting, estimate) for each measure.
+        """
+        return list(cell.measurements(self.criteria, self.phi, self.budget))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """All measures of all cells; see docs/measures.md."""
+        rows = [
+            EstimateRow(cell.adversary, cell.facts, *measurement, cell.too_few_items)
+            for cell in self.cells
+            for measurement in self.measurements(cell)
+        ]
+        return estimate_table(rows, self.seed, self.fingerprint, __version__)

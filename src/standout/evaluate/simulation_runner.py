@@ -1,0 +1,238 @@
+"""Run a simulation: choose the targets, attack them in batches, and resume from a checkpoint."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from standout._version import __version__
+from standout.adversary import Adversary
+from standout.attack.scoreboard import ScoreboardRH
+from standout.core.arrays import Ints
+from standout.core.checks import whole_number
+from standout.core.errors import NotFoundError, ParameterError
+from standout.core.progress import Progress
+from standout.core.rng import generator
+from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
+from standout.evaluate.checkpoint import Checkpoint
+from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
+from standout.evaluate.pairs import no_facts, revealed_items
+from standout.evaluate.population import Population
+from standout.evaluate.similar_records import SimilarRecords
+from standout.evaluate.simulation import Simulation
+from standout.release.model import Release
+from standout.similarity.attributes import Decay, Equal, Present, Within
+
+__all__ = ["SimulationRunner"]
+
+FactCounts = int | Sequence[int] | None
+TargetChoice = int | str | Sequence[str]
+
+BATCH = 64
+"""Number of targets between two reports of progress; it changes no result."""
+LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
+"""Lineup sizes are computed for 200 targets, but for 25 in a release of more than 100,000 records."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Targets:
+    """The targets in order, how many people were considered, and how many have too few items."""
+
+    index: Ints
+    n_considered: int
+    too_few_items: int
+
+
+class _Task(NamedTuple):
+    """One adversary, the numbers of facts to attack with, and the targets."""
+
+    name: str
+    adversary: Adversary
+    sizes: list[int]
+    targets: _Targets
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationRunner:
+    """The checked parameters of `simulate`, and the run itself: targets, batches, checkpoints, cells."""
+
+    release: Release
+    attack: ScoreboardRH
+    criteria: Criteria
+    draws: int
+    phi: float
+    budget: float
+    seed: int
+    precision: float | None
+    threads: int | None
+    progress: Progress
+    save: Path | None
+
+    @cached_property
+    def population(self) -> Population:
+        return Population.of(self.release)
+
+    def simulation(
+        self, adversaries: dict[str, Adversary], facts: FactCounts, targets: TargetChoice
+    ) -> Simulation:
+        tasks = [
+            _Task(name, adversary, _sizes(facts, adversary), self._targets(name, adversary, targets))
+            for name, adversary in adversaries.items()
+        ]
+        cells: list[SimulationCell] = []
+        complete = True
+        for number, task in enumerate(tasks, 1):
+            stage = "attacking" if len(tasks) == 1 else f"attacking {number}/{len(tasks)}"
+            outcomes, complete = self._outcomes(task, stage)
+            cells += [] if outcomes is None else self._cells(task, outcomes)
+            if not complete:
+                break
+        return Simulation(
+            cells=tuple(cells),
+            criteria=self.criteria,
+            phi=self.phi,
+            budget=self.budget,
+            seed=self.seed,
+            fingerprint=self.release.fingerprint,
+            complete=complete,
+            original=self.population.original.fingerprint if self.population.is_sanitized else None,
+        )
+
+    def _targets(self, name: str, adversary: Adversary, targets: TargetChoice) -> _Targets:
+        original = self.population.original
+        if isinstance(targets, str) and targets != "all":
+            raise ParameterError(f'targets must be a number, "all", or a list of record ids, got {targets!r}')
+        if isinstance(targets, Iterable) and not isinstance(targets, str):
+            order = np.unique([_index_of(original, record_id) for record_id in targets]).astype(np.int64)
+        else:
+            order = generator(self.seed, "targets").permutation(original.n_records)
+        eligible = adversary.eligible(original, order)
+        index = order[eligible]
+        if not len(index):
+            raise ParameterError(
+                f"no record can be a target: none has enough items for {name!r}, who knows {adversary.knows}"
+            )
+        if targets != "all" and not isinstance(targets, Iterable):
+            wanted = whole_number("targets", targets, 1)
+            index = index if self.precision else index[:wanted]
+        return _Targets(index, len(order), int(len(order) - eligible.sum()))
+
+    def _cells(self, task: _Task, outcomes: Outcomes) -> list[SimulationCell]:
+        targets = task.targets.index[: len(outcomes)]
+        random_guess = self._random_guess(targets)
+        present = float((self.population.record_of(targets) >= 0).mean())
+        return [
+            SimulationCell(
+                adversary=task.name,
+                facts=size,
+                outcomes=outcomes.for_size(index),
+                n_records=self.release.n_records,
+                n_considered=task.targets.n_considered,
+                too_few_items=task.targets.too_few_items,
+                random_guess=random_guess,
+                targets=targets,
+                present=present,
+            )
+            for index, size in enumerate(task.sizes)
+        ]
+
+    def _outcomes(self, task: _Task, stage: str) -> tuple[Outcomes | None, bool]:
+        """The outcomes, and whether the run is complete; Ctrl-C ends it early."""
+        targets = task.targets.index
+        checkpoint = Checkpoint.load(self.save, self._settings(task.adversary, task.sizes), targets)
+        similar_records = SimilarRecords(
+            self.release, self.criteria.similarity, self.criteria.theta, self.threads
+        )
+        parts: list[Outcomes] = []
+        n_attacked, total = 0, len(targets)
+        try:
+            while n_attacked < total and not _is_precise(parts, self.precision):
+                end = min(n_attacked + BATCH, total)
+                part = checkpoint.outcomes_of(n_attacked, end)
+                if part is None:
+                    part = self._batch_outcomes(task, n_attacked, end, similar_records)
+                parts.append(part)
+                n_attacked = end
+                checkpoint.save(parts)
+                self.progress(stage, n_attacked, total)
+        except KeyboardInterrupt:
+            pass
+        checkpoint.save(parts, now=True)
+        complete = n_attacked == total or _is_precise(parts, self.precision)
+        return (Outcomes.concatenate(parts) if parts else None), complete
+
+    def _batch_outcomes(self, task: _Task, low: int, high: int, similar_records: SimilarRecords) -> Outcomes:
+        """The outcomes of targets low … high - 1."""
+        targets = task.targets.index[low:high]
+        lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
+        return attack_outcomes(
+            self.attack,
+            self.release,
+            known=self.population.known_facts(task.adversary, targets, self.seed, self.draws),
+            targets=targets,
+            sizes=task.sizes,
+            criteria=self.criteria,
+            similar_records=similar_records.of(task.targets.index, low, high),
+            lineups=min(max(lineups - low, 0), len(targets)),
+            threads=self.threads,
+        )
+
+    def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
+        """Everything that the outcomes depend on. A function does not identify itself by its name."""
+        similarities = self.attack.similarity, self.criteria.similarity
+        has_key = all(type(similarity) in (Within, Decay, Equal, Present) for similarity in similarities)
+        if self.save is not None and not (has_key and isinstance(self.attack.weights, str)):
+            raise ParameterError(
+                "save works with named weights and the built-in similarities only: a checkpoint cannot tell "
+                "one function from another"
+            )
+        return [
+            *self.population.key(),
+            adversary.key(),
+            sizes,
+            repr(self.attack),
+            repr(self.criteria),
+            self.draws,
+            self.seed,
+            LINEUPS,
+            FEW_LINEUPS,
+            __version__,
+        ]
+
+    def _random_guess(self, targets: Ints) -> RandomGuess:
+        """What guessing a random record achieves."""
+        guesses = generator(self.seed, "guesses").integers(self.release.n_records, size=len(targets))
+        known = no_facts(self.release, len(targets))
+        items = revealed_items(self.release, targets, guesses, known, self.criteria.similarity)
+        is_similar = items.similarity >= self.criteria.theta
+        return RandomGuess(float(is_similar.mean()), float((items.correct / items.revealed).mean()))
+
+
+def _is_precise(parts: list[Outcomes], precision: float | None) -> bool:
+    """Whether the interval of `identified` is narrow enough for every number of facts."""
+    if precision is None or not parts:
+        return False
+    identified = np.concatenate([part.identified for part in parts])
+    return all(
+        rate_by_target(identified[:, :, size], 0.0).width <= precision for size in range(identified.shape[2])
+    )
+
+
+def _sizes(facts: FactCounts, adversary: Adversary) -> list[int]:
+    given = [adversary.knows] if facts is None else [facts] if isinstance(facts, (int, np.integer)) else facts
+    sizes = sorted({whole_number("facts", size, 1) for size in given})
+    if not sizes or sizes[-1] > adversary.knows:
+        raise ParameterError(
+            f"facts must be from 1 to {adversary.knows}, the number that the adversary knows, got {facts}"
+        )
+    return sizes
+
+
+def _index_of(release: Release, record_id: object) -> int:
+    index = release.records.find(record_id) if isinstance(record_id, str) else None
+    if index is None:
+        raise NotFoundError("targets: the release has no record with this id; ids are text, so 007 is not 7")
+    return index
