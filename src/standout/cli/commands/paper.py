@@ -108,8 +108,8 @@ def paper(
       complete, page, summary
       table     figure, figure_2008, kind (attack: validates a stand-in; data),
                 panel, label, measure, unit, paper, measured, low, high, n, spread
-                (standard deviation over our targets), paper_targets
-                (estimated), too_few_items, difference, sampling_error, within_sampling_error,
+                (standard deviation over our targets), paper_targets (estimate),
+                too_few_items, difference, sampling_error, within_sampling_error,
                 within_goal, note
       readings  figure, reading, mean and worst |difference|, bias, within (the
                 goal), cells
