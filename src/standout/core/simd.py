@@ -21,8 +21,8 @@ run on 3 million entries for attacks and 1 million for nearest neighbours):
     all of them            4.6   several draws, 1.4 to 2.1 other attacks, 1.7 to 2.3 nearest neighbours
 
 The first group adds a fact to eight scores per record, one for each draw of the adversary's noise, that lie
-beside each other in one vector register ("lanes"). The second counts by bits: 256 counters beside each other
-in one vector, with one "plane" for each binary digit. A row of a bitmap says which of 256 neighbours have an
+side by side in one vector register ("lanes"). The second counts by bits: 256 counters side by side in one
+vector, with one "plane" for each binary digit. A row of a bitmap says which of 256 neighbours have an
 item. A full adder on whole vectors turns three rows of one weight into one row of the same and one of twice
 the weight. Sixteen rows pass through a tree of such adders, and only the carry walks up the higher planes; so
 a row costs five instructions for 256 records.

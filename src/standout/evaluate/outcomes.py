@@ -120,7 +120,7 @@ def attack_outcomes(
     lineups: int = 0,
     threads: int | None = None,
 ) -> Outcomes:
-    """The outcomes of attacks on these targets, each with the first so many known facts.
+    """The outcomes of attacks on these targets, each with a given number of known facts.
 
     `known` has the same number of draws for each target, in codes of the release. `similar_records` maps
     a target to the records at least θ similar to it, without its own. Lineup sizes are computed for the first

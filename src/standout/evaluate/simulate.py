@@ -41,7 +41,7 @@ def simulate(
 ) -> Simulation:
     """Measure what adversaries achieve: attack targets whose records are known.
 
-    Each target is attacked with the first so many facts of what the adversary knows, and again with the
+    Each target is attacked with the first known facts, for each number in `facts`, and again with the
     target's record removed. docs/measures.md defines the measures.
 
     In a sanitized release, targets are people of the original, also those whom no record represents, and the
@@ -70,7 +70,7 @@ def simulate(
         False claim budget: the largest share of absent targets that may be claimed.
     theta, similarity
         A best guess at least `theta` similar to the target counts as similar [Definition 2]. Default
-        similarity: values within 1 and dates within 14 days, as far as the release has them.
+        similarity: values within 1 and dates within 14 days, if the release has them.
     top
         Length of the lineup for the measure `in_top`.
     absent
@@ -146,7 +146,7 @@ def _by_name(adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversa
 
 
 def _default_similarity(release: Release) -> Similarity:
-    """Values within 1 and dates within 14 days, as far as the release has them."""
+    """Values within 1 and dates within 14 days, if the release has them."""
     if isinstance(release.levels, tuple):
         return Equal()
     value, time = (1 if release.n_levels else None), (14 if release.span else None)

@@ -28,9 +28,9 @@ VALUES, TIMES  shared items by the distance between the two values, and between 
 """
 N_VALUES, N_TIMES = VALUES.stop - VALUES.start, TIMES.stop - TIMES.start
 DAYS = (1.0, 2.0, 7.0, 30.0, 120.0)
-"""Limits of the TIMES columns: equal, less than a day apart, up to so many days apart, more."""
+"""Limits of the TIMES columns: equal, less than a day apart, up to these numbers of days apart, more."""
 STEPS = (1, 2)
-"""Limits of the VALUES columns: equal, up to so many steps apart, more."""
+"""Limits of the VALUES columns: equal, up to these numbers of steps apart, more."""
 MAX_CHANCE = 0.9
 """Upper limit of the probability that a stranger has an item."""
 STRANGER_PAIRS = 20_000

@@ -103,7 +103,7 @@ class DecoyStrengths:
         return max(0.0, max((_phi_for(kind, budget) for kind in self._thresholds), default=NO_PHI))
 
     def expected_claims(self, phi: float, profiles: int) -> float:
-        """Return how many of so many absent profiles would be claimed at φ.
+        """Return how many of `profiles` absent profiles would be claimed at φ.
 
         Ties are never claimed, not even at φ = 0.
         """

@@ -31,8 +31,8 @@ POOL_SIZE = 1_000_000
 DISTINCT_DONORS, ANY_DONOR, ANY_BAND = 12, 12, 6
 """Attempts to draw a fact: with a new donor; with any donor; from any band of popularity."""
 MAX_LENGTH_RATIO, MIN_CHOICE = 2, 20
-"""A withheld person has up to so many times more items than the template has facts, and is drawn from at
-least so many people."""
+"""Largest ratio of a withheld person's items to the facts of the template; smallest number of people to draw
+from."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ VALUE_SCALE, TIME_SCALE = 1.5, 30.0
 MIN_PRIOR = 0.02
 """No distance is assumed to be rarer than this."""
 PRIOR_FACTS = 100.0
-"""The prior weighs as much as so many facts."""
+"""Weight of the prior, as a number of facts."""
 PARTS = ("values", "dates", "items")
 TINY = 1e-9
 

@@ -46,7 +46,7 @@ GLOSSARY = (
     ("Claim", "the statement that a profile and a record belong to the same person."),
     ("Correct claim", "a claim that names the right record."),
     ("False claim", "a claim about somebody who is absent from the release, or about the wrong record."),
-    ("Decoy", "an artificial profile of somebody who is not in the release. Every claim about it is false."),
+    ("Decoy", "a profile that imitates an absent person. Every claim about it is false."),
     ("Budget", "the largest share of absent people that may be claimed."),
     ("φ", "the minimum strength of a match for a claim. The decoys determine it from the budget."),
     (

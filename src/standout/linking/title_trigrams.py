@@ -7,7 +7,7 @@ from standout.core.arrays import Ints
 __all__ = ["TrigramIndex", "trigrams"]
 
 MAX_PARTNERS = 200
-"""About so many names are compared with each name."""
+"""Approximate number of names that each name is compared with."""
 END = ord("\n")
 
 

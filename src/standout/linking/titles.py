@@ -13,7 +13,7 @@ from standout.linking.title_names import Title, parse_title
 __all__ = ["Titles", "word_ends"]
 
 MIN_END = 5
-"""The end of a name counts only if it has at least so many letters."""
+"""Minimum number of letters for the end of a name to count."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _similar_levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
 
 
 def _reach(release: Release, time: float) -> int:
-    """The largest number of time units that is at most so many days."""
+    """The largest number of time units that is at most this number of days."""
     unit, limit = days_per_unit(release), time + ROUNDING
     about = int(min(limit / unit, release.span))
     return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)

@@ -234,7 +234,7 @@ def _dashes(name: str, series: dict[str, list[Point]], quiet: set[str]) -> list[
 
 
 def _name(name: str, point: Point, is_quiet: bool, offset: float, x: Axis, y: Axis) -> Any:
-    """A name to the right of a point, so many pixels lower."""
+    """A name to the right of a point, `offset` pixels lower."""
     colour, weight = (INK, "normal") if is_quiet else (ACCENT, "bold")
     style: dict[str, Any] = {"fontSize": 12, "color": colour, "fontWeight": weight}
     text = _data([point._asdict()]).mark_text(align="left", dx=7, dy=offset, **style)

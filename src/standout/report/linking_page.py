@@ -39,7 +39,7 @@ PANEL_HEIGHT = 88
 AXIS_WIDTH = 60
 """Space for the numbers of the vertical axis."""
 TABLE_ROWS = 24
-"""A table of a curve has about so many rows."""
+"""Approximate number of rows of a curve's table."""
 MIN_RECALL = 0.02
 """The curve ends where recall falls below this."""
 

@@ -115,7 +115,7 @@ def altered(
     value
         Values differ if they are further apart than this; None: do not compare values.
     time
-        Times differ if they are more than so many days apart; None: do not compare times.
+        Times differ if they are more than this many days apart; None: do not compare times.
 
     Returns
     -------

@@ -108,8 +108,8 @@ def unicity(
     value
         Values agree if they are at most this far apart; None: values are unknown.
     time
-        Times agree if they are in the same bin of so many days; None: times are unknown. Bins begin on 1
-        January 1970, so that two consecutive days are in the same bin or in two: it is not ± so many days.
+        Times agree if they are in the same bin of this many days; None: times are unknown. Bins begin on 1
+        January 1970, so two consecutive days may be in one bin or in two: a bin is not the same as ± days.
     targets
         Number of targets; None: all records with enough entries.
     seed
