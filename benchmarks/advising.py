@@ -26,6 +26,7 @@ STEPS = ("round-time none", "drop-entries 0.5")
 
 
 def main() -> None:
+    """Time a search, or its parts."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -80,6 +81,7 @@ def run_all(release: so.Release, limit: float) -> None:
 
 
 def timed(function, *arguments) -> float:
+    """Return the seconds that a call takes."""
     begin = time.perf_counter()
     function(*arguments)
     return time.perf_counter() - begin

@@ -236,9 +236,11 @@ class UserDecay(so.Similarity):
     adds: ClassVar[bool] = True
 
     def values(self, known: Any, levels: Any) -> Any:
+        """Similarity of the known value to each level."""
         return np.exp(-np.abs(levels - known) / 1.5)
 
     def times(self, days: Any) -> Any:
+        """Similarity of times that are so many days apart."""
         return np.exp(-np.abs(days) / 30)
 
 

@@ -85,6 +85,7 @@ def _eccentricity(scores: NDArray[np.float32], n: int) -> float:
 
 
 def main() -> None:
+    """Print the table of times."""
     restart_single_threaded(MODULE)
     given = options(__doc__, rounds=3)
     release = so.open(index_file(given.folder, given.entries))

@@ -182,6 +182,7 @@ def other(name: str, tool: Callable[[Pair], pl.DataFrame], pair: Pair) -> dict[s
 
 
 def main() -> None:
+    """Link with the other tools and write their results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

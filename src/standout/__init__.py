@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from standout.attack.eccentricity import Match
     from standout.attack.lineup import Candidate, Lineup, Part
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
-    from standout.attack.verdict import Verdict, Verdicts
+    from standout.attack.verdict import Verdict
+    from standout.attack.verdicts import Verdicts
     from standout.auditing.audit import Audit, audit
     from standout.core.errors import (
         BuildRunning,
@@ -138,7 +139,7 @@ _MODULES = {
     "Unicity": "theory.unicity",
     "Utility": "data_utility.utility",
     "Verdict": "attack.verdict",
-    "Verdicts": "attack.verdict",
+    "Verdicts": "attack.verdicts",
     "Within": "similarity.attributes",
     "advise": "advising.advise",
     "altered": "theory.altered",

@@ -211,7 +211,13 @@ class Adversary:
         return Observer(self, release, 0).can_observe(_positions(release, records))
 
     def key(self) -> str:
-        """Text that names this adversary in the keys of random draws."""
+        """Text that names this adversary in the keys of random draws.
+
+        Returns
+        -------
+        str
+            All parameters with their values.
+        """
         return ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
 
 

@@ -1,7 +1,5 @@
 """Known facts about a target: given by hand, read from a file, or encoded for a release."""
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError
+from standout.fact_file import WrittenNumber, read_fact_rows
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 
@@ -127,16 +126,21 @@ class Aux:
         SourceError
             If the file cannot be read; a bad line is named by its number.
         """
-        try:
-            text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
-            return cls(list(_facts(csv.DictReader(text, strict=True), path)))
-        except OSError as error:
-            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path} is not a CSV file in UTF-8") from error
+        return cls([Fact(*row) for row in read_fact_rows(path)])
 
     def unknown(self, release: Release) -> tuple[Fact, ...]:
-        """Return the facts that name items which the release does not have."""
+        """Facts about items that the release does not have.
+
+        Parameters
+        ----------
+        release : Release
+            The release in which items are looked up, by id or title.
+
+        Returns
+        -------
+        tuple of Fact
+            The facts in their order.
+        """
         catalogue = Catalogue(release)
         return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
 
@@ -214,19 +218,6 @@ def _checked_value(value: Any) -> float | str | None:
     if not finite:
         raise ParameterError("value must be finite, or None if it is not known")
     return value if isinstance(value, (int, float)) else float(value)
-
-
-class WrittenNumber(float):
-    """A number that remembers its text: if values are categories, 4.50 and 4.5 are two of them."""
-
-    def __new__(cls, text: str) -> "WrittenNumber":
-        return super().__new__(cls, text)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def _check_range(name: str, ends: Any, kind: type) -> None:
@@ -346,55 +337,3 @@ def _joined(release: Release, aux: Aux) -> tuple[int, int]:
     low, high = _code_of_time(release, first), _code_of_time(release, last)
     assert low is not None and high is not None
     return low, high
-
-
-def _facts(rows: "csv.DictReader[str]", path: str | Path) -> Iterator[Fact]:
-    columns = [name.strip().lower() for name in rows.fieldnames or ()]
-    if (
-        "item" not in columns
-        or not set(columns) <= {"item", "value", "time"}
-        or len(set(columns)) < len(columns)
-    ):
-        raise SourceError(f"{path}: the first line must name the columns: item and, if known, value and time")
-    rows.fieldnames = columns
-    items: set[str] = set()
-    for row in rows:
-        try:
-            fact = _fact(row)
-            if fact.item in items:
-                raise ValueError("the item is named twice: put all that is known of it into one line")
-            items.add(fact.item)
-            yield fact
-        except ValueError as error:
-            raise SourceError(f"{path}, line {rows.line_num}: {error}") from error
-
-
-def _fact(row: dict[str, Any]) -> Fact:
-    if None in row or None in row.values():
-        raise ValueError("the line has more or fewer cells than the first line")
-    if not row["item"].strip():
-        raise ValueError("the item is missing")
-    return Fact(row["item"], parse_value(row.get("value", "")), parse_time(row.get("time", "")))
-
-
-def parse_value(text: str) -> float | str | None:
-    """Parse a value: a number if the text is one, None if it is blank."""
-    text = text.strip()
-    try:
-        number = WrittenNumber(text)
-    except ValueError:
-        return text or None
-    if not math.isfinite(number):
-        raise ValueError("a value must be finite")
-    return number
-
-
-def parse_time(text: str) -> date | None:
-    """Parse an ISO date or datetime; None if the text is blank."""
-    text = text.strip()
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError("a time must be written like 2005-03-01 or 2005-03-01T20:15") from None

@@ -4,6 +4,7 @@ Entry points: `scoreboard.Scoreboard` (Algorithm 1A) and `scoreboard.ScoreboardR
 
 Read `reference` first: the whole attack in plain NumPy, with `known_items` as its input. Then `scoreboard`,
 `queries` (facts, weights and tables for the kernels), `batches` (kernels on threads, then the best again in
-double precision), `verdict_columns` and `verdict` (the numbers, and what is derived from them), `lineup`
-and `eccentricity`. Everything compiled is in `kernels`.
+double precision), `verdict_columns` and `verdict` (the numbers, and what is derived from them),
+`matching_verdict` (the same for Algorithm 1A), `verdicts`, `lineup` and `eccentricity`. Everything
+compiled is in `kernels`.
 """

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.batches import run_1a, run_1b, run_1b_nested
+from standout.attack.matching_verdict import MatchingVerdict
 from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
-from standout.attack.verdict import MatchingVerdict, Verdict, Verdicts
+from standout.attack.verdict import Verdict
+from standout.attack.verdicts import Verdicts
 from standout.core.checks import positive_share
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress

@@ -1,15 +1,12 @@
 """The verdict on one aux: the best guess, how far it stands out, and how many bits are missing."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
 from standout.attack.eccentricity import Match, check_phi, eccentricity
-from standout.attack.kernels.conjunction import minimum_similarities, new_workspace
 from standout.attack.lineup import Candidate, Lineup, Part
 from standout.attack.queries import Queries
 from standout.attack.verdict_columns import VerdictColumns
@@ -19,7 +16,7 @@ from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Fact
 
-__all__ = ["MatchingVerdict", "Verdict", "Verdicts"]
+__all__ = ["Verdict"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,22 +145,70 @@ class Verdict:
         return Match(self.best, self.highest, eccentric)
 
     def score(self, record: str) -> float:
-        """The score of a record, candidate or not."""
+        """The score of a record, candidate or not.
+
+        Parameters
+        ----------
+        record : str
+            Id of the record.
+
+        Returns
+        -------
+        float
+            Its score.
+
+        Raises
+        ------
+        NotFoundError
+            If the release has no record of that id.
+        """
         return self._score(self._position(record))
 
     def probability(self, record: str) -> float:
-        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B]."""
+        """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B].
+
+        Parameters
+        ----------
+        record : str
+            Id of the record.
+
+        Returns
+        -------
+        float
+            The probability that this record is the target's.
+        """
         position = self._position(record)
         return self._probability(self._score(position)) if self._is_candidate(position) else 0.0
 
     def rank(self, record: str) -> int:
-        """1 + the number of candidates with a higher score."""
+        """1 + the number of candidates with a higher score.
+
+        Parameters
+        ----------
+        record : str
+            Id of the record.
+
+        Returns
+        -------
+        int
+            The rank; 1 is the best.
+        """
         return 1 + int(np.count_nonzero(self.scores > self.score(record)))
 
     def entropy(self, record: str) -> float:
         """−log2 Π(r): the bits that are still missing to identify this record  [Definition 4].
 
         log2 N for a record that is not a candidate: the adversary can only guess.
+
+        Parameters
+        ----------
+        record : str
+            Id of the record.
+
+        Returns
+        -------
+        float
+            The number of bits.
         """
         position = self._position(record)
         return -self._log2(self._score(position)) if self._is_candidate(position) else self.bits
@@ -294,103 +339,3 @@ class Verdict:
 
     def _id(self, position: int | np.integer) -> str:
         return self.queries.release.records[position]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MatchingVerdict(Verdict):
-    """Result of `Scoreboard` for one aux  [Algorithm 1A].
-
-    The matching set D′ has the records with a score ≥ α, and all of them are equally probable.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> aux = so.Adversary(knows=3, value_error=1, time_error=14).observe(release, "42", seed=1)
-    >>> verdict = so.Scoreboard(so.Within(value=1, time=14), alpha=1).attack(release, aux)
-    >>> verdict.matching, verdict.probability("42"), verdict.match().record
-    (1, 1.0, '42')
-    """
-
-    alpha: float = 1.0
-
-    @property
-    def matching(self) -> int:
-        """|D′|: the number of records that match."""
-        return int(self.columns.z[self.q])
-
-    def match(self, phi: float = 0.0) -> Match | None:
-        """The best record if any record matches, else None  [Algorithm 1A].
-
-        With φ > 0 the best record must also stand out, as in Algorithm 1B.
-        """
-        eccentric = self.eccentricity
-        if not self.matching or eccentric < check_phi(phi) or (phi > 0 and self.ties != 1):
-            return None
-        assert self.best is not None
-        return Match(self.best, self.highest, eccentric)
-
-    def entropy(self, record: str) -> float:
-        """log2 |D′| for a record of the matching set, log2 N for any other  [Definition 4]."""
-        return math.log2(self.matching) if self.probability(record) > 0 else self.bits
-
-    @cached_property
-    def scores(self) -> Floats:
-        """The scores of all records in the order of the release; −∞ for records that are not candidates."""
-        records, scores = minimum_similarities(self.queries, self.q, new_workspace())
-        is_candidate = self.queries.is_candidate(self.q)
-        all_scores = np.zeros(self.queries.release.n_records)
-        all_scores[records] = scores
-        return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
-
-    def _score(self, position: int) -> float:
-        _, fact, terms = self.queries.pairs(np.array([self.q]), np.array([position]))
-        has_all = len(fact) == len(self._facts)
-        return float(self._parts(fact, terms).min()) if has_all and len(fact) else 0.0
-
-    def _probability(self, score: float) -> float:
-        return 1.0 / self.matching if self.matching and score >= self.alpha else 0.0
-
-    def _parts(self, fact: Ints, terms: Floats) -> Floats:
-        count = self.queries.tables.terms[self.queries.facts.shape[fact]]
-        return np.asarray(np.maximum(terms, 0.0).sum(axis=0) / count)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Verdicts:
-    """The verdicts on many aux: a sequence of Verdict, and their numbers as columns.
-
-    Examples
-    --------
-    >>> import standout as so
-    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> verdicts = so.ScoreboardRH().attacks(release, [so.Aux([so.Fact("17")]), so.Aux([so.Fact("42")])])
-    >>> len(verdicts), verdicts[1].candidates, verdicts.columns.ties.tolist()
-    (2, 500, [352, 15])
-    """
-
-    queries: Queries
-    columns: VerdictColumns
-    alpha: float | None = None
-
-    def __len__(self) -> int:
-        return len(self.columns.candidates)
-
-    def __iter__(self) -> Iterator[Verdict]:
-        return (self[q] for q in range(len(self)))
-
-    @overload
-    def __getitem__(self, q: int) -> Verdict: ...
-    @overload
-    def __getitem__(self, q: slice) -> list[Verdict]: ...
-    def __getitem__(self, q: int | slice) -> Verdict | list[Verdict]:
-        if isinstance(q, slice):
-            return [self[i] for i in range(*q.indices(len(self)))]
-        if not -len(self) <= q < len(self):
-            raise IndexError(q)
-        if self.alpha is None:
-            return Verdict(self.queries, self.columns, q % len(self))
-        return MatchingVerdict(self.queries, self.columns, q % len(self), self.alpha)
-
-    def __repr__(self) -> str:
-        return f"<Verdicts: {len(self):,}>"

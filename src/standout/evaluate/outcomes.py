@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.scoreboard import ScoreboardRH
-from standout.attack.verdict import Verdict, Verdicts
+from standout.attack.verdict import Verdict
 from standout.attack.verdict_columns import VerdictColumns
+from standout.attack.verdicts import Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.evaluate.pairs import revealed_items
