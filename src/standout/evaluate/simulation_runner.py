@@ -73,11 +73,13 @@ class SimulationRunner:
 
     @cached_property
     def population(self) -> Population:
+        """The people who can be targets."""
         return Population.of(self.release)
 
     def simulation(
         self, adversaries: dict[str, Adversary], facts: FactCounts, targets: TargetChoice
     ) -> Simulation:
+        """Attack the targets with every adversary and number of facts."""
         tasks = [
             _Task(name, adversary, _sizes(facts, adversary), self._targets(name, adversary, targets))
             for name, adversary in adversaries.items()
