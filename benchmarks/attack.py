@@ -79,12 +79,12 @@ def machine_limit(bench: Bench) -> Iterator[RatioRow]:
     """Compared with reading once every packed word that a query needs, in vectors and word by word."""
     word, start, item = bench.release.by_item.word, bench.release.by_item.start, bench.known.item
     for name, with_z, vector_goal in (("without Z", False, "≤ 4"), ("with Z", True, "≤ 5")):
-        for way, read, goal in (("in vectors", stream, vector_goal), ("word by word", stream_by_word, "")):
+        for order, read, goal in (("in vectors", stream, vector_goal), ("word by word", stream_by_word, "")):
             jobs = bench.attacks(with_z=with_z), lambda read=read: read(word, start, item)
             jobs[1]()
             ours, other = bench.compare(*jobs, len(bench.known))
             yield RatioRow(
-                f"one query {name} ÷ streaming its postings {way}", ours / other, goal, ours, other
+                f"one query {name} ÷ streaming its postings {order}", ours / other, goal, ours, other
             )
 
 

@@ -221,9 +221,9 @@ def polars_slices(entries: Entries) -> Baseline:
     frame = pl.DataFrame({name: getattr(entries, name) for name in ("record", "value", "day")})
 
     def scored(item: int, v: float, d: float, weight: np.float64) -> pl.LazyFrame:
-        having = frame.slice(int(start[item]), int(start[item + 1] - start[item])).lazy()
+        postings = frame.slice(int(start[item]), int(start[item + 1] - start[item])).lazy()
         apart = (pl.col("value") - v).abs() / -RHO, (pl.col("day") - d).abs() / -D0
-        return having.select(
+        return postings.select(
             "record", score=(apart[0].exp() + apart[1].exp()).cast(pl.Float64) * float(weight)
         )
 

@@ -142,13 +142,13 @@ def judge(claims: pl.DataFrame, pair: Pair) -> dict[str, Any]:
     most = int(allowed[-1]) + 1 if len(allowed) else 0
     in_hindsight, sure = int(correct[:most].sum()), ordered["sure"].to_numpy()
     claimed, correct_claims = int(sure.sum()), int((sure & correct).sum())
-    own = {
+    default_threshold = {
         "claims": claimed,
         "precision": correct_claims / max(claimed, 1),
         "recall": correct_claims / pair.present,
     }
     return {
-        "own_threshold": own,
+        "own_threshold": default_threshold,
         "claims": most,
         "correct_claims": in_hindsight,
         "recall": in_hindsight / pair.present,

@@ -71,9 +71,9 @@ def both_sides(whole: so.Release, unrelated: float = 0.0) -> Pair:
     sides = [frame.filter(pl.Series(draw.random(len(frame)) < 0.5)) for _ in range(2)]
     if unrelated:
         people = sides[1]["record"].unique(maintain_order=True).to_list()
-        some = {person for person in people if draw.random() < unrelated}
+        with_random_dates = {person for person in people if draw.random() < unrelated}
         days = pl.Series(draw.permutation(sides[1]["time"].to_numpy())).cast(pl.Date)
-        mixed = pl.when(pl.col("record").is_in(list(some))).then(days).otherwise("time")
+        mixed = pl.when(pl.col("record").is_in(list(with_random_dates))).then(days).otherwise("time")
         sides[1] = sides[1].with_columns(time=mixed)
     release, public = (so.read(side) for side in sides)
     return Pair(release, public, {name: name for name in release.records})
@@ -174,11 +174,11 @@ def _others(others: dict[str, Any]) -> Iterator[str]:
     )
     yield "|---" * 7 + "|"
     for name, result in others.items():
-        title, own = f"{name} {result.get('version', '')}".strip(), result["own_threshold"]
+        title, default = f"{name} {result.get('version', '')}".strip(), result["own_threshold"]
         yield (
             f"| {title} | {_percent(result['identified'])} | {result['claims']:,} "
-            f"| {_percent(result['recall'])} | {own['claims']:,} | {_percent(own['precision'])} "
-            f"| {_percent(own['recall'])} |"
+            f"| {_percent(result['recall'])} | {default['claims']:,} | {_percent(default['precision'])} "
+            f"| {_percent(default['recall'])} |"
         )
     yield (
         "\nEach tool's own threshold is a probability of at least 99 %; for Standout it is the φ that the "
@@ -229,8 +229,8 @@ def _claims_by_decoys(links: so.Links) -> Iterator[tuple[str, int]]:
         phi = strengths.of_kind(kind).phi(links.budget)
         yield name, int((best.claimable & (best.strength >= phi)).sum())
     yield "both (default)", links.claims
-    kept, _ = one_to_one(best.record, best.strength, links.claimed)
-    yield "both, with `assign`", int(kept.sum())
+    assigned, _ = one_to_one(best.record, best.strength, links.claimed)
+    yield "both, with `assign`", int(assigned.sum())
 
 
 def present(whole: so.Release) -> Iterator[str]:

@@ -22,7 +22,7 @@ class Case:
 
     name: str
     path: str
-    what: str
+    content: str
     adversary: so.Adversary
     facts: tuple[int, ...]
     reading: dict[str, str] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def section(folder: Path, case: Case) -> str:
     too_few, targets = simulation.cells[0].too_few_items, len(simulation.cells[0].outcomes)
     lines = [
         f"## {case.name}\n",
-        f"{case.what[0].upper()}{case.what[1:]}: {release.n_entries:,} entries, {release.n_records:,} "
+        f"{case.content[0].upper()}{case.content[1:]}: {release.n_entries:,} entries, {release.n_records:,} "
         f"records, {release.n_items:,} items.\n",
         f"    {case.command}\n",
         f"{targets:,} targets; {too_few:,} records ({100 * too_few / release.n_records:.1f} %) have fewer "

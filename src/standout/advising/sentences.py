@@ -31,7 +31,8 @@ def _recommendation(candidate: Candidate, limit: float) -> list[str]:
         return [f"This meets the limit of {percent(limit)}, so nothing has to be changed."]
     people = "in the sanitized release" if candidate.among == "released" else "in the original"
     return [
-        f"After {candidate.name}, it is {rate_text(candidate.rate)} of the people {people}.",
+        f"After {candidate.name}, the adversary identifies {rate_text(candidate.rate)} of the people "
+        f"{people}.",
         "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
         f"limit of {percent(limit)}.",
         _utility_left(candidate),
@@ -60,7 +61,9 @@ def _missing_people(result: SearchResult, best: Candidate, limit: float) -> list
 
 
 def _no_recommendation(result: SearchResult, limit: float) -> list[str]:
-    best = min(result.candidates.values(), key=lambda each: (each.rate.high, -each.utility_kept))
+    best = min(
+        result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept)
+    )
     tried = len(result.candidates) - 1
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
     sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
@@ -103,11 +106,11 @@ def composition_text(composition: Composition) -> str:
         f"for {rate_text(composition.correct_claims)} and a wrong one for "
         f"{rate_text(composition.wrong_claims)}."
     )
-    one, together = composition.entries_shown_by_one, composition.entries_shown_together
-    if one is None or together is None:
+    alone, together = composition.entries_shown_by_one, composition.entries_shown_together
+    if alone is None or together is None:
         return text
     return (
-        f"{text} For people who are linked correctly, one release shows {percent(one.value)} of their "
+        f"{text} For people who are linked correctly, one release shows {percent(alone.value)} of their "
         f"entries and both together show {percent(together.value)}."
     )
 

@@ -32,13 +32,13 @@ from standout.findings.audit import (
     Trust,
 )
 from standout.findings.exposure import Exposure, SensitiveItems
+from standout.findings.measure_titles import LINEUP_MASS
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.theory.sparsity import Sparsity
 
 __all__ = ["AuditRequest", "AuditResults", "assemble_findings"]
 
-LINEUP_MASS = 0.9
 LINEUP_SETTING = "mass=90 %"
 
 

@@ -179,8 +179,8 @@ def _inference(headline: AdversaryFindings) -> VerdictPart:
     correct_share = measures.revealed_correct_share
     explanation = (
         f"The best guess reveals on average {measures.revealed_correct.value:,.1f} items that are true of "
-        f"the target and were not known. {rate_text(correct_share)} of all items it reveals are true; for a "
-        f"random record it would be {percent(correct_share.baseline or 0.0)}."
+        f"the target and were not known. {rate_text(correct_share)} of all items it reveals are true. For "
+        f"a random record it would be {percent(correct_share.baseline or 0.0)}."
     )
     return _part("Inference", correct_share, explanation)
 

@@ -13,6 +13,7 @@ from standout.attack.lineup import Lineup, Part
 from standout.attack.verdict import Verdict
 from standout.cli.console import borderless_table, console, release_stamp
 from standout.cli.typed_facts import NamedFact
+from standout.core.formatting import count
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue, printable
 from standout.release.model import Release
@@ -179,14 +180,14 @@ def _notes(answer: Answer) -> Iterator[str]:
         if not is_present and any(getattr(fact, part) is not None for fact in aux):
             yield f"The release has no {part}s: known {part}s are ignored."
     if aux.length or aux.joined:
-        remaining = f"{answer.verdict.candidates:,} of {_count(release.n_records, 'record')}"
+        remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
         yield f"Candidates {' and '.join(_filters(aux))}: {remaining}."
 
 
 def _filters(aux: Aux) -> Iterator[str]:
     if aux.length:
         low, high = aux.length
-        yield f"have {low:,} to {high:,} items" if low < high else f"have {_count(low, 'item')}"
+        yield f"have {low:,} to {high:,} items" if low < high else f"have {count(low, 'item', 'items')}"
     if aux.joined:
         first, last = aux.joined
         yield f"begin from {first} to {last}" if first < last else f"begin on {first}"
@@ -202,7 +203,7 @@ def _lineup_table(answer: Answer) -> Table:
     others = answer.verdict.candidates - len(answer.lineup)
     if others:
         outside = probability_text(answer.lineup.outside)
-        table.add_row("", f"somebody else ({_count(others, 'record')})", outside, "")
+        table.add_row("", f"somebody else ({count(others, 'record', 'records')})", outside, "")
     return table
 
 
@@ -257,10 +258,6 @@ def _distinct_from_phi(eccentricity: float, phi: float) -> str:
 
 def _number(score: float) -> str:
     return f"{score:.3f}" if score >= 0.001 or score == 0 else f"{score:.1e}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _value(value: float | str | None) -> str:

@@ -1,9 +1,9 @@
-"""Array types that every package uses, and the offsets of a ragged array."""
+"""Array types that every package uses, the offsets of a ragged array, and ranks."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "offsets"]
+__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,3 +22,13 @@ def offsets(counts: ArrayLike) -> Ints:
     start = np.zeros(len(per_row) + 1, np.int64)
     np.cumsum(per_row, dtype=np.int64, out=start[1:])
     return start
+
+
+def mean_ranks(values: ArrayLike) -> Floats:
+    """Ranks from 1 for the smallest value; equal values share the mean of their ranks.
+
+    >>> mean_ranks([30, 10, 30, 20]).tolist()
+    [3.5, 1.0, 3.5, 2.0]
+    """
+    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints, mean_ranks
 from standout.core.rng import generator
 from standout.data_utility.influence import InfluenceEstimate
 from standout.data_utility.recommender import history_matrix
@@ -43,18 +43,12 @@ def popularity_distortion(original: Release, release: Release, item_codes: Ints)
     old = original.support.astype(np.float64)
     new = np.where(item_codes < 0, 0, release.support[np.maximum(item_codes, 0)]).astype(np.float64)
     change = float(np.abs(old / old.sum() - new / max(new.sum(), 1.0)).sum()) / 2
-    correlation = _correlation(_ranks(old), _ranks(new))
+    correlation = _correlation(mean_ranks(old), mean_ranks(new))
     return PopularityDistortion(_exact(change, len(old)), _exact(correlation, len(old)))
 
 
 def _exact(value: float, n: int) -> Estimate:
     return Estimate(value, math.nan, math.nan, n, None)
-
-
-def _ranks(values: Floats) -> Floats:
-    """Ranks from 1; ties have the mean of their ranks."""
-    _, inverse, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[inverse]
 
 
 def _correlation(a: Floats, b: Floats) -> float:

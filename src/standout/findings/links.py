@@ -15,6 +15,7 @@ __all__ = [
     "AlignmentCounts",
     "AlignmentFindings",
     "BudgetPoint",
+    "ClaimMeasure",
     "Dates",
     "FactsGroup",
     "HistogramBin",
@@ -23,7 +24,6 @@ __all__ = [
     "LinkSettings",
     "LinkingText",
     "LinksFile",
-    "Measure",
     "PhiPoint",
     "PublicSize",
     "ReleaseSize",
@@ -33,7 +33,7 @@ __all__ = [
 
 SCHEMA_TITLE = "Findings of standout link (links.json)"
 Dates = Literal["use", "ignore", "learn"]
-Measure = Literal["evidence", "eccentricity"]
+ClaimMeasure = Literal["evidence", "eccentricity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LinkSettings:
     """The checked parameters of `link`; `phi` is None when the decoys determine it."""
 
     dates: Dates
-    by: Measure
+    by: ClaimMeasure
     phi: float | None
     budget: Share
     decoys: Count

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from standout.core.formatting import percent
 
-__all__ = ["MEASURES", "Measure", "measure_titles"]
+__all__ = ["LINEUP_MASS", "MEASURES", "Measure", "measure_titles"]
 
 LINEUP_MASS = 0.9
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.findings.links import Measure
+from standout.findings.links import ClaimMeasure
 from standout.linking.candidates import TOP, Candidates
 from standout.linking.evidence import EvidenceModel, log_odds
 
@@ -58,13 +58,13 @@ class BestRecords:
         return BestRecords(**{field.name: _choose(keep, self, other, field.name) for field in fields(self)})
 
 
-def _choose(keep: Bools, one: BestRecords, other: BestRecords, name: str) -> Any:
-    column = getattr(one, name)
+def _choose(keep: Bools, kept: BestRecords, other: BestRecords, name: str) -> Any:
+    column = getattr(kept, name)
     return np.where(keep if column.ndim == 1 else keep[:, None], column, getattr(other, name))
 
 
 def best_records(
-    variants: list[Candidates], model: EvidenceModel, *, records: int, by: Measure
+    variants: list[Candidates], model: EvidenceModel, *, records: int, by: ClaimMeasure
 ) -> BestRecords:
     """Return the best record of each profile.
 
@@ -75,7 +75,9 @@ def best_records(
     return best[0] if len(best) == 1 else best[0].stronger(best[1])
 
 
-def _best_records(candidates: Candidates, model: EvidenceModel, records: int, by: Measure) -> BestRecords:
+def _best_records(
+    candidates: Candidates, model: EvidenceModel, records: int, by: ClaimMeasure
+) -> BestRecords:
     n, rows = len(candidates.record), np.arange(len(candidates.record))
     parts = model.parts(candidates.counts, candidates.dated[:, None])
     evidence = np.where(candidates.record >= 0, parts.sum(axis=-1), -np.inf)

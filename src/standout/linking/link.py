@@ -12,7 +12,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.facts import KnownFacts
-from standout.findings.links import Dates, LinkSettings, Measure
+from standout.findings.links import ClaimMeasure, Dates, LinkSettings
 from standout.linking.agreement import Agreement
 from standout.linking.align import align
 from standout.linking.best_records import best_records
@@ -39,7 +39,7 @@ def link(
     values: Values = "auto",
     review: str | Path | None = None,
     dates: Dates = "use",
-    by: Measure | None = None,
+    by: ClaimMeasure | None = None,
     phi: float | None = None,
     budget: float = 0.01,
     decoys: int = 2000,
@@ -162,9 +162,9 @@ def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
     return given
 
 
-def _check_measure(by: Any, phi: float | None) -> Measure:
-    default: Measure = "evidence" if phi is None else "eccentricity"
-    measure: Measure = default if by is None else _one_of("by", by, get_args(Measure))
+def _check_measure(by: Any, phi: float | None) -> ClaimMeasure:
+    default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
+    measure: ClaimMeasure = default if by is None else _one_of("by", by, get_args(ClaimMeasure))
     if phi is not None and measure == "evidence":
         raise ParameterError(
             "phi is an eccentricity and cannot be used with by='evidence': leave one of them out"
@@ -199,7 +199,7 @@ def _decoy_candidates(
             candidate_batches.append(
                 find_candidates(
                     agreement,
-                    _slice(known, low, high),
+                    _facts_of_people(known, low, high),
                     settings.dates,
                     removed=None if removed is None else removed[low:high],
                     full=False,
@@ -216,7 +216,7 @@ def _decoy_candidates(
     )
 
 
-def _slice(known: KnownFacts, low: int, high: int) -> KnownFacts:
+def _facts_of_people(known: KnownFacts, low: int, high: int) -> KnownFacts:
     """The facts of the people from `low` up to `high`."""
     first = known.first[low : high + 1]
     return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])

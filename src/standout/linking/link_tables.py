@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from standout.core.arrays import Bools, Floats, Ints
-from standout.findings.links import Measure
+from standout.findings.links import ClaimMeasure
 from standout.linking.decoys import KINDS
 from standout.linking.evidence import PARTS
 from standout.release.model import Release
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "decoy_table", "facts_table", "histogram", "profile_table"]
 
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+MEASURES: tuple[ClaimMeasure, ...] = get_args(ClaimMeasure)
 EDGES = np.array([0.0, *(0.25 * 1.5**k for k in range(25))])
 """The bins of histograms grow by half; the first one holds everything below 0."""
 
@@ -83,7 +83,7 @@ def decoy_table(links: "Links") -> pl.DataFrame:
     return pl.DataFrame({"kind": kinds} | measures)
 
 
-def histogram(links: "Links", measure: Measure) -> pl.DataFrame:
+def histogram(links: "Links", measure: ClaimMeasure) -> pl.DataFrame:
     """Return bin_start, bin_end and the counts of claims, other profiles, and decoys of each kind."""
     strength: Floats = getattr(links.best, measure)
     groups = {

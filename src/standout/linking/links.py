@@ -14,7 +14,7 @@ from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate, rate
 from standout.findings.json_types import JsonObject
-from standout.findings.links import LinkFindings, LinkSettings, Measure
+from standout.findings.links import ClaimMeasure, LinkFindings, LinkSettings
 from standout.findings.serialize import json_text, to_json_object
 from standout.linking import sentences
 from standout.linking.alignment import Alignment
@@ -98,7 +98,7 @@ class Links:
         return self.settings.budget
 
     @property
-    def by(self) -> Measure:
+    def by(self) -> ClaimMeasure:
         """The measure that decides about claims: evidence or eccentricity."""
         return self.settings.by
 
@@ -247,7 +247,7 @@ class Links:
         """
         return profile_table(self)
 
-    def histogram(self, measure: Measure = "eccentricity") -> pl.DataFrame:
+    def histogram(self, measure: ClaimMeasure = "eccentricity") -> pl.DataFrame:
         """Count profiles and decoys by the strength of their best match.
 
         Parameters

@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from standout.core.formatting import count
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.findings.links import (
     AlignmentCounts,
+    ClaimMeasure,
     LinkFindings,
     LinkingText,
     LinkSettings,
-    Measure,
     StrongestParts,
     TruthFindings,
 )
@@ -47,7 +48,7 @@ GLOSSARY = (
     ("Correct claim", "a claim that names the right record."),
     ("False claim", "a claim about somebody who is absent from the release, or about the wrong record."),
     ("Decoy", "a profile that imitates an absent person. Every claim about it is false."),
-    ("Budget", "the largest share of absent people that may be claimed."),
+    ("False claim budget", "the largest share of absent people that may be claimed."),
     ("φ", "the minimum strength of a match for a claim. The decoys determine it from the budget."),
     (
         "Evidence",
@@ -103,31 +104,31 @@ def alignment(counts: AlignmentCounts, values: str) -> str:
 
 def _alignment_sentences(counts: AlignmentCounts) -> Iterator[str]:
     methods = {"id": counts.by_id, "map": counts.by_map, "title": counts.by_title, "review": counts.by_review}
-    by_method = ", ".join(f"{count:,} by {method}" for method, count in methods.items() if count)
+    by_method = ", ".join(f"{items:,} by {method}" for method, items in methods.items() if items)
     entries = f"{100 * counts.aligned_entries / counts.entries:.1f} %" if counts.entries else "0 %"
     yield (
         f"The release has {counts.aligned:,} of {counts.items:,} public items ({by_method}). "
         f"They cover {entries} of the public entries."
     )
     if counts.doubtful:
-        resemble = _agree(counts.doubtful, "more public item resembles", "more public items resemble")
+        resemble = count(counts.doubtful, "more public item resembles", "more public items resemble")
         yield f"{resemble} items of the release, but only a review can decide."
     if counts.ambiguous:
-        fit = _agree(counts.ambiguous, "of them fits", "of them fit")
+        fit = count(counts.ambiguous, "of them fits", "of them fit")
         yield f"{fit} several items equally well, or an item that another one fits equally well."
     if counts.titles_differ:
-        have = _agree(counts.titles_differ, "aligned item has", "aligned items have")
+        have = count(counts.titles_differ, "aligned item has", "aligned items have")
         yield f"{have} a different title in the release and should be reviewed."
     if counts.ids_unchecked:
         yield "There were no titles to check whether the same id means the same item."
     if counts.map_unknown_public:
-        name = _agree(counts.map_unknown_public, "row of the map names", "rows of the map name")
+        name = count(counts.map_unknown_public, "row of the map names", "rows of the map name")
         yield f"{name} an item that the public data does not have."
     if counts.map_unknown_release:
-        name = _agree(counts.map_unknown_release, "row of the map names", "rows of the map name")
+        name = count(counts.map_unknown_release, "row of the map names", "rows of the map name")
         yield f"{name} an item that the release does not have."
     if counts.review_unknown:
-        name = _agree(counts.review_unknown, "decision of the review names", "decisions of the review name")
+        name = count(counts.review_unknown, "decision of the review names", "decisions of the review name")
         yield f"{name} an unknown item."
 
 
@@ -168,7 +169,7 @@ def _summary_sentences(numbers: SummaryNumbers) -> Iterator[str]:
     yield f"A record is claimed for {numbers.claims:,} of {numbers.profiles:,} profiles ({claimed})."
     without_facts = numbers.profiles - numbers.profiles_with_facts
     if without_facts:
-        yield f"{_agree(without_facts, 'profile shares', 'profiles share')} no item with the release."
+        yield f"{count(without_facts, 'profile shares', 'profiles share')} no item with the release."
     yield from _false_claim_sentences(numbers)
     yield from _contested_sentences(numbers)
     if numbers.shortened:
@@ -207,9 +208,9 @@ def _contested_sentences(numbers: SummaryNumbers) -> Iterator[str]:
 def _truth_sentences(truth: TruthFindings) -> Iterator[str]:
     yield f"Compared with the truth: precision {truth.precision}, recall {truth.recall}."
     unknown = [
-        f"{_agree(count, 'names', 'name')} an unknown {noun}"
-        for count, noun in ((truth.unknown_profiles, "profile"), (truth.unknown_records, "record"))
-        if count
+        f"{count(pairs, 'names', 'name')} an unknown {noun}"
+        for pairs, noun in ((truth.unknown_profiles, "profile"), (truth.unknown_records, "record"))
+        if pairs
     ]
     if unknown:
         yield f"The truth has {truth.pairs:,} pairs: {' and '.join(unknown)}."
@@ -221,12 +222,7 @@ def _too_few_people(budget: float) -> str:
 
 
 def _about(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
-
-
-def _agree(count: int, singular: str, plural: str) -> str:
-    """A count with the form of the words that agrees with it."""
-    return f"{count:,} {singular if count == 1 else plural}"
+    return f"{number:,.0f}" if number >= 10 or number < 0.05 else f"{number:.1f}"
 
 
 def report_text(findings: LinkFindings) -> LinkingText:
@@ -273,7 +269,7 @@ def _claim_rule(settings: LinkSettings, phi: float | None) -> Iterator[str]:
         )
 
 
-def _measure_rule(by: Measure) -> str:
+def _measure_rule(by: ClaimMeasure) -> str:
     if by == "eccentricity":
         return (
             "A record is claimed if its score exceeds the second-best score by at least φ standard "

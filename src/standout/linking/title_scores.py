@@ -42,17 +42,17 @@ class TitleScore(NamedTuple):
         return TitleScore(min(self.score, limit), self.reason)
 
 
-def similarity(one: Title, other: Title) -> float:
+def similarity(title: Title, other: Title) -> float:
     """Return how similar two titles are at best, whatever speaks against accepting the pair."""
     from rapidfuzz.distance import OSA
 
-    if one.year and other.year and abs(one.year - other.year) > 1:
+    if title.year and other.year and abs(title.year - other.year) > 1:
         return 0.0
     return max(
         CONTAINED
         if _contains(name.split(), other_name.split())
         else round(100.0 * OSA.normalized_similarity(name.replace(" ", ""), other_name.replace(" ", "")), 1)
-        for name in one.names
+        for name in title.names
         for other_name in other.names
     )
 
@@ -88,11 +88,11 @@ def score_names(public: Titles, release: Titles, name: int, other: int, similar:
     return scored if scored.score >= LISTED else None
 
 
-def _score_letters(one: str, other: str, score: float, public: Titles, release: Titles) -> TitleScore:
+def _score_letters(name: str, other: str, score: float, public: Titles, release: Titles) -> TitleScore:
     """The score of two names, and how they differ."""
-    if one == other or one.replace(" ", "") == other.replace(" ", ""):
+    if name == other or name.replace(" ", "") == other.replace(" ", ""):
         return TitleScore(100.0, "")
-    words, others = one.split(), other.split()
+    words, others = name.split(), other.split()
     numbers, other_numbers = _numbers(words), _numbers(others)
     if numbers and other_numbers and numbers != other_numbers:
         return TitleScore(0.0, "")
@@ -106,7 +106,7 @@ def _score_letters(one: str, other: str, score: float, public: Titles, release: 
     real_words = any(word in release.words and new in public.words for word, new in changed)
     if len(words) == len(others) and real_words:
         return TitleScore(min(score, UNSURE), "the differing words occur in other titles")
-    edits = round((1.0 - score / 100.0) * max(len(one), len(other)))
+    edits = round((1.0 - score / 100.0) * max(len(name), len(other)))
     return TitleScore(score if edits <= MAX_EDITS else min(score, UNSURE), "different spelling")
 
 

@@ -81,7 +81,7 @@ def data_note(release: Release) -> str:
     """Which data was used: the stand-in, other synthetic data, or the user's own."""
     provenance = release.provenance
     if provenance.format != "synthetic":
-        name = "own"
+        name = "user"
     else:
         name = "standin" if provenance.settings.get("like") == "netflix" else "synthetic"
     return str(_texts()["data"][name]).strip()

@@ -162,12 +162,12 @@ def _step_counts(counts: Mapping[str, float]) -> str:
         for name in sizes
         if counts[name] != counts[f"{name} before"]
     ]
-    own = [
+    own_counts = [
         f"{name}: {number:,.4g}" if number % 1 else f"{name}: {number:,.0f}"
         for name, number in counts.items()
         if name.removesuffix(" before") not in sizes
     ]
-    return ", ".join([*remaining, *own])
+    return ", ".join([*remaining, *own_counts])
 
 
 def _settings(findings: AuditFindings) -> list[tuple[str, str]]:

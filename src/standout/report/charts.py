@@ -113,12 +113,12 @@ def columns(points: Sequence[Point], x: Axis, y: Axis) -> Chart:
     """Vertical bars of one series, with their numbers on top."""
     names = [f"{point.x:g}" for point in points]
     rows = [
-        {"x": name, "y": point.y, "words": _number(point.y)}
+        {"x": name, "y": point.y, "number": _number(point.y)}
         for name, point in zip(names, points, strict=True)
     ]
     x_axis = alt.X("x:N", sort=names, title=x.title, axis=alt.Axis(labelAngle=0, ticks=False, domain=False))
     base = _data(rows).encode(x=x_axis, y=_y(y))
-    numbers = base.mark_text(dy=-7, fontSize=11, color=INK).encode(text="words:N")
+    numbers = base.mark_text(dy=-7, fontSize=11, color=INK).encode(text="number:N")
     return Chart((base.mark_bar(color=ACCENT, size=22) + numbers).properties(width=WIDTH + 80, height=200))
 
 
@@ -154,17 +154,17 @@ def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: tuple[str, str],
     labels = [bar.label for bar in panel]
     base = _data(rows).encode(
         y=alt.Y("label:N", sort=labels, title=None, axis=y_axis, scale=alt.Scale(padding=0.1)),
-        yOffset=alt.YOffset("who:N", sort=list(names)),
+        yOffset=alt.YOffset("source:N", sort=list(names)),
     )
     x_axis = alt.Axis(tickCount=5, domain=False, ticks=False, labels=is_last, format="~g")
     x = alt.X("value:Q", title=axis.title if is_last else None, scale=_scale(axis), axis=x_axis)
-    colours = alt.Color("who:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY]), legend=None)
+    colours = alt.Color("source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY]), legend=None)
     interval = base.transform_filter("datum.low != null")
     layers = [
         base.mark_bar(height=14).encode(x=x, color=colours),
         interval.mark_rule(strokeWidth=4.5, color="white").encode(x="low:Q", x2="high:Q"),
         interval.mark_rule(strokeWidth=1.8, color=INK).encode(x="low:Q", x2="high:Q"),
-        base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(x="end:Q", text="words:N"),
+        base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(x="end:Q", text="number:N"),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=2 * BAR_HEIGHT * len(panel), title=title)
 
@@ -174,12 +174,18 @@ def _bar_rows(bar: Bar, names: tuple[str, str], digits: str) -> list[dict[str, A
     measured_name, reference_name = names
     value, high = bar.value or 0.0, bar.high or bar.value or 0.0
     text = f"{measured_name} {value:{digits}}" if bar.value is not None else f"{measured_name}: not measured"
-    measured = {"label": bar.label, "who": measured_name, "value": value, "low": bar.low, "high": bar.high}
-    rows: list[dict[str, Any]] = [measured | {"end": max(value, high), "words": text}]
+    measured = {"label": bar.label, "source": measured_name, "value": value, "low": bar.low, "high": bar.high}
+    rows: list[dict[str, Any]] = [measured | {"end": max(value, high), "number": text}]
     if bar.other is not None:
         text = f"{reference_name} {bar.other:{digits}}"
-        reference = {"label": bar.label, "who": reference_name, "value": bar.other, "low": None, "high": None}
-        rows.append(reference | {"end": bar.other, "words": text})
+        reference = {
+            "label": bar.label,
+            "source": reference_name,
+            "value": bar.other,
+            "low": None,
+            "high": None,
+        }
+        rows.append(reference | {"end": bar.other, "number": text})
     return rows
 
 

@@ -114,7 +114,7 @@ def _panel(
 ) -> Any:
     rows = [_bar_row(index, bar) for index, bar in enumerate(bars)]
     x = alt.X("value:Q", title=None, **_share_axis(ticks, labels=is_last))
-    base = alt.Chart().encode(y=alt.Y("place:O", axis=None))
+    base = alt.Chart().encode(y=alt.Y("row:O", axis=None))
     interval = base.transform_filter("datum.low != null && datum.high != null").encode(x="low:Q", x2="high:Q")
     offset = 0 if label_width else 8
     number = base.mark_text(align="left", dx=6, dy=offset, fontSize=FONT_SIZE, color=INK)
@@ -122,7 +122,7 @@ def _panel(
         base.mark_bar(height=14, yOffset=offset).encode(x=x, color=alt.Color("colour:N", scale=None)),
         interval.mark_rule(strokeWidth=4.5, color="white", yOffset=offset),
         interval.mark_rule(strokeWidth=1.8, color=INK, yOffset=offset),
-        number.encode(x="end:Q", text="words:N"),
+        number.encode(x="end:Q", text="number:N"),
         *_labels(base, label_width, inner_width),
     ]
     options: dict[str, Any] = {}
@@ -135,12 +135,12 @@ def _panel(
 def _bar_row(index: int, bar: ShareBar) -> dict[str, Any]:
     """Data of a bar for the marks of its panel."""
     return bar._asdict() | {
-        "place": index,
+        "row": index,
         "label": shorten(bar.label, LONGEST_LABEL),
         "value": bar.value or 0.0,
         "colour": ACCENT if bar.main else GREY,
         "end": max(bar.value or 0.0, bar.high or 0.0),
-        "words": "not measured" if bar.value is None else percent(bar.value),
+        "number": "not measured" if bar.value is None else percent(bar.value),
     }
 
 

@@ -9,11 +9,11 @@ import altair as alt
 
 from standout.core.formatting import count, percent, printable_texts, shorten
 from standout.findings.links import (
+    ClaimMeasure,
     FactsGroup,
     HistogramBin,
     LinkFindings,
     LinkingText,
-    Measure,
     PhiPoint,
     PublicSize,
     ReleaseSize,
@@ -30,7 +30,7 @@ GROUPS = {
     "recombined": "Decoys: recombined profiles",
     "withheld": "Decoys: people withheld from the release",
 }
-AXIS_TITLES: dict[Measure, str] = {
+AXIS_TITLES: dict[ClaimMeasure, str] = {
     "evidence": "evidence in bits: log₂ odds of the best record",
     "eccentricity": "eccentricity: lead of the best score in standard deviations",
 }
@@ -81,16 +81,16 @@ class _Group(NamedTuple):
     size: int
 
 
-def _histogram(measure: Measure, bins: Sequence[HistogramBin]) -> Figure | None:
+def _histogram(measure: ClaimMeasure, bins: Sequence[HistogramBin]) -> Figure | None:
     """The distribution of a measure over profiles and decoys, in bins that grow."""
-    sizes = {name: sum(getattr(each, name) for each in bins) for name in GROUPS}
+    sizes = {name: sum(getattr(bin_, name) for bin_ in bins) for name in GROUPS}
     groups = [_Group(name, title, sizes[name]) for name, title in GROUPS.items() if sizes[name]]
-    filled = [at for at, each in enumerate(bins) if any(getattr(each, name) for name in GROUPS)]
+    filled = [index for index, bin_ in enumerate(bins) if any(getattr(bin_, name) for name in GROUPS)]
     if not filled:
         return None
     shown = bins[filled[0] : filled[-1] + 1]
     description = "; ".join(f"{group.title}: {count(group.size)}" for group in groups)
-    rows = [(_bin_label(each), *(count(getattr(each, group.name)) for group in groups)) for each in shown]
+    rows = [(_bin_label(bin_), *(count(getattr(bin_, group.name)) for group in groups)) for bin_ in shown]
     return Figure(
         f"Strength of the best match of profiles and decoys: {measure}",
         f"Histograms of {measure}. {description}.",
@@ -99,8 +99,8 @@ def _histogram(measure: Measure, bins: Sequence[HistogramBin]) -> Figure | None:
     )
 
 
-def _bin_label(each: HistogramBin) -> str:
-    return "below 0" if each.bin_start is None else f"{_edge(each.bin_start)} to {_edge(each.bin_end)}"
+def _bin_label(bin_: HistogramBin) -> str:
+    return "below 0" if bin_.bin_start is None else f"{_edge(bin_.bin_start)} to {_edge(bin_.bin_end)}"
 
 
 def _edge(number: float) -> str:
@@ -108,21 +108,21 @@ def _edge(number: float) -> str:
 
 
 def _draw_histogram(
-    measure: Measure, bins: Sequence[HistogramBin], groups: Sequence[_Group], width: int
+    measure: ClaimMeasure, bins: Sequence[HistogramBin], groups: Sequence[_Group], width: int
 ) -> Chart:
     last = len(groups) - 1
     panels = [
-        _panel(bins, group, AXIS_TITLES[measure] if at == last else "", width)
-        for at, group in enumerate(groups)
+        _panel(bins, group, AXIS_TITLES[measure] if index == last else "", width)
+        for index, group in enumerate(groups)
     ]
     return Chart(alt.vconcat(*panels, spacing=12))
 
 
 def _panel(bins: Sequence[HistogramBin], group: _Group, axis_title: str, width: int) -> Any:
-    labels = ["<0" if each.bin_start is None else _edge(each.bin_start) for each in bins]
+    labels = ["<0" if bin_.bin_start is None else _edge(bin_.bin_start) for bin_ in bins]
     rows = [
-        {"bin": label, "share": getattr(each, group.name) / group.size}
-        for label, each in zip(labels, bins, strict=True)
+        {"bin": label, "share": getattr(bin_, group.name) / group.size}
+        for label, bin_ in zip(labels, bins, strict=True)
     ]
     horizontal = alt.Axis(
         labels=bool(axis_title), ticks=False, domainColor=INK, labelAngle=0, labelOverlap=True, labelColor=INK
@@ -137,7 +137,7 @@ def _panel(bins: Sequence[HistogramBin], group: _Group, axis_title: str, width: 
     ).properties(width=width - AXIS_WIDTH, height=PANEL_HEIGHT, title=title)
 
 
-def _precision_recall(points: Sequence[PhiPoint], by: Measure) -> Figure | None:
+def _precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure) -> Figure | None:
     """Precision and recall over φ, where the truth is known."""
     shown = [point for point in points if point.precision is not None and point.recall >= MIN_RECALL]
     if len(shown) < 2:
@@ -162,7 +162,7 @@ def _precision_recall(points: Sequence[PhiPoint], by: Measure) -> Figure | None:
     return Figure("Precision and recall by φ", description, draw, Table(heads, rows))
 
 
-def _draw_precision_recall(points: Sequence[PhiPoint], by: Measure, width: int) -> Chart:
+def _draw_precision_recall(points: Sequence[PhiPoint], by: ClaimMeasure, width: int) -> Chart:
     series = [
         Point(name, point.phi, getattr(point, name)) for name in ("precision", "recall") for point in points
     ]
@@ -191,7 +191,7 @@ def _settings(findings: LinkFindings) -> list[tuple[str, str]]:
         ("Dates", DATES[settings.dates]),
         ("Claims decided by", settings.by),
         ("φ", "from the decoys" if settings.phi is None else f"{settings.phi:g}"),
-        ("Budget", percent(settings.budget)),
+        ("False claim budget", percent(settings.budget)),
         ("Decoys", f"{count(settings.decoys)} of each kind"),
         ("One profile for each record", "yes" if settings.assign else "no"),
         ("Seed", f"{settings.seed}"),

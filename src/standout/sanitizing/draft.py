@@ -19,7 +19,7 @@ from standout.release.clock import Clock
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
 from standout.sanitized import Period, Sanitized
 
-__all__ = ["Draft"]
+__all__ = ["Draft", "ReleasedValues", "compose_indices"]
 
 PIECE = 1 << 18
 """Entries that a thread works on at a time."""
@@ -131,7 +131,7 @@ class Draft:
         """Keep these records only; `represented_by` is the record that represents each (default: itself)."""
         draft = self
         if represented_by is not None:
-            draft = replace(self, representatives=_compose(self.representatives, represented_by))
+            draft = replace(self, representatives=compose_indices(self.representatives, represented_by))
         return draft.keep_entries(np.repeat(keep, self.lengths), "no record is kept")
 
     def with_values(
@@ -167,7 +167,7 @@ class Draft:
             self,
             by_record=RecordEntries(start, self.by_record.item[entry], value, time),
             source_records=self.source_records[order],
-            representatives=_compose(self.representatives, new_index),
+            representatives=compose_indices(self.representatives, new_index),
         )
 
     def run_by_records(self, work: Callable[[int, int], None]) -> None:
@@ -193,7 +193,7 @@ class Draft:
             self,
             source_records=self.source_records[is_kept],
             source_items=self.source_items[is_used],
-            representatives=_compose(self.representatives, new_index),
+            representatives=compose_indices(self.representatives, new_index),
         )
         return smaller._tighten(entries._replace(item=new_code[entries.item]), self.levels, self.clock)
 
@@ -208,6 +208,6 @@ class Draft:
         return replace(self, by_record=entries, levels=levels, clock=clock)
 
 
-def _compose(representatives: Ints, new_index: Ints) -> Ints:
-    """Representatives after their records have moved to a new index; -1 stays."""
-    return np.where(representatives >= 0, new_index[representatives], -1)
+def compose_indices(first: Ints, second: Ints) -> Ints:
+    """Indices after two changes: second[first]; -1 stays -1."""
+    return np.where(first >= 0, second[first], -1)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.build import pack_by_item, read_only_entries, read_only_levels
@@ -14,7 +13,7 @@ from standout.release.model import Release, read_only
 from standout.release.provenance import Provenance
 from standout.release.subset import select_labels
 from standout.sanitized import OriginalMapping, Sanitized, StepReport
-from standout.sanitizing.draft import Draft
+from standout.sanitizing.draft import Draft, compose_indices
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_noise import NoiseKeys
 from standout.sanitizing.step_parser import parse_step
@@ -137,16 +136,11 @@ def _mapping(draft: Draft) -> OriginalMapping:
     item_codes[draft.source_items] = np.arange(draft.n_items)
     if isinstance(source, Sanitized):
         earlier = source.mapping
-        representatives = _follow(earlier.representatives, representatives)
-        item_codes = _follow(earlier.item_codes, item_codes)
+        representatives = compose_indices(earlier.representatives, representatives)
+        item_codes = compose_indices(earlier.item_codes, item_codes)
     return OriginalMapping(
         read_only(representatives), read_only(item_codes), draft.released_values, draft.rounding_periods
     )
-
-
-def _follow(earlier: Ints, later: Ints) -> Ints:
-    """Index after two changes; -1 stays."""
-    return np.where(earlier >= 0, later[earlier], -1)
 
 
 def _provenance(draft: Draft) -> Provenance:

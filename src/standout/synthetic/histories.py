@@ -11,20 +11,17 @@ from numpy.typing import NDArray
 from standout.core import rng
 from standout.core.arrays import Ints
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
+from standout.synthetic.rating_days import DAYS, draw_days
+from standout.synthetic.sort_words import INDEX_BITS, pack_index, unpack_index
 
-__all__ = ["count_by_quarter", "draw_films", "fill_entries"]
+__all__ = ["draw_films", "fill_entries"]
 
 
 DENSE, PATIENCE = 8, 16
 """`_draw_dense` draws for people with more than 1/DENSE of all films, or who need PATIENCE draws per film."""
-RELATED, LONGEST_LAG = 0.35, 400.0
-"""Share of sessions that follow an earlier one, and after how many days at most; others lie anywhere."""
-JOINING, LATER = 0.9, 1.5
-"""How often the first session is the largest one for people who join last; exponent for earlier joiners."""
 ORDERLY = 0.6
 """How much the order in which older films are rated follows popularity."""
-FILMS, SESSIONS, DAYS, RATINGS = (np.uint64(n << 40) for n in (1, 2, 3, 4))
-HALF = np.uint64(32)
+FILMS, RATINGS = (np.uint64(n << 40) for n in (1, 4))
 BELL = 1.7320508075688772 / 65536
 
 
@@ -35,7 +32,7 @@ class _Workspace(NamedTuple):
     session: Ints  # session of each rating
     size: Ints  # ratings of each session
     day: Ints  # day of each session
-    order: NDArray[np.uint64]  # words to sort
+    order: NDArray[np.uint64]  # words to sort (see `sort_words`)
 
 
 @kernel
@@ -54,7 +51,7 @@ def fill_entries(stream: np.uint64, low: Int, high: Int, model: Any, columns: An
         begin, end = start[person], start[person + 1]
         n = end - begin
         _draw_ranks(key, people, person, films, work.last_person, person - low + 1, ranks[:n])
-        _draw_days(key, people, person, model.calendar, work, days[:n])
+        draw_days(key, people, person, model.calendar, work, days[:n])
         _assign_days(key, films, people.first[person], ranks[:n], days[:n], work.order[:n], day_of_film[:n])
         _draw_ratings(key, model, person, ranks[:n], day_of_film[:n], work.order[:n])
         work.order[:n].sort()
@@ -127,102 +124,10 @@ def _draw_dense(key: np.uint64, films: Any, head: Real, last: Int, ranks: Array)
     for rank in range(n_items):
         weight = head * films.damped[rank] + (1 - head) * films.weight[rank]
         log_time = np.log(max(-np.log(1 - rng.uniform(key, np.uint64(rank))) / weight, 1e-30))
-        waiting[rank] = _word(log_time + (70.0 if films.released[rank] <= last else 140.0), rank)
+        waiting[rank] = pack_index(log_time + (70.0 if films.released[rank] <= last else 140.0), rank)
     waiting.sort()
     for n in range(len(ranks)):
-        ranks[n] = _index(waiting[n])
-
-
-@subroutine
-def _draw_days(
-    person_key: np.uint64, people: Any, person: Int, calendar: Any, work: Any, days: Array
-) -> None:
-    """Draw the days of a person's ratings in ascending order; all ratings of a session are on one day."""
-    day, order = work.day, work.order
-    sessions = _draw_sessions(person_key, people.new_session[person], len(days), work.session, work.size)
-    _draw_session_days(person_key, people.first[person], people.last[person], calendar, sessions, day)
-    for s in range(sessions):
-        order[s] = (np.uint64(day[s]) << HALF) | np.uint64(s)
-    order[:sessions].sort()
-    i = 0
-    for s in range(sessions):
-        session = _index(order[s])
-        for _ in range(work.size[session]):
-            days[i] = day[session]
-            i += 1
-
-
-@subroutine
-def _draw_sessions(person_key: np.uint64, new_session: Real, n: Int, session: Array, size: Array) -> Int:
-    """Assign n ratings to sessions by a Chinese restaurant process; returns the number of sessions."""
-    key = rng.mix(person_key, SESSIONS)
-    sessions = 0
-    for i in range(n):
-        u = rng.uniform(key, np.uint64(i)) * (new_session + i)
-        if u >= i:
-            session[i] = sessions
-            size[sessions] = 1
-            sessions += 1
-        else:
-            session[i] = session[np.int64(u)]
-            size[session[i]] += 1
-    return sessions
-
-
-@subroutine
-def _draw_session_days(
-    person_key: np.uint64, first: Int, last: Int, calendar: Any, sessions: Int, day: Array
-) -> None:
-    """Draw the day of each session: one is on the first day, the newest one on the last day."""
-    key = rng.mix(person_key, DAYS)
-    low, high = _activity(calendar, first), _activity(calendar, last)
-    joins = JOINING * (first / calendar.quarter[-1]) ** LATER
-    joined = 0 if sessions < 3 or rng.uniform(key, np.uint64(1 << 32)) < joins else sessions - 2
-    for s in range(sessions):
-        counter = np.uint64(4 * s)
-        u = rng.uniform(key, counter)
-        if s == sessions - 1 and s > 0:
-            day[s] = last
-        elif s == joined:
-            day[s] = first
-        else:
-            drawn = np.int64(-1)
-            if s > 0 and u < RELATED:
-                base = day[np.int64(rng.uniform(key, counter + np.uint64(1)) * s)]
-                lag = np.exp(rng.uniform(key, counter + np.uint64(2)) * np.log(LONGEST_LAG))
-                drawn = base + np.int64(lag)
-            if drawn < 0 or drawn > last:
-                activity = low + rng.uniform(key, counter + np.uint64(1)) * (high - low)
-                drawn = _day_at(calendar, activity)
-            drawn = _weekday_moved(calendar, drawn, rng.uniform(key, counter + np.uint64(3)))
-            day[s] = min(max(drawn, first), last)
-
-
-@inline
-def _activity(calendar: Any, day: Int) -> float:
-    """How active people were up to a day."""
-    quarter = _quarter(calendar.quarter, day)
-    share = (day - calendar.quarter[quarter]) / (calendar.quarter[quarter + 1] - calendar.quarter[quarter])
-    begin, end = calendar.activity[quarter], calendar.activity[quarter + 1]
-    return float(begin + share * (end - begin))
-
-
-@inline
-def _day_at(calendar: Any, activity: Real) -> Int:
-    quarter = _quarter(calendar.activity, activity)
-    begin, end = calendar.activity[quarter], calendar.activity[quarter + 1]
-    share = (activity - begin) / max(end - begin, 1e-300)
-    length = calendar.quarter[quarter + 1] - calendar.quarter[quarter]
-    return calendar.quarter[quarter] + np.int64(share * length)
-
-
-@inline
-def _weekday_moved(calendar: Any, day: Int, u: Real) -> Int:
-    """A day of the same week, drawn by the shares of weekdays."""
-    weekday = 0
-    while weekday < 6 and u >= calendar.weekday[weekday]:
-        weekday += 1
-    return day - day % 7 + weekday
+        ranks[n] = unpack_index(waiting[n])
 
 
 @subroutine
@@ -241,12 +146,12 @@ def _assign_days(
     is_free = np.ones(len(ranks), np.uint8)
     next_new = _assign_wished_days(days, order, new, is_free, day_of_film)
     _assign_last_days(days, order, next_new, new, is_free, day_of_film)
-    at = 0
+    slot = 0
     for i in range(new, len(ranks)):
-        while is_free[at] == 0:
-            at += 1
-        day_of_film[_index(order[i])] = days[at]
-        at += 1
+        while is_free[slot] == 0:
+            slot += 1
+        day_of_film[unpack_index(order[i])] = days[slot]
+        slot += 1
 
 
 @subroutine
@@ -258,13 +163,13 @@ def _sort_films(key: np.uint64, films: Any, first: Int, ranks: Array, order: Arr
         if released > first:
             u = rng.uniform(key, np.uint64(i))
             wished = released + min(np.int64(-films.delay[ranks[i]] * np.log(1 - u)), 9999)
-            order[new] = (np.uint64(wished) << HALF) | np.uint64(i)
+            order[new] = (np.uint64(wished) << INDEX_BITS) | np.uint64(i)
             new += 1
         else:
             old -= 1
             noise = rng.uniform(key, np.uint64(i))
-            wish = ORDERLY * np.log(ranks[i] + 1.0) - np.log(1 - noise)
-            order[old] = _word(wish, i)
+            position = ORDERLY * np.log(ranks[i] + 1.0) - np.log(1 - noise)
+            order[old] = pack_index(position, i)
     order[:new].sort()
     order[new:].sort()
     return new
@@ -272,17 +177,17 @@ def _sort_films(key: np.uint64, films: Any, first: Int, ranks: Array, order: Arr
 
 @subroutine
 def _assign_wished_days(days: Array, order: Array, new: Int, is_free: Array, day_of_film: Array) -> Int:
-    """Give new films their first free day from the wished one on; returns the first film left without."""
-    at = 0
+    """Give new films the first free day on or after the wished one; returns the first film without a day."""
+    slot = 0
     for i in range(new):
-        wished = np.int64(order[i] >> HALF)
-        while at < len(days) and days[at] < wished:
-            at += 1
-        if at == len(days):
+        wished = np.int64(order[i] >> INDEX_BITS)
+        while slot < len(days) and days[slot] < wished:
+            slot += 1
+        if slot == len(days):
             return i
-        day_of_film[_index(order[i])] = days[at]
-        is_free[at] = 0
-        at += 1
+        day_of_film[unpack_index(order[i])] = days[slot]
+        is_free[slot] = 0
+        slot += 1
     return new
 
 
@@ -291,12 +196,12 @@ def _assign_last_days(
     days: Array, order: Array, next_new: Int, new: Int, is_free: Array, day_of_film: Array
 ) -> None:
     """Give the new films next_new … new - 1 the last free days."""
-    at = len(days) - 1
+    slot = len(days) - 1
     for i in range(new - 1, next_new - 1, -1):
-        while is_free[at] == 0:
-            at -= 1
-        day_of_film[_index(order[i])] = days[at]
-        is_free[at] = 0
+        while is_free[slot] == 0:
+            slot -= 1
+        day_of_film[unpack_index(order[i])] = days[slot]
+        is_free[slot] = 0
 
 
 @subroutine
@@ -315,27 +220,6 @@ def _draw_ratings(
             level += stars >= cut
         word = np.uint64(films.item[rank]) << np.uint64(24)
         order[i] = word | (np.uint64(day_of_film[i]) << np.uint64(8)) | np.uint64(level)
-
-
-@inline
-def _word(size: Real, index: Int) -> np.uint64:
-    """A size and an index in one word, to be sorted."""
-    return (np.uint64(size * 2.0**24) << HALF) | np.uint64(index)
-
-
-@inline
-def _index(word: np.uint64) -> Int:
-    """The index in a word."""
-    return np.int64(word & np.uint64(0xFFFFFFFF))
-
-
-@inline
-def _quarter(begins: Array, at: Real) -> Int:
-    """The latest quarter that has begun."""
-    quarter = 0
-    while quarter < len(begins) - 2 and begins[quarter + 1] <= at:
-        quarter += 1
-    return quarter
 
 
 @inline
@@ -359,20 +243,3 @@ def draw_films(stream: np.uint64, chosen: Array, people: Any, films: Any, start:
     for i in range(len(chosen)):
         key = rng.mix(stream, np.uint64(chosen[i]))
         _draw_ranks(key, people, chosen[i], films, last_person, i + 1, ranks[start[i] : start[i + 1]])
-
-
-@kernel
-def count_by_quarter(stream: np.uint64, chosen: Array, people: Any, calendar: Any, counts: Array) -> None:
-    """Add the ratings of the chosen people to the counts of their quarters."""
-    longest = 0
-    for person in chosen:
-        longest = max(longest, people.start[person + 1] - people.start[person])
-    work = _new_workspace(longest, 0)
-    for person in chosen:
-        key = rng.mix(stream, np.uint64(person))
-        n = people.start[person + 1] - people.start[person]
-        sessions = _draw_sessions(key, people.new_session[person], n, work.session, work.size)
-        first, last = people.first[person], people.last[person]
-        _draw_session_days(key, first, last, calendar, sessions, work.day)
-        for s in range(sessions):
-            counts[_quarter(calendar.quarter, work.day[s])] += work.size[s]

@@ -18,9 +18,10 @@ from standout.core.progress import Progress
 from standout.release.clock import Clock
 from standout.release.model import RecordEntries, code_type
 from standout.synthetic import popularity
-from standout.synthetic.histories import count_by_quarter, draw_films, fill_entries
+from standout.synthetic.histories import draw_films, fill_entries
 from standout.synthetic.history_model import Calendar, FilmTraits, Model, PersonTraits
 from standout.synthetic.published_statistics import published
+from standout.synthetic.rating_days import count_by_quarter
 from standout.synthetic.record_lengths import record_lengths
 
 __all__ = ["CLOCK", "LEVELS", "generate_entries"]
@@ -181,12 +182,12 @@ def _fit_calendar(stream: np.uint64, people: PersonTraits) -> Calendar:
     quarter, target = _quarters()
     sample, everybody = _sample(people), np.arange(len(people.first))
     activity = target.copy()
-    for left in reversed(range(ROUNDS)):
+    for rounds_left in reversed(range(ROUNDS)):
         calendar = Calendar(quarter, np.concatenate([[0.0], np.cumsum(activity)]), _weekdays())
-        if left == 0:
+        if rounds_left == 0:
             break
         counts = np.zeros(len(target))
-        chosen = sample if left > LAST_ROUNDS else everybody
+        chosen = sample if rounds_left > LAST_ROUNDS else everybody
         count_by_quarter(stream, chosen, people, calendar, counts)
         activity *= power(np.clip(target / np.maximum(counts / counts.sum(), 1e-9), 0.2, 5.0), BOLDNESS)
         activity /= activity.sum()

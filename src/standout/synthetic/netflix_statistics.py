@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints, mean_ranks
 from standout.core.progress import Progress
 from standout.release.describe import outside_top
 from standout.similarity.attributes import Equal, Present, Similarity
@@ -345,11 +345,5 @@ def _window_bits(days: Ints, reach: int) -> Floats:
 
 def _spearman(a: NDArray[Any], b: NDArray[Any]) -> float:
     """Spearman's rank correlation; 0 if one of the two is constant."""
-    ranks = np.array([_ranks(a), _ranks(b)])
+    ranks = np.array([mean_ranks(a), mean_ranks(b)])
     return float(np.corrcoef(ranks)[0, 1]) if (ranks.std(axis=1) > 0).all() else 0.0
-
-
-def _ranks(values: NDArray[Any]) -> Floats:
-    """Ranks from the smallest value up; equal values share their mean rank."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[index])

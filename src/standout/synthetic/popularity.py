@@ -1,10 +1,10 @@
 """Weights with which people choose films, such that every film gets the support it should have.
 
 A person with a taste π for the head draws films without repeats: with probability π by a popularity that is
-damped beyond the head, otherwise by popularity. A film of weight w is among n films with a probability near 1
-- exp(-t·w), where t makes these probabilities add up to n. So the supports that follow from weights are sums
-over classes of people, and the weights are corrected until the supports are right. This needs no random
-draws.
+damped beyond the head, otherwise by popularity. A film of weight w is among the person's n films with a
+probability near 1 - exp(-t·w), where t makes these probabilities add up to n. The supports that follow from
+the weights are sums over classes of people. The weights are corrected until the supports are right, which
+needs no random draws.
 """
 
 import math

@@ -33,7 +33,6 @@ def published_support() -> Floats:
 
     Between the stored ranks it is interpolated on logarithmic scales.
 
-
     >>> support = published_support()
     >>> len(support), round(support[0]), round(support[-1])
     (17770, 233391, 3)

@@ -238,7 +238,7 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
     for file in [output] if is_file else [output, *_folder_files(output), output / REVIEW]:
         path = file.resolve()
         if path in protected or (path.is_file() and path.parent in protected):
-            raise ParameterError(f"--output would overwrite {file}, which is an input: name another place")
+            raise ParameterError(f"--output would overwrite {file}, which is an input: choose another path")
     old_review = output / REVIEW
     if old_review.exists() and (review is None or review.resolve() != old_review.resolve()):
         raise ParameterError(f"{old_review} exists: pass it as --review, or move it")

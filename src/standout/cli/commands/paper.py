@@ -150,19 +150,23 @@ def paper(
 
 
 def _show(reproduction: "Reproduction", keys: set[str]) -> None:
-    from standout.paper.sentences import data_note
+    from standout.paper.readings import unit_of
+    from standout.paper.sentences import data_note, goal_text, size_note
 
     for figure in reproduction.figures:
         if figure.key in keys:
             print_table(_table(reproduction.results[figure.key].rows), _title(figure))
             print_text("")
+    names = {figure.key: figure.name for figure in reproduction.figures}
     for fit in reproduction.fits:
         if fit.figure in keys and fit.reading == reproduction.fits[0].reading:
+            goal = goal_text(unit_of(fit.figure))
             print_text(
-                f"Figure {fit.figure}: {fit.within} of {fit.cells} numbers are close to the paper's, with "
-                "its definitions as written. The page shows other readings."
+                f"{names[fit.figure]}: {fit.within} of {fit.cells} numbers are within {goal} of the paper's, "
+                "with its definitions as written. The page shows other readings."
             )
-    print_text(data_note(reproduction.release), reproduction.summary, str(reproduction.page))
+    notes = filter(None, (data_note(reproduction.release), size_note(reproduction.release)))
+    print_text(*notes, reproduction.summary, str(reproduction.page))
     if not reproduction.complete:
         print_text("Interrupted: run the same command again to resume.")
 

@@ -64,7 +64,7 @@ WITHOUT_SETTING = (
 )
 NOTE = (
     "95 % intervals in brackets. The last column is the baseline: guessing without knowledge. "
-    "Nobody is called safe: people whom this adversary does not identify may be identified by another."
+    "People whom this adversary does not identify may be identified by another."
 )
 
 
