@@ -1,6 +1,6 @@
 """A candidate: one combination of steps, with its risk and its utility."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeAlias
 
@@ -68,9 +68,9 @@ class Candidate:
 
     @classmethod
     def from_checkpoint(
-        cls, numbers: Mapping[str, Any], steps: Steps, among: Among, seed: int, fingerprint: str
+        cls, numbers: Any, steps: Steps, among: Among, seed: int, fingerprint: str
     ) -> "Candidate":
-        """The candidate whose numbers `to_checkpoint` returned."""
+        """The candidate whose numbers `to_checkpoint` returned; `numbers` is their parsed JSON."""
         estimates = {name: Estimate(**estimate) for name, estimate in numbers["utility"].items()}
         utility: dict[str, Any] = {field.name: estimates.get(field.name) for field in fields(Utility)}
         utility |= {"steps": tuple(map(str, steps)), "seed": seed, "fingerprint": fingerprint}

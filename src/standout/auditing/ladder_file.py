@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from standout.adversary import Adversary, outside_top
 from standout.auditing.ladder import Ladder, Rung, checked_ladder, shortened
@@ -12,6 +12,8 @@ from standout.release.catalogue import printable
 
 __all__ = ["read_ladder"]
 
+TomlTable: TypeAlias = dict[str, Any]
+"""Parsed TOML, whose types `_check_table` and `Adversary` check."""
 TEXTS, SWITCHES = ("name", "title"), ("gate",)
 NUMBERS = ("knows", "wrong")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
@@ -40,7 +42,7 @@ def read_ladder(path: str | Path) -> Ladder:
         raise ParameterError(f"{path}: {error}") from None
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml(path: Path) -> TomlTable:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
@@ -49,7 +51,7 @@ def _toml(path: Path) -> dict[str, Any]:
         raise ParameterError(f"{path} is not a TOML file: {error}") from error
 
 
-def _rung(table: dict[str, Any], where: str) -> Rung:
+def _rung(table: TomlTable, where: str) -> Rung:
     """The adversary in one table of the file."""
     _check_table(table, where)
     options = {name: table[name] for name in (*NUMBERS, "wrong_facts") if name in table}
@@ -61,10 +63,10 @@ def _rung(table: dict[str, Any], where: str) -> Rung:
         adversary = Adversary(**options)
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
-    return Rung(table["name"], table.get("title", table["name"]), adversary, table.get("gate", True))
+    return Rung(table["name"], str(table.get("title", table["name"])), adversary, table.get("gate", True))
 
 
-def _check_table(table: dict[str, Any], where: str) -> None:
+def _check_table(table: TomlTable, where: str) -> None:
     if unknown := sorted({*table} - {*OPTIONS}):
         name = shortened(unknown[0])
         raise ParameterError(f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}")

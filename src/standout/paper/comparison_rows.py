@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from standout.core.json_values import JsonObject
 from standout.evaluate.estimates import Estimate
 from standout.paper.paper_results import READ_OFF
 
@@ -77,7 +78,7 @@ class ComparisonRow:
         difference, goal = self.difference, GOALS.get(self.unit)
         return None if difference is None or goal is None else abs(difference) <= goal + 1e-12
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The fields by name."""
         return asdict(self)
 

@@ -181,11 +181,12 @@ class _Tasks:
         )
 
 
-def _to_dict(result: FigureResult) -> dict[str, Any]:
+def _to_dict(result: FigureResult) -> dict[str, object]:
     rows = [row.to_dict() for row in result.rows]
     return {"rows": rows, "points": result.points, "notes": result.notes}
 
 
-def _from_dict(content: dict[str, Any]) -> FigureResult:
+def _from_dict(content: Any) -> FigureResult:
+    """The result whose parsed JSON this is."""
     rows = tuple(ComparisonRow(**row) for row in content["rows"])
     return FigureResult(rows, tuple(Point(*point) for point in content["points"]), tuple(content["notes"]))

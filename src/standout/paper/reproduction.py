@@ -92,7 +92,7 @@ class Reproduction:
         return summary([row for figure, row in self.rows if figure.attacks and row.within_goal is not None])
 
 
-def _columns() -> dict[str, Any]:
+def _columns() -> "dict[str, type[pl.DataType]]":
     import polars as pl
 
     return {
