@@ -7,7 +7,7 @@ from typing import Any, get_args
 from standout.adversary import Adversary
 from standout.advising.advice import Advice
 from standout.advising.candidate import Steps
-from standout.advising.composition import Composition, composition
+from standout.advising.composition import Composition, composition, have_people_in_common
 from standout.advising.runner import CandidateRunner
 from standout.advising.search import SearchResult, search_candidates
 from standout.auditing.ladder import fit_ladder, resolve_ladder
@@ -180,9 +180,8 @@ def _composition(runner: CandidateRunner, result: SearchResult, progress: Progre
             sanitize(runner.release, *steps, seed=runner.seed + more, renumber=True, threads=runner.threads)
             for more in COMPOSITION_SEEDS
         )
-        return composition(first, second, seed=runner.seed, threads=runner.threads)
+        if have_people_in_common(first, second):
+            return composition(first, second, seed=runner.seed, threads=runner.threads)
     except KeyboardInterrupt:
         result.complete = False
-    except ParameterError:  # nobody is in both
-        pass
     return None

@@ -17,7 +17,7 @@ from standout.release.model import Release
 from standout.release.subset import subset
 from standout.sanitized import Sanitized
 
-__all__ = ["Composition", "composition"]
+__all__ = ["Composition", "composition", "have_people_in_common"]
 
 PEOPLE, DECOYS = 300, 300
 
@@ -144,9 +144,19 @@ def _composition(first: Sanitized, second: Sanitized, people: Ints, outcome: _Ou
     )
 
 
+def have_people_in_common(first: Sanitized, second: Sanitized) -> bool:
+    """Whether anybody is represented in both releases."""
+    return len(_represented_in_both(first, second)) > 0
+
+
+def _represented_in_both(first: Sanitized, second: Sanitized) -> Ints:
+    """People, as positions in the original, whom a record represents in each release."""
+    return np.flatnonzero((first.mapping.representatives >= 0) & (second.mapping.representatives >= 0))
+
+
 def _people_in_both(first: Sanitized, second: Sanitized, people: int, seed: int) -> Ints:
     """Random people whom both releases represent, no two by the same record of the second."""
-    both = np.flatnonzero((first.mapping.representatives >= 0) & (second.mapping.representatives >= 0))
+    both = _represented_in_both(first, second)
     order = generator(seed, "composition").permutation(both)
     _, first_of_record = np.unique(second.mapping.representatives[order], return_index=True)
     return order[np.sort(first_of_record)][:people]
