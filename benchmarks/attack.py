@@ -240,7 +240,7 @@ class UserDecay(so.Similarity):
         return np.exp(-np.abs(levels - known) / 1.5)
 
     def times(self, days: Any) -> Any:
-        """Similarity of times that are so many days apart."""
+        """Similarity of times that are this many days apart."""
         return np.exp(-np.abs(days) / 30)
 
 

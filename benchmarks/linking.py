@@ -115,7 +115,7 @@ def main() -> None:
 
 
 def whole(release: so.Release) -> None:
-    """Time so.link on half of the entries of so many people, with decoys of both kinds."""
+    """Time so.link on half of the entries of MANY people, with decoys of both kinds."""
     draw = np.random.default_rng(1)
     chosen = np.zeros(release.n_records, np.bool_)
     chosen[draw.permutation(np.flatnonzero(release.lengths > 1))[:MANY]] = True

@@ -115,6 +115,13 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         f"recall lies between {_percent(min(recalls))} and {_percent(max(recalls))}. The learned probability "
         f"that a fact is in the person's own record is {links.model.coverage:.2f}.\n"
     )
+    yield from _claims_by_setting(pair, links)
+    if others:
+        yield from _others(others)
+
+
+def _claims_by_setting(pair: Pair, links: so.Links) -> Iterator[str]:
+    """Claims by budget and by φ, decided by evidence and by eccentricity."""
     yield "![Strength of profiles and decoys, by evidence](linking/movietweetings-evidence.svg)\n"
     yield "Claims by budget, with the φ that the decoys give for it:\n"
     yield from _table(links.by_budget, "budget")
@@ -129,8 +136,6 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
         "Eccentricity does not reach the same precision: a single rare film gives the highest possible "
         f"eccentricity, {np.sqrt(pair.release.n_records):.0f} σ among {pair.release.n_records:,} records.\n"
     )
-    if others:
-        yield from _others(others)
 
 
 def _facts_rows(links: so.Links) -> Iterator[str]:

@@ -49,30 +49,30 @@ def changed(rows):
     items are gone, and records have new ids.
     """
     names = sorted({who for who, *_ in rows}, key=lambda who: int(who.split()[1]))
-    stands = {}
+    representative = {}
     for at, who in enumerate(names):
-        stands[who] = None if at % 3 == 0 else names[at] if at % 3 == 1 or at % 2 else names[at - 1]
+        representative[who] = None if at % 3 == 0 else names[at] if at % 3 == 1 or at % 2 else names[at - 1]
     number = {who: str(9000 + 7 * at) for at, who in enumerate(reversed(names))}
-    kept = [
+    released = [
         (number[who], item, min(value + (at % 5 == 0), 5.0), day.replace(day=1))
         for at, (who, item, value, day) in enumerate(rows)
-        if who in stands.values() and item not in GONE
+        if who in representative.values() and item not in GONE
     ]
-    return kept, {who: None if other is None else number[other] for who, other in stands.items()}
+    return released, {who: None if other is None else number[other] for who, other in representative.items()}
 
 
-def sanitized_release(rows, kept, stands, done=()):
-    original, release = so.read(frame(rows)), so.read(frame(kept))
-    place = {name: at for at, name in enumerate(release.records)}
+def sanitized_release(rows, released, representative, reports=()):
+    original, release = so.read(frame(rows)), so.read(frame(released))
+    index = {name: at for at, name in enumerate(release.records)}
     code = {name: at for at, name in enumerate(release.items)}
     terms = OriginalMapping(
-        np.array([place.get(stands[who], -1) for who in original.records], np.int64),
+        np.array([index.get(representative[who], -1) for who in original.records], np.int64),
         np.array([code.get(item, -1) for item in original.items], np.int64),
         level_values(original),
         (Period("month"),),
     )
-    own = {field.name: getattr(release, field.name) for field in fields(Release)}
-    return Sanitized(**own, original=original, mapping=terms, step_reports=tuple(done))
+    columns = {field.name: getattr(release, field.name) for field in fields(Release)}
+    return Sanitized(**columns, original=original, mapping=terms, step_reports=tuple(reports))
 
 
 STEPS = (
@@ -103,16 +103,16 @@ def page(audited):
 
 
 def unchanged(release):
-    own = {field.name: getattr(release, field.name) for field in fields(Release)}
+    columns = {field.name: getattr(release, field.name) for field in fields(Release)}
     everybody = np.arange(release.n_records)
     return Sanitized(
-        **own,
+        **columns,
         original=release,
         mapping=OriginalMapping(everybody, np.arange(release.n_items), level_values(release)),
     )
 
 
-def test_with_nothing_changed_the_findings_are_the_same(rows, tmp_path):
+def test_an_unchanged_release_gives_the_findings_of_its_original(rows, tmp_path):
     listed = tmp_path / "sensitive.txt"
     listed.write_text("thing 3\thealth\nthing 5\nthing 77\n")
     release = so.read(frame(rows))
@@ -183,31 +183,33 @@ def test_groups_of_people_are_those_of_the_original(audited, safer, rows):
         assert group.people == sum(group.low <= day.isoformat() <= group.high for day in days.values())
 
 
-def test_a_sensitive_item_is_revealed_where_it_is_true_and_still_there(rows, tmp_path):
-    kept, stands = changed(rows)
-    kept += [(who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in kept}]  # true of some only
+def test_a_sensitive_item_is_revealed_if_it_is_true_and_in_the_release(rows, tmp_path):
+    released, representative = changed(rows)
+    released += [
+        (who, ADDED, 3.0, date(2005, 1, 1)) for who in {who for who, *_ in released}
+    ]  # true of some only
     safer = sanitized_release(
-        rows, list({(who, item): row for row in kept for who, item in [row[:2]]}.values()), stands
+        rows, list({(who, item): row for row in released for who, item in [row[:2]]}.values()), representative
     )
     listed = tmp_path / "sensitive.txt"
     listed.write_text(f"thing 3\tgone\n{ADDED}\tadded\nthing 7\tkept\n")
     result = ask(safer, targets=60, sensitive=listed)
     adversary = result.adversaries["acquaintance"]
     cell = so.simulate(safer, adversary, targets=60, seed=SEED).cell()
-    found = {row.category: row for row in result.findings.exposure.sensitive.rows}
-    out = {(who, item) for who, item, *_ in kept}
+    by_category = {row.category: row for row in result.findings.exposure.sensitive.rows}
+    released_cells = {(who, item) for who, item, *_ in released}
     for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():
         having, hits = 0, 0.0
-        for place, right in zip(cell.targets.tolist(), cell.outcomes.identified[:, 0].tolist(), strict=True):
-            who = safer.original.records[place]
+        for row, right in zip(cell.targets.tolist(), cell.outcomes.identified[:, 0].tolist(), strict=True):
+            who = safer.original.records[row]
             known = {fact.item for fact in adversary.observe(safer.original, who, seed=SEED)}
-            if any(row[:2] == (who, item) for row in rows):
+            if any(entry[:2] == (who, item) for entry in rows):
                 having += 1
-                hits += right * (item not in known and (stands[who], item) in out)
-        assert found[name].revealed.n == having
-        assert found[name].revealed.value == pytest.approx(hits / having)
-        assert found[name].people_with == len({who for who, one, *_ in rows if one == item})
-    assert found["gone"].revealed.value == 0 < found["kept"].revealed.value
+                hits += right * (item not in known and (representative[who], item) in released_cells)
+        assert by_category[name].revealed.n == having
+        assert by_category[name].revealed.value == pytest.approx(hits / having)
+        assert by_category[name].people_with == len({who for who, other, *_ in rows if other == item})
+    assert by_category["gone"].revealed.value == 0 < by_category["kept"].revealed.value
 
 
 def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
@@ -215,12 +217,12 @@ def test_the_risk_table_has_a_row_for_everybody_of_the_original(safer, rows):
     table = risk_table(safer, adversary, draws=3, seed=2)
     assert table["record"].to_list() == list(safer.original.records)
     assert table["length"].to_list() == safer.original.lengths.tolist()
-    _, stands = changed(rows)
-    gone = table.filter(pl.Series([stands[who] is None for who in table["record"]]))
+    _, representative = changed(rows)
+    gone = table.filter(pl.Series([representative[who] is None for who in table["record"]]))
     assert len(gone) == 20 and gone.select(pl.sum("probability", "low", "high")).row(0) == (0, 0, 0)
     assert gone["facts_needed"].null_count() == 20
-    there = table.filter(pl.Series([stands[who] is not None for who in table["record"]]))
-    assert there["probability"].mean() > 0.5 and (there["high"] > there["low"]).all()
+    present = table.filter(pl.Series([representative[who] is not None for who in table["record"]]))
+    assert present["probability"].mean() > 0.5 and (present["high"] > present["low"]).all()
 
 
 def test_reference_scores_agree_on_facts_in_terms_of_the_release(safer):
@@ -254,9 +256,9 @@ def test_a_large_sanitized_release_is_checked_on_a_sample_with_its_people(safer,
     monkeypatch.setattr("standout.auditing.selfcheck.SAMPLE", 20)
     result = ask(safer)
     assert result.trusted and len(result.findings.trust.checks) == 5
-    own = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
-    assert own.release.n_records == 20 and isinstance(own.release, Sanitized)
-    assert 20 <= own.people.original.n_records < 60 and (own.release.mapping.representatives >= 0).all()
+    check = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
+    assert check.release.n_records == 20 and isinstance(check.release, Sanitized)
+    assert 20 <= check.people.original.n_records < 60 and (check.release.mapping.representatives >= 0).all()
 
 
 def _rungs():
@@ -266,13 +268,13 @@ def _rungs():
 
 
 def test_a_sanitized_release_without_dates_or_values_is_audited(rows):
-    kept, stands = changed(rows)
-    bare = frame(kept).select("record", "item")
-    whole = sanitized_release(rows, kept, stands)
+    released, representative = changed(rows)
+    bare = frame(released).select("record", "item")
+    whole = sanitized_release(rows, released, representative)
     release = so.read(bare)
-    own = {field.name: getattr(release, field.name) for field in fields(Release)}
+    columns = {field.name: getattr(release, field.name) for field in fields(Release)}
     terms = replace(whole.mapping, released_values=(None,) * whole.original.n_levels, rounding_periods=())
-    safer = Sanitized(**own, original=whole.original, mapping=terms)
+    safer = Sanitized(**columns, original=whole.original, mapping=terms)
     ladder = {
         "nosy": so.Adversary(knows=6, length_error=0.5, joined_error=30),
         "plain": so.Adversary(knows=6),
@@ -294,9 +296,9 @@ def test_an_audit_uses_the_attack_that_identifies_most_despite_noise():
         "counting what lies within the noise": so.ScoreboardRH(so.Within(value=1, time=2014)),
     }
     assert set(noise_aware_attacks(safer, noise_steps(safer), named)) == {"", *attacks}
-    asked = {"targets": 40, "absent": False, "seed": 2}
-    papers = so.simulate(safer, named, **asked).estimate("identified").value
-    best = so.simulate(safer, named, attack=attacks[original.attack], **asked).estimate("identified").value
+    settings = {"targets": 40, "absent": False, "seed": 2}
+    papers = so.simulate(safer, named, **settings).estimate("identified").value
+    best = so.simulate(safer, named, attack=attacks[original.attack], **settings).estimate("identified").value
     assert original.attack in original.explanation and result.findings.answer.rate.value == best > papers
     assert result.risk_table(records=30)["probability"].mean() > papers
     plain = so.audit(so.sanitize(release, so.RoundTime("month"), seed=1), targets=20, facts=[4], seed=2)
@@ -309,8 +311,8 @@ def test_noise_aware_attacks_count_what_lies_within_the_noise():
 
     def window(*steps, adversary=knows):
         safer = so.sanitize(release, *steps, seed=1)
-        found = noise_aware_attacks(safer, noise_steps(safer), adversary)
-        return found["counting what lies within the noise"].similarity if len(found) > 1 else None
+        attacks = noise_aware_attacks(safer, noise_steps(safer), adversary)
+        return attacks["counting what lies within the noise"].similarity if len(attacks) > 1 else None
 
     assert window("round-time month", "drop-entries 0.5") is None
     assert window("perturb-time 30") == so.Within(1, 44)

@@ -30,29 +30,29 @@ def browser():
 def files(tmp_path_factory):
     """The examples as files."""
     folder = tmp_path_factory.mktemp("reports")
-    made = {}
+    paths = {}
     for kind in ("full", "hostile", "untrusted"):
-        made[kind] = folder / f"{kind}.html"
-        made[kind].write_text(audit_page(getattr(sample_findings, kind)()), encoding="utf-8")
-    return made
+        paths[kind] = folder / f"{kind}.html"
+        paths[kind].write_text(audit_page(getattr(sample_findings, kind)()), encoding="utf-8")
+    return paths
 
 
 @pytest.fixture
 def opened(browser, files):
-    """opened(kind, screen, scheme): a page, and what the browser complained about or asked for."""
+    """opened(kind, screen, scheme): a page, and the errors and requests that the browser reported."""
     contexts = []
 
     def show(kind, screen="desk", scheme="light"):
         width, height = SCREENS[screen]
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
-        shown, told = context.new_page(), []
-        shown.on("console", lambda message: told.append(message.text))
-        shown.on("pageerror", lambda error: told.append(str(error)))
-        shown.on("request", lambda request: told.append(request.url))
-        shown.on("dialog", lambda dialog: told.append(dialog.message))
+        shown, events = context.new_page(), []
+        shown.on("console", lambda message: events.append(message.text))
+        shown.on("pageerror", lambda error: events.append(str(error)))
+        shown.on("request", lambda request: events.append(request.url))
+        shown.on("dialog", lambda dialog: events.append(dialog.message))
         shown.goto(files[kind].as_uri())
-        return shown, told
+        return shown, events
 
     yield show
     for context in contexts:
@@ -60,9 +60,9 @@ def opened(browser, files):
 
 
 @pytest.mark.parametrize("kind", ["full", "hostile", "untrusted"])
-def test_nothing_is_asked_for_and_nothing_complains(opened, files, kind):
-    shown, told = opened(kind)
-    assert told == [files[kind].as_uri()]
+def test_the_page_requests_nothing_and_causes_no_errors(opened, files, kind):
+    shown, events = opened(kind)
+    assert events == [files[kind].as_uri()]
     assert shown.locator("script, img, iframe, object, embed, link").count() == 0
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_wider_than_the_screen(opened, kind, screen):
     assert shown.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen][0]
 
 
-def test_the_answer_and_the_picture_are_seen_at_once(opened):
+def test_the_answer_and_the_chart_are_visible_without_scrolling(opened):
     shown, _ = opened("full")
     assert sample_findings.full().answer.sentence in shown.inner_text(".answer").replace("\xa0", " ")
     assert shown.locator("header svg:visible").count() == 1
@@ -92,7 +92,7 @@ def test_each_screen_has_its_drawings(opened, screen, seen):
     assert every == shown.locator(f"{seen} svg").count() == 5
 
 
-def test_the_style_is_let_in(opened):
+def test_the_policy_admits_the_style(opened):
     shown, _ = opened("untrusted")
     assert shown.evaluate("getComputedStyle(document.querySelector('.warning')).borderTopStyle") == "solid"
     assert "Do not trust this report" in shown.inner_text("body")[:40]
@@ -109,22 +109,22 @@ element => {
   const clear = 'rgba(0, 0, 0, 0)';
   let below = element, back = clear;
   for (; below && back === clear; below = below.parentElement) back = getComputedStyle(below).backgroundColor;
-  const one = light(element instanceof SVGElement ? style.fill : style.color), other = light(back);
-  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  const front = light(element instanceof SVGElement ? style.fill : style.color), behind = light(back);
+  return (Math.max(front, behind) + 0.05) / (Math.min(front, behind) + 0.05);
 }
 """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["full", "untrusted"])
-def test_texts_stand_out_from_what_is_behind_them(opened, kind, scheme):
+def test_texts_have_enough_contrast(opened, kind, scheme):
     shown, _ = opened(kind, scheme=scheme)
     words = shown.locator(
         "p, h1, h2, h3, li, a, th, td, dt, dd, summary, figcaption, .cry, .said, .ends, strong"
     )
     drawn = shown.locator('svg:visible text:not([stroke="white"])')
-    for found in (words, drawn) if kind == "full" else (words,):
-        least = found.evaluate_all(f"elements => Math.min(...elements.map({CONTRAST.strip()}))")
+    for elements in (words, drawn) if kind == "full" else (words,):
+        least = elements.evaluate_all(f"elements => Math.min(...elements.map({CONTRAST.strip()}))")
         assert least >= 4.5
 
 
@@ -136,18 +136,18 @@ def test_the_tables_behind_charts_can_be_opened(opened):
     assert first.locator("table").is_visible()
 
 
-def test_hostile_texts_are_seen_as_texts(opened):
-    shown, told = opened("hostile")
+def test_hostile_texts_are_shown_as_text(opened):
+    shown, events = opened("hostile")
     text = shown.inner_text("body")
     assert "</script><script>alert(1)</script>" in text and '=HYPERLINK("https://example.org' in text
-    assert "</style><style>*{display:none}" in text and len(told) == 1
+    assert "</style><style>*{display:none}" in text and len(events) == 1
 
 
 @pytest.mark.parametrize("kind", ["full", "hostile"])
-def test_it_can_be_printed_with_its_tables_open(opened, kind):
-    shown, told = opened(kind)
+def test_the_page_can_be_printed_with_its_tables_open(opened, kind):
+    shown, events = opened(kind)
     assert shown.pdf(format="A4").startswith(b"%PDF")
     shown.emulate_media(media="print")
     assert shown.locator("header details table").first.is_visible()
     assert shown.locator(".at-desk svg:visible").count() == shown.locator("svg:visible").count()
-    assert len(told) == 1
+    assert len(events) == 1

@@ -36,13 +36,13 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_the_same_numbers_give_the_same_bytes(name):
-    one, other = CHARTS[name](), CHARTS[name]()
-    assert one.svg("a", "b") == other.svg("a", "b")
-    assert one.png() == other.png() and one.png().startswith(b"\x89PNG")
+    chart, again = CHARTS[name](), CHARTS[name]()
+    assert chart.svg("a", "b") == again.svg("a", "b")
+    assert chart.png() == again.png() and chart.png().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_described_and_brings_nothing_along(name):
+def test_a_chart_has_a_description_and_no_forbidden_attributes(name):
     text = CHARTS[name]().svg("Titles & <more>", "What it shows")
     tree = ElementTree.fromstring(text)
     assert tree.get("role") == "img"
@@ -55,8 +55,8 @@ def words(chart):
     return [element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_bars_are_named_where_they_stand():
-    said = words(CHARTS["bars"]())
+def test_each_bar_has_its_name_and_number():
+    texts = words(CHARTS["bars"]())
     for expected in (
         "ours 0.70",
         "paper 0.69",
@@ -66,7 +66,7 @@ def test_bars_are_named_where_they_stand():
         "no dates",
         "share",
     ):
-        assert expected in said
+        assert expected in texts
     assert ACCENT in CHARTS["bars"]().svg() and GREY in CHARTS["bars"]().svg()
 
 
@@ -79,5 +79,5 @@ def test_columns_have_their_numbers_on_top():
 
 
 def test_curves_have_a_chart_for_each_panel():
-    said = words(CHARTS["falling"]())
-    assert {"sets", "ratings"} <= set(said) and said.count("ours") == said.count("paper") == 2
+    texts = words(CHARTS["falling"]())
+    assert {"sets", "ratings"} <= set(texts) and texts.count("ours") == texts.count("paper") == 2

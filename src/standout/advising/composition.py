@@ -72,7 +72,7 @@ def composition(
     first, second
         Releases that `standout.sanitize` made from one original, with different seeds and `renumber=True`.
     people
-        Number of people whose records are linked; fewer if not so many are in both releases.
+        Number of people whose records are linked; fewer if fewer are in both releases.
     seed
         Seed of the choice of people and of the decoys.
     threads

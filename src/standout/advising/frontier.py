@@ -47,8 +47,8 @@ def select_for_full_stage(
 ) -> list[Candidate]:
     """Select candidates that deserve the full stage.
 
-    One half has the highest utility among those whose interval with so many targets should end below the
-    limit. The others are on the frontier, those near the limit first.
+    One half has the highest utility among those whose interval, with this number of targets, should end below
+    the limit. The others are on the frontier, those near the limit first.
     """
     goal = max(limit - STANDARD_ERRORS * math.sqrt(limit * (1 - limit) / targets), 0.0)
     measured = [_measured(candidate) for candidate in candidates]

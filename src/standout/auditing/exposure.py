@@ -34,7 +34,7 @@ Group = TypeVar("Group")
 
 
 def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
-    """Smallest number of facts from which on the best guess is certainly right, at every number tried.
+    """Smallest number of facts at which the guess is certainly right, there and at all larger numbers.
 
     `correct` is by target and number of facts. A guess among several tied records is not certainly right.
 
@@ -48,7 +48,7 @@ def smallest_sufficient(correct: Floats, sizes: Sequence[int]) -> Ints:
 
 
 def facts_needed(run: AdversaryRun) -> tuple[FactsNeeded, ...]:
-    """Share of targets who are identified with at most so many facts, for each number in the curve."""
+    """Share of targets who are identified with at most this many facts, for each number in the curve."""
     cells = run.curve_cells
     if not cells:
         return ()

@@ -6,7 +6,7 @@ __all__ = ["beta_binomial_tail", "binomial_tail"]
 
 
 def binomial_tail(hits: int, n: int, chance: float) -> float:
-    """Probability of at least so many hits in n independent tries.
+    """Probability of at least `hits` hits in n independent trials.
 
     >>> round(binomial_tail(1, 200, 1 / 20_000), 4), binomial_tail(0, 10, 0.5)
     (0.01, 1.0)
@@ -22,7 +22,7 @@ def binomial_tail(hits: int, n: int, chance: float) -> float:
 
 
 def beta_binomial_tail(hits: int, n: int, a: int, b: int) -> float:
-    """Probability that at least so many of n new numbers exceed the a-th highest of a + b − 1 old ones.
+    """Probability that at least `hits` of n new numbers exceed the a-th highest of a + b − 1 old ones.
 
     >>> round(beta_binomial_tail(1, 1, 1, 1), 6), round(beta_binomial_tail(3, 3, 1, 27), 6)
     (0.5, 0.000246)

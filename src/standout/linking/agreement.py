@@ -133,7 +133,7 @@ class Agreement:
         return np.arange(self.release.n_levels, dtype=np.float64)
 
     def _known_values(self, known: KnownFacts) -> Floats:
-        """The facts' values as such numbers; the last one is for -1, an unknown value."""
+        """The facts' values as numbers, like `_levels`; the last one is for -1, an unknown value."""
         levels = self.release.levels
         if isinstance(levels, tuple):
             index = {level: float(code) for code, level in enumerate(levels)}

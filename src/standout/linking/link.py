@@ -180,7 +180,7 @@ def _check_releases(release: Release, public: Release) -> None:
             )
     if release.n_records < 2:
         raise ParameterError(
-            "release must have at least two records, got one: there is nothing to tell apart"
+            "release must have at least two records, got one: linking must choose between records"
         )
 
 

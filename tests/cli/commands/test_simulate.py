@@ -7,7 +7,7 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate import simulate as simulate_module
+from standout.evaluate import simulation_runner
 from standout.findings.measure_titles import measure_titles
 
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
@@ -64,8 +64,8 @@ def test_a_simulation_as_json(run, people_index, simulation):
 
 
 def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_path, monkeypatch):
-    monkeypatch.setattr(simulate_module, "BATCH", 10)
-    attack, calls = simulate_module.attack_outcomes, []
+    monkeypatch.setattr(simulation_runner, "BATCH", 10)
+    attack, calls = simulation_runner.attack_outcomes, []
 
     def attack_two_batches(*args, **options):
         calls.append(1)
@@ -73,7 +73,7 @@ def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_pa
             raise KeyboardInterrupt
         return attack(*args, **options)
 
-    monkeypatch.setattr(simulate_module, "attack_outcomes", attack_two_batches)
+    monkeypatch.setattr(simulation_runner, "attack_outcomes", attack_two_batches)
     command = ("simulate", people_index, *OPTIONS, "--targets", 40, "--save", tmp_path / "run")
     interrupted = run(*command)
     assert interrupted.code == 3 and "20 targets (interrupted)" in interrupted.out
