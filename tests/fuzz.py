@@ -7,95 +7,49 @@ is reported like any other failure.
 """
 
 import argparse
-import gzip
 import hashlib
-import io
 import json
 import random
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import traceback
-import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 
-import polars as pl
+from tests.fuzz_sources import (
+    COLONS,
+    CSV,
+    DATES,
+    FILMS,
+    FRAME,
+    MOVIES,
+    NETFLIX,
+    ODD,
+    U_ITEM,
+    gzipped,
+    meddle,
+    mutated,
+    parquet,
+    tarred,
+    zipped,
+    zstd_frames,
+)
 
 import standout as so
 from standout.ingest import sources, window
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
-from standout.ingest.sources import zstd
 from standout.release.index_writer import open_index_writer
 
 __all__ = ["READERS", "survey"]
 
-CSV = (
-    b"userId,movieId,rating,timestamp\n1,31,2.5,1260759144\n1,1029,3.0,1260759179\n7,31,4.0,1260759182\n"
-    b'007,"a ""quoted"", one",0.5,1260759185\n7,1029,,1260759205\n42,31,5.0,\n'
-)
-DATES = (
-    b"user;item;value;date\np;x;good;2005-03-01\nq;y;bad;2005-03-01T23:59:59.5+01:00\np;z;;2005-12-31 08:00\n"
-)
-COLONS = b"1::1193::5::978300760\r\n1::661::3::978302109\r\n2::1193::4::978298413\r\n12::9::1::978824291\r\n"
-MOVIES = (
-    b'movieId,title,genres\n31,Dangerous Minds (1995),Drama\n1029,"Dumbo, the (1941)",Animation|Children\n'
-)
-U_ITEM = "1193|One Flew Over|01-Jan-1975||x|0\n661|Jäm\xe9s|01-Jan-1996||x|0\n".encode("latin-1")
-NETFLIX = b"1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n1488844,4,2005-09-07\n30878,1,1999-12-31\n"
-FILMS = "1,2003,Dinosaur Planet\n2,NULL,Caf\xe9, the\n".encode("latin-1")
-FRAME = pl.DataFrame(
-    {
-        "user": ["1", "1", "7", "007"],
-        "item": ["a", "b", "a", None],
-        "rating": [1.0, None, 2.5, 4.0],
-        "time": [date(2005, 3, 1), None, date(1999, 1, 1), date(2020, 2, 29)],
-    }
-)
-
-INTERESTING = [
-    b'"', b'""', b"'", b",", b";", b"\t", b"::", b":", b"|", b" ", b"\n", b"\r\n", b"\r", b"\n\n", b"\0",
-    b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xe2\x80\xa8", b"-", b"+", b".", b"e", b"\\", b"nan",
-    b"inf", b"1e400", b"9" * 18, b"9" * 19, b"9" * 400, b"-99999999999", b"99999999999999",
-    b"2005-02-30", b"0001-01-01", b"9999-12-31", b"0000-00-00", b"T24:00", b"+23:59", b"1:\n", b"x" * 300,
-    b"\x7f\xff\xff\xff", b"\xff" * 8, b"\0" * 8, b"\x80",
-]  # fmt: skip
-
 
 PATIENCE = 5  # seconds a round
 FINGERPRINT = re.compile(r"[0-9a-f]{32}")
-
-
-def mutated(draw, data):
-    """Mutate the data one to four times."""
-    data = bytearray(data)
-    for _ in range(draw.choice([1, 1, 2, 4])):
-        at = draw.randrange(len(data) + 1)
-        end = min(at + draw.choice([1, 1, 2, 8, 40]), len(data))
-        kind = draw.choice(
-            ["flip", "flip", "byte", "delete", "insert", "insert", "splice", "duplicate", "truncate"]
-        )
-        if kind == "flip" and at < len(data):
-            data[at] ^= 1 << draw.randrange(8)
-        elif kind == "byte" and at < len(data):
-            data[at] = draw.randrange(256)
-        elif kind == "delete":
-            del data[at:end]
-        elif kind == "insert":
-            data[at:at] = draw.choice(INTERESTING)
-        elif kind == "splice":
-            data[at:end] = draw.choice(INTERESTING)
-        elif kind == "duplicate":
-            data[at:at] = data[at:end] * draw.choice([1, 2, 50])
-        elif kind == "truncate":
-            del data[at:]
-    return bytes(data)
 
 
 @dataclass(frozen=True)
@@ -150,7 +104,7 @@ def narrow(size):
 
 
 def outcome(read):
-    """The fingerprint of what is read, after every record was looked at; or the words of the error."""
+    """The fingerprint of the release after every record was read, or the error message."""
     try:
         release = read()
         used(release)
@@ -160,7 +114,7 @@ def outcome(read):
 
 
 def used(release):
-    """Everything a user may do with a release."""
+    """Use the release as a user may."""
     for index in range(release.n_records):
         release.record_at(index)
     repr(release)
@@ -176,18 +130,18 @@ def one_line(error):
 
 
 def indexed(read, folder):
-    """The same through an index: afterwards there is a whole one, or nothing at all."""
+    """The same through an index: afterwards the index is complete or nothing is left."""
     folder.mkdir()
     try:
-        with open_index_writer(folder / "index") as place:
-            place.write(read())
+        with open_index_writer(folder / "index") as writer:
+            writer.write(read())
     except so.StandoutError as error:
         left = [path.name for path in folder.iterdir()]
         if left:
             raise AssertionError(f"left behind: {left}") from error
         return f"{type(error).__name__}: {one_line(error)}"
     if [path.name for path in folder.iterdir()] != ["index"]:
-        raise AssertionError("there is more than the index")
+        raise AssertionError("files besides the index are left")
     if not all(whole for _, whole in so.verify(folder / "index")):
         raise AssertionError("the index is not whole")
     return outcome(lambda: so.open(folder / "index"))
@@ -195,7 +149,7 @@ def indexed(read, folder):
 
 @dataclass(frozen=True)
 class Index:
-    """An index with one of its files mutated; it must not pass for whole."""
+    """An index with one file mutated; verification must detect it."""
 
     def check(self, draw, folder):
         release = (
@@ -209,15 +163,15 @@ class Index:
         before = chosen.read_bytes()
         after = self.changed(draw, chosen, before)
         chosen.write_bytes(after)
-        found = outcome(lambda: so.open(folder / "index"))
+        opened = outcome(lambda: so.open(folder / "index"))
         outcome(lambda: so.read(folder / "index"))
         checked = self.verified(folder / "index")
         if chosen.suffix == ".bin" and after != before and checked == "whole":
-            raise AssertionError(f"{chosen.name} was changed and passes for whole")
-        return found
+            raise AssertionError(f"{chosen.name} was changed but verifies as whole")
+        return opened
 
     def changed(self, draw, file, data):
-        if file.suffix == ".bin" and draw.random() < 0.5:  # of the same size, so that it is opened
+        if file.suffix == ".bin" and draw.random() < 0.5:  # same size, so that the index opens
             data = bytearray(data)
             for _ in range(draw.choice([1, 4])):
                 data[draw.randrange(len(data))] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
@@ -237,31 +191,9 @@ class Index:
             return one_line(error)
 
 
-ODD_JSON = [
-    None, True, -1, 0, 1, 7, 2**31, 2**63, 10**30, 0.5, "", "x", "int8", "object", "uint64", "float64",
-    "../index", "manifest.json", [], {}, [1], {"x": 1}, "week",
-]  # fmt: skip
-
-
-def meddle(draw, node):
-    """Changes one thing somewhere in a JSON tree."""
-    while True:
-        name = draw.choice(list(node))
-        if isinstance(node[name], dict) and node[name] and draw.random() < 0.8:
-            node = node[name]
-            continue
-        if draw.random() < 0.15:
-            del node[name]
-        elif draw.random() < 0.1:
-            node["more"] = draw.choice(ODD_JSON)
-        else:
-            node[name] = draw.choice(ODD_JSON)
-        return
-
-
 @dataclass(frozen=True)
 class OddOptions:
-    """Good files, odd options: everything a user can say, whether it fits or not."""
+    """Good files with odd options, whether they fit or not."""
 
     def check(self, draw, folder):
         name, content = draw.choice([("a.csv", CSV), ("b.csv", DATES), ("c.dat", COLONS), ("d.txt", NETFLIX)])
@@ -272,96 +204,7 @@ class OddOptions:
         return outcome(lambda: so.read(folder / name, **arguments))
 
 
-COLUMN = [
-    "userId",
-    "user",
-    "movieId",
-    "item",
-    "1",
-    "2",
-    "4",
-    "5",
-    "0",
-    "-1",
-    "x",
-    "",
-    1,
-    4,
-    0,
-    -1,
-    2**70,
-    "²",
-    "٣",
-]
-ODD = {
-    "record": COLUMN,
-    "item": [*COLUMN, [], ["1", "2"], [1, 1], (3, 4), ["x"]],
-    "value": [*COLUMN, False, True],
-    "time": [*COLUMN, False, True],
-    "separator": ["", ",", ";", "::", ":", " ", "\t", "ab", "é", "🙂", "\0", "\n", '"', "'", "1", "\\"],
-    "header": [True, False],
-    "quote": ["", '"', "'", ",", ";", "é", "\n", '""', "\0", "1"],
-    "encoding": [
-        "utf-8", "UTF8", "latin-1", "ascii", "utf-16", "utf-32", "utf-7", "cp1252", "utf-8-sig", "",
-        "no such", "idna", "punycode", "rot13", "base64", "hex", "unicode_escape",
-        "raw_unicode_escape", "undefined", "mbcs", "\0",
-    ],
-    "member": ["a.csv", ""],
-    "value_type": ["auto", "number", "text", "", "integer"],
-    "value_bin": [1, 0.5, 0, -1, 1e-300, 1e300, float("nan"), float("inf"), 5e-324],
-    "time_format": [
-        "s", "ms", "us", "ns", "iso", "%Y", "%Y-%m-%d", "%d.%m.%Y", "%", "%Q", "%d%d", "", "x", "%Y%z", "(%",
-    ],
-    "time_unit": ["day", "hour", "minute", "second", ""],
-    "zone": ["UTC", "Europe/Berlin", "", "Europe", "../UTC", "no such", "\0", "/etc/localtime", "x" * 300],
-    "repeats": ["last", "first", "max", "error", "", "newest"],
-    "max_rejects": [0, 1, -1, "5%", "100%", "101%", "nan%", "x", "", "1e3", 10**30, "%"],
-}  # fmt: skip
-
-
-def gzipped(data):
-    return gzip.compress(data, mtime=0)
-
-
-def zstd_frames(data):
-    half = len(data) // 2
-    return b"".join(zstd.compress(part) for part in (data[:half], data[half:]))
-
-
-def zipped(name, kind=zipfile.ZIP_DEFLATED):
-    def pack(data):
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w", kind) as archive:
-            archive.writestr(zipfile.ZipInfo(name), data, kind)
-        return made.getvalue()
-
-    return pack
-
-
-def tarred(data):
-    """The films as a tar inside a tar, as they were offered."""
-    films = re.split(rb"(?m)^(?=\d+:$)", data) if data else [b""]
-    inner = archived({f"mv_{i:07}.txt": film for i, film in enumerate(films)})
-    return archived({"README": b"films", "training_set.tar": inner})
-
-
-def archived(files):
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return made.getvalue()
-
-
-def parquet():
-    made = io.BytesIO()
-    FRAME.write_parquet(made, compression="uncompressed")
-    return made.getvalue()
-
-
-# the format is said, since it is recognised in the first window, and that is narrow here
+# The format is given, because the narrow first window is too small to recognise it.
 KIND = {"max_rejects": "100%"}
 LENIENT = {**KIND, "time_format": "s"}
 ISO = {**LENIENT, "time_format": "iso"}

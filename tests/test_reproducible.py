@@ -40,8 +40,8 @@ def work(kinds, threads):
         "link": lambda: _link(release, threads),
         "utility": lambda: _utility(release, threads),
     }
-    found = {kind: kinds_of_work[kind]() for kind in kinds}
-    return found | {"fingerprints": [release.fingerprint, safer.fingerprint]}
+    results = {kind: kinds_of_work[kind]() for kind in kinds}
+    return results | {"fingerprints": [release.fingerprint, safer.fingerprint]}
 
 
 def _attack(release, threads):
@@ -70,8 +70,8 @@ def _link(release, threads):
 
 
 def _utility(release, threads):
-    found = so.utility(release, so.PerturbValue(1), people=40, threads=threads)
-    return found.table.to_dicts()
+    results = so.utility(release, so.PerturbValue(1), people=40, threads=threads)
+    return results.table.to_dicts()
 
 
 def dispatched():
@@ -84,11 +84,11 @@ def dispatched():
 def environments():
     """Other processors, by name: environment variables, and the kinds of work that are tried."""
     lists = dispatched()
-    found = {f"numpy without {names.replace(' ', ', ')}": {NPY: names} for names in lists}
+    settings = {f"numpy without {names.replace(' ', ', ')}": {NPY: names} for names in lists}
     if lists:
-        found["numpy and BLAS of an old processor"] = {NPY: lists[-1], BLAS: "Nehalem"}
-        found.pop(f"numpy without {lists[-1].replace(' ', ', ')}")
-    return found
+        settings["numpy and BLAS of an old processor"] = {NPY: lists[-1], BLAS: "Nehalem"}
+        settings.pop(f"numpy without {lists[-1].replace(' ', ', ')}")
+    return settings
 
 
 @cache
@@ -104,18 +104,20 @@ def printed(threads=1, kinds=EVERYTHING, **variables):
     return done.stdout
 
 
-def differences(one, other, path=""):
+def differences(value, other, path=""):
     """Where two results differ: floats by more than SAME, anything else at all."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return [found for key in one for found in differences(one[key], other[key], f"{path}.{key}")]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = enumerate(zip(one, other, strict=True))
-        return [found for at, (a, b) in pairs for found in differences(a, b, f"{path}[{at}]")]
-    if isinstance(one, float) and isinstance(other, float):
-        same = math.isclose(one, other, rel_tol=SAME, abs_tol=SAME * 1e-3) or (one != one and other != other)
+    if isinstance(value, dict) and isinstance(other, dict) and value.keys() == other.keys():
+        return [line for key in value for line in differences(value[key], other[key], f"{path}.{key}")]
+    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+        pairs = enumerate(zip(value, other, strict=True))
+        return [line for at, (a, b) in pairs for line in differences(a, b, f"{path}[{at}]")]
+    if isinstance(value, float) and isinstance(other, float):
+        same = math.isclose(value, other, rel_tol=SAME, abs_tol=SAME * 1e-3) or (
+            value != value and other != other
+        )
     else:
-        same = one == other and type(one) is type(other)
-    return [] if same else [f"{path}: {one!r}, {other!r}"]
+        same = value == other and type(value) is type(other)
+    return [] if same else [f"{path}: {value!r}, {other!r}"]
 
 
 def test_the_number_of_threads_changes_no_byte():

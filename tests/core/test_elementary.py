@@ -44,8 +44,8 @@ def test_results_are_those_of_numpy_but_for_the_last_digits(name):
     ],
 )  # fmt: skip
 def test_out_of_range_gives_infinity_or_nan_and_no_error(name, x, expected, length):
-    found = getattr(elementary, name)(np.full(length, x))
-    assert np.array_equal(found, np.full(length, expected), equal_nan=True)
+    results = getattr(elementary, name)(np.full(length, x))
+    assert np.array_equal(results, np.full(length, expected), equal_nan=True)
 
 
 def test_powers_are_those_of_math_and_pair_up():
@@ -60,7 +60,7 @@ def test_powers_are_those_of_math_and_pair_up():
 def test_a_weighted_sum_of_a_row_does_not_depend_on_the_other_rows():
     draw = np.random.default_rng(2008)
     rows, weights = draw.random((300, 7)), draw.random(7)
-    found = elementary.weighted_sum(rows, weights)
-    np.testing.assert_array_max_ulp(found, rows @ weights, maxulp=8)
-    assert found.tolist() == [float(elementary.weighted_sum(row[None], weights)[0]) for row in rows]
-    assert elementary.weighted_sum(rows.reshape(10, 30, 7), weights).ravel().tolist() == found.tolist()
+    sums = elementary.weighted_sum(rows, weights)
+    np.testing.assert_array_max_ulp(sums, rows @ weights, maxulp=8)
+    assert sums.tolist() == [float(elementary.weighted_sum(row[None], weights)[0]) for row in rows]
+    assert elementary.weighted_sum(rows.reshape(10, 30, 7), weights).ravel().tolist() == sums.tolist()

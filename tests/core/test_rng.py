@@ -28,8 +28,8 @@ def test_they_are_uniform_and_streams_have_nothing_in_common():
 
 
 def test_a_generator_belongs_to_its_key():
-    one, same, other = (generator(7, name).integers(10**9, size=4).tolist() for name in ("a", "a", "b"))
-    assert one == same != other
+    first, same, other = (generator(7, name).integers(10**9, size=4).tolist() for name in ("a", "a", "b"))
+    assert first == same != other
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.0, True, "7", None])

@@ -66,10 +66,10 @@ def any_counter_reaches(counter, begin, needed, limit):
 def block(seed, word_type):
     """Random words, tables for them, the scores so far, sums, bounds and room for the highest."""
     rng = np.random.default_rng(seed)
-    places = np.sort(rng.choice(RECORDS, 100, replace=False))
+    offsets = np.sort(rng.choice(RECORDS, 100, replace=False))
     low_bits = rng.integers(0, 2 ** (VALUE_BITS + TIME_BITS), 100)
     return (
-        ((places << (VALUE_BITS + TIME_BITS)) + low_bits).astype(word_type),
+        ((offsets << (VALUE_BITS + TIME_BITS)) + low_bits).astype(word_type),
         rng.random(2**VALUE_BITS * 8, np.float32),
         rng.random(2**VALUE_BITS * 8, np.float32),
         rng.random(2**TIME_BITS * 8, np.float32),
@@ -99,14 +99,14 @@ def test_adding_a_fact_changes_scores_and_sums_as_the_formula_says():
     word, a, b, c, scores, sums, least, highest = block(3, np.uint32)
     before, total, squares = scores.reshape(-1, 8).astype(float), sums[0].copy(), sums[1].copy()
     add_fact(word, 0, 100, a, b, c, scores, sums, least, highest)
-    time, kind, place = word & 31, (word >> 5) & 7, word >> 8
+    time, kind, offset = word & 31, (word >> 5) & 7, word >> 8
     part = a.reshape(-1, 8)[kind] + b.reshape(-1, 8)[kind] * c.reshape(-1, 8)[time].astype(float)
     after = before.copy()
-    np.add.at(after, place, part)
+    np.add.at(after, offset, part)
     np.testing.assert_allclose(scores.reshape(-1, 8), after, rtol=1e-6)
     np.testing.assert_allclose(sums[0], total + part.sum(axis=0), rtol=1e-6)
     np.testing.assert_allclose(sums[1], squares + (after**2 - before**2).sum(axis=0), rtol=1e-6)
-    np.testing.assert_allclose(highest, after[place].max(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(highest, after[offset].max(axis=0), rtol=1e-6)
 
 
 def test_peaks_are_the_highest_scores_of_each_lane_and_group():

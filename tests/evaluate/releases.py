@@ -66,9 +66,9 @@ def targets_of(release, seed):
     return generator(seed, "targets").permutation(release.n_records).tolist()
 
 
-def same(one, other):
-    return one.table.equals(other.table) and all(
+def same(simulation, other):
+    return simulation.table.equals(other.table) and all(
         np.array_equal(getattr(a.outcomes, name), getattr(b.outcomes, name), equal_nan=True)
-        for a, b in zip(one.cells, other.cells, strict=True)
+        for a, b in zip(simulation.cells, other.cells, strict=True)
         for name in NAMES
     )

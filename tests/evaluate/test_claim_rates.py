@@ -76,9 +76,14 @@ def test_the_curve_falls_with_phi_and_its_parts_add_up_to_1(trade):
 
 
 def test_without_absent_targets_there_are_no_false_claims(release):
-    done = simulate(release, ADVERSARY, targets=10, absent=False)
-    assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(done.table["measure"])
-    for ask in (done.cell().claim_rates.equal_error_rate, partial(done.cell().claim_rates.phi_for, 0.01)):
+    simulation = simulate(release, ADVERSARY, targets=10, absent=False)
+    assert not {"absent_claims", "absent_rejected", "equal_error_rate", "phi"} & set(
+        simulation.table["measure"]
+    )
+    for ask in (
+        simulation.cell().claim_rates.equal_error_rate,
+        partial(simulation.cell().claim_rates.phi_for, 0.01),
+    ):
         with pytest.raises(so.ParameterError, match="no absent targets were attacked"):
             ask()
 

@@ -26,22 +26,22 @@ def test_students_t_is_the_one_in_the_tables(freedom, confidence, t):
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_ends_of_wilsons_interval_solve_its_equation(case):
     successes, n = case
-    found, z = rate(successes, n), 1.959963984540054
-    assert found.value == successes / n
-    assert 0 <= found.low <= found.value <= found.high <= 1
-    for end, open_end in ((found.low, successes == 0), (found.high, successes == n)):
+    estimate, z = rate(successes, n), 1.959963984540054
+    assert estimate.value == successes / n
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    for end, open_end in ((estimate.low, successes == 0), (estimate.high, successes == n)):
         if not open_end:  # |p̂ − p| = z √(p(1 − p)/n)
-            assert abs(found.value - end) == pytest.approx(z * math.sqrt(end * (1 - end) / n), abs=1e-9)
-    assert (found.low == 0) == (successes == 0)
-    assert (found.high == 1) == (successes == n)
+            assert abs(estimate.value - end) == pytest.approx(z * math.sqrt(end * (1 - end) / n), abs=1e-9)
+    assert (estimate.low == 0) == (successes == 0)
+    assert (estimate.high == 1) == (successes == n)
 
 
 @pytest.mark.parametrize("n", [100, 400])
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.9])
 def test_wilsons_intervals_cover(share, n):
     draws = np.random.default_rng(17).binomial(n, share, RUNS)
-    found = [rate(int(k), n) for k in draws]
-    assert 0.93 <= np.mean([one.low <= share <= one.high for one in found]) <= 0.97
+    estimates = [rate(int(k), n) for k in draws]
+    assert 0.93 <= np.mean([estimate.low <= share <= estimate.high for estimate in estimates]) <= 0.97
 
 
 @pytest.mark.parametrize("n", [20, 200])
@@ -52,14 +52,14 @@ def test_students_intervals_cover(shape, n):
         shape
     ]
     middle = {"normal": 0.0, "uniform": 0.5, "gamma": 4.0}[shape]
-    found = [mean(row) for row in sample(size=(RUNS, n))]
-    assert 0.93 <= np.mean([one.low <= middle <= one.high for one in found]) <= 0.97
+    estimates = [mean(row) for row in sample(size=(RUNS, n))]
+    assert 0.93 <= np.mean([estimate.low <= middle <= estimate.high for estimate in estimates]) <= 0.97
 
 
 @pytest.mark.parametrize("n", [50, 251, 1_200])
 def test_intervals_of_medians_cover_whatever_the_distribution(n):
-    found = [median(row) for row in np.random.default_rng(19).exponential(size=(RUNS // 4, n))]
-    covered = np.mean([one.low <= math.log(2) <= one.high for one in found])
+    estimates = [median(row) for row in np.random.default_rng(19).exponential(size=(RUNS // 4, n))]
+    covered = np.mean([estimate.low <= math.log(2) <= estimate.high for estimate in estimates])
     assert 0.93 <= covered <= 0.98  # steps of whole numbers: a little more than asked, never less
 
 
@@ -69,10 +69,10 @@ def test_the_ends_of_a_medians_interval_are_the_innermost_that_cover(n):
         """The chance that fewer than k of n fair coins show heads."""
         return sum(Fraction(math.comb(n, i), 2**n) for i in range(k))
 
-    found = median(np.arange(1, n + 1))
+    estimate = median(np.arange(1, n + 1))
     k = max(k for k in range(n) if outside(k) <= Fraction(1, 40))
-    assert (found.low, found.high) == ((k, n + 1 - k) if k else (-math.inf, math.inf))
-    assert found.value == (n + 1) / 2
+    assert (estimate.low, estimate.high) == ((k, n + 1 - k) if k else (-math.inf, math.inf))
+    assert estimate.value == (n + 1) / 2
 
 
 def test_of_nothing_nothing_is_known():

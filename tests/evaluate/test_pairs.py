@@ -16,19 +16,19 @@ from standout.evaluate.similar_records import similarities_to_all
 def test_similarities_of_pairs_equal_the_slow_twin(cells, similarity):
     release = released(cells)
     n = release.n_records
-    one, other = np.divmod(np.arange(n * n), n)
+    first, second = np.divmod(np.arange(n * n), n)
     slow = [so.record_similarity(release, release.records[a], release.records[b], similarity)
-            for a, b in zip(one, other, strict=True)]  # fmt: skip
-    assert pair_similarities(release, one, other, similarity) == pytest.approx(slow)
+            for a, b in zip(first, second, strict=True)]  # fmt: skip
+    assert pair_similarities(release, first, second, similarity) == pytest.approx(slow)
     assert np.concatenate([similarities_to_all(release, a, similarity) for a in range(n)]) == pytest.approx(
         slow
     )
 
 
 def test_comparing_in_slices_changes_nothing(release, monkeypatch):
-    one, other = np.arange(40), np.arange(40)[::-1].copy()
+    first, second = np.arange(40), np.arange(40)[::-1].copy()
     known = ADVERSARY.observe_all(release, np.flatnonzero(release.lengths >= 6)[:40])
-    whole = revealed_items(release, one, other, known, so.Within())
+    whole = revealed_items(release, first, second, known, so.Within())
     monkeypatch.setattr("standout.evaluate.pairs.ENTRIES_AT_ONCE", 50)
-    for a, b in zip(whole, revealed_items(release, one, other, known, so.Within()), strict=True):
+    for a, b in zip(whole, revealed_items(release, first, second, known, so.Within()), strict=True):
         assert np.array_equal(a, b)

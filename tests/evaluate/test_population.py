@@ -26,13 +26,13 @@ from standout.sanitized import OriginalMapping, Period, Sanitized
 
 
 def sanitized(release, original, terms):
-    """The release as one that was made from the original."""
+    """The release with its mapping to the original."""
     kept = {field.name: getattr(release, field.name) for field in fields(Release)}
     return Sanitized(**kept, original=original, mapping=terms)
 
 
 def unchanged(release):
-    """Made from itself, with nothing done."""
+    """A sanitized release that equals its original."""
     everybody, items = np.arange(release.n_records), np.arange(release.n_items)
     return sanitized(release, release, OriginalMapping(everybody, items, level_values(release)))
 
@@ -66,11 +66,11 @@ def test_an_unchanged_release_gives_exactly_the_same_numbers(release, name):
         simulate, adversaries={name: ADVERSARIES[name]}, facts=[1, 3], targets=20 if COMPILED else 4,
         draws=2, seed=4,
     )  # fmt: skip
-    one, other = ask(release), ask(unchanged(release))
-    assert same(one, other)
-    assert (one.original, other.original) == (None, release.fingerprint)
-    assert [cell.present for cell in other.cells] == [1.0, 1.0]
-    assert [cell.random_guess for cell in one.cells] == [cell.random_guess for cell in other.cells]
+    plain, mapped = ask(release), ask(unchanged(release))
+    assert same(plain, mapped)
+    assert (plain.original, mapped.original) == (None, release.fingerprint)
+    assert [cell.present for cell in mapped.cells] == [1.0, 1.0]
+    assert [cell.random_guess for cell in plain.cells] == [cell.random_guess for cell in mapped.cells]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path,
     safer = unchanged(release)
     ask = partial(simulate, adversaries=ADVERSARIES["exact"], targets=9, seed=2, save=tmp_path / "run")
 
-    def stop(stage, done, total):
-        if done >= 6:
+    def stop(stage, count, total):
+        if count >= 6:
             raise KeyboardInterrupt
 
     cut = ask(safer, progress=stop)
@@ -103,7 +103,7 @@ def test_a_checkpoint_depends_on_the_original_and_the_mapping(release, tmp_path,
         ask(other)
     assert len(list(tmp_path.iterdir())) == 3
     assert (
-        len({tuple(Population.of(one).key()) for one in (safer, replace(safer, mapping=rolled), release)})
+        len({tuple(Population.of(data).key()) for data in (safer, replace(safer, mapping=rolled), release)})
         == 3
     )
 
@@ -133,7 +133,7 @@ def rounded(day, periods):
 
 
 @st.composite
-def made(draw):
+def sanitized_tables(draw):
     """(cells of the original, cells of the release, who stands for whom, values, periods)."""
     people, things = "abcdefg"[: draw(st.integers(3, 7))], "uvwxyz"
     pairs = draw(
@@ -141,47 +141,55 @@ def made(draw):
             st.tuples(st.sampled_from(people), st.sampled_from(things)), min_size=8, max_size=30, unique=True
         )
     )
-    value, day = st.sampled_from([1.0, 2.0, 4.0, None]), st.sampled_from([0, 3, 20, 60, 75, None])
-    cells = {pair: (draw(value), draw(day)) for pair in pairs}
+    values, days = st.sampled_from([1.0, 2.0, 4.0, None]), st.sampled_from([0, 3, 20, 60, 75, None])
+    cells = {pair: (draw(values), draw(days)) for pair in pairs}
     assume(max(naive.lengths(cells).values()) >= 3)
-    assume(any(one is not None for one, _ in cells.values()))
-    assume(any(one is not None for _, one in cells.values()))
-    tell, periods = draw(st.sampled_from(sorted(VALUES))), draw(st.sampled_from(sorted(PERIODS)))
-    gone = draw(st.sets(st.sampled_from(things), max_size=2))
+    assume(any(stars is not None for stars, _ in cells.values()))
+    assume(any(stars is not None for _, stars in cells.values()))
+    recoding, periods = draw(st.sampled_from(sorted(VALUES))), draw(st.sampled_from(sorted(PERIODS)))
+    dropped_items = draw(st.sets(st.sampled_from(things), max_size=2))
     noise = st.sampled_from([0, 0, 0, 1, -1, 3])
-    there = sorted(naive.lengths(cells))
-    stands = {who: draw(st.sampled_from([*there, None])) for who in there}  # sampled, and clusters
-    stands = {who: draw(st.sampled_from([who, other])) for who, other in stands.items()}
-    names = dict(zip(there, draw(st.permutations([f"r{n}" for n in range(len(there))])), strict=True))
+    persons = sorted(naive.lengths(cells))
+    represented_by = {
+        who: draw(st.sampled_from([*persons, None])) for who in persons
+    }  # sampled, and clusters
+    represented_by = {who: draw(st.sampled_from([who, other])) for who, other in represented_by.items()}
+    names = dict(zip(persons, draw(st.permutations([f"r{n}" for n in range(len(persons))])), strict=True))
     out = {}
-    for (who, item), (one, when) in cells.items():
-        if item in gone or who not in stands.values() or not draw(st.sampled_from([True, True, True, False])):
+    for (who, item), (stars, when) in cells.items():
+        if (
+            item in dropped_items
+            or who not in represented_by.values()
+            or not draw(st.sampled_from([True, True, True, False]))
+        ):
             continue
-        shaken = None if one is None else one + draw(noise)
+        noisy = None if stars is None else stars + draw(noise)
         moved = None if when is None else rounded(when + draw(noise), PERIODS[periods])
-        out[names[who], item] = VALUES[tell](shaken), moved
+        out[names[who], item] = VALUES[recoding](noisy), moved
     assume(out)
     left = naive.lengths(out)
-    stands = {who: names[other] if other and names[other] in left else None for who, other in stands.items()}
-    return cells, out, stands, tell, periods
+    represented_by = {
+        who: names[other] if other and names[other] in left else None for who, other in represented_by.items()
+    }
+    return cells, out, represented_by, recoding, periods
 
 
-def put_together(cells, out, stands, tell, periods):
+def sanitized_release(cells, out, represented_by, recoding, periods):
     original, release = released(cells), released(out)
-    place = {name: at for at, name in enumerate(release.records)}
-    code = {name: at for at, name in enumerate(release.items)}
+    record_index = {name: index for index, name in enumerate(release.records)}
+    item_index = {name: index for index, name in enumerate(release.items)}
     return sanitized(release, original, OriginalMapping(
-        np.array([place.get(stands[who], -1) for who in original.records], np.int64),
-        np.array([code.get(item, -1) for item in original.items], np.int64),
-        tuple(VALUES[tell](value) for value in level_values(original)), PERIODS[periods],
+        np.array([record_index.get(represented_by[who], -1) for who in original.records], np.int64),
+        np.array([item_index.get(item, -1) for item in original.items], np.int64),
+        tuple(VALUES[recoding](value) for value in level_values(original)), PERIODS[periods],
     ))  # fmt: skip
 
 
-def told(cells, tell, periods, blind):
+def in_terms_of_release(cells, recoding, periods, blind):
     """{item: (value, day)} as the release would tell it; `blind`: it has no values, no times."""
     return {
         item: (
-            None if blind[0] else VALUES[tell](value),
+            None if blind[0] else VALUES[recoding](value),
             None if blind[1] else rounded(day, PERIODS[periods]),
         )
         for item, (value, day) in cells.items()
@@ -189,48 +197,48 @@ def told(cells, tell, periods, blind):
 
 
 @settings(max_examples=60 if COMPILED else 8)
-@given(made(), st.integers(0, 2), st.integers(1, 4), st.sampled_from([0.2, 0.5, 1.0]))
+@given(sanitized_tables(), st.integers(0, 2), st.integers(1, 4), st.sampled_from([0.2, 0.5, 1.0]))
 def test_every_outcome_equals_its_slow_twin(parts, wrong, top, theta):
-    cells, out, stands, tell, periods = parts
-    safer = put_together(*parts)
+    cells, out, represented_by, recoding, periods = parts
+    safer = sanitized_release(*parts)
     original = safer.original
     assume(has_room_for_errors(cells))
     adversary = so.Adversary(knows=3, wrong=wrong, value_error=1, time_error=3)
-    done = simulate(safer, adversary, facts=SIZES, targets="all", draws=2, top=top, theta=theta, seed=5,
-                    similarity=so.Within(value=1, time=14))  # fmt: skip
+    options = {"draws": 2, "top": top, "theta": theta, "similarity": so.Within(value=1, time=14)}
+    simulation = simulate(safer, adversary, facts=SIZES, targets="all", seed=5, **options)
     able = np.flatnonzero(adversary.eligible(original, range(original.n_records)))
-    places = [p for p in generator(5, "targets").permutation(original.n_records).tolist() if p in able]
-    assert {cell.too_few_items for cell in done.cells} == {original.n_records - len(able)}
-    assert all(cell.targets.tolist() == places for cell in done.cells)
-    known = adversary.observe_all(original, places, 5, draws=2)
+    targets = [p for p in generator(5, "targets").permutation(original.n_records).tolist() if p in able]
+    assert {cell.too_few_items for cell in simulation.cells} == {original.n_records - len(able)}
+    assert all(cell.targets.tolist() == targets for cell in simulation.cells)
+    known = adversary.observe_all(original, targets, 5, draws=2)
     blind = all(value is None for value, _ in out.values()), all(day is None for _, day in out.values())
-    for cell, size in zip(done.cells, SIZES, strict=True):
-        there = [stands[original.records[place]] is not None for place in places]
-        assert cell.present == pytest.approx(np.mean(there))
-        for t, place in enumerate(places):
-            who = original.records[place]
-            own = told(naive.record_of(cells, who), tell, periods, blind)
+    for cell, size in zip(simulation.cells, SIZES, strict=True):
+        is_present = [represented_by[original.records[target]] is not None for target in targets]
+        assert cell.present == pytest.approx(np.mean(is_present))
+        for t, target in enumerate(targets):
+            who = original.records[target]
+            person = in_terms_of_release(naive.record_of(cells, who), recoding, periods, blind)
             for d in range(2):
                 aux = list(known.aux(original, 2 * t + d))[:size]
                 days = [None if fact.time is None else (fact.time - DAY).days for fact in aux]
                 raw = {fact.item: (fact.value, day) for fact, day in zip(aux, days, strict=True)}
-                facts = told(raw, tell, periods, blind)
+                facts = in_terms_of_release(raw, recoding, periods, blind)
                 if naive.has_coincidental_tie(out, facts):
                     continue
-                slow = naive.attack_outcome(out, facts, own, stands[who], top, theta)
+                slow = naive.attack_outcome(out, facts, person, represented_by[who], top, theta)
                 for name in NAMES:
-                    seen = getattr(cell.outcomes, name)[t, d]
+                    outcome = getattr(cell.outcomes, name)[t, d]
                     if name.startswith("lineup") and d == 1:
-                        assert np.isnan(seen)
+                        assert np.isnan(outcome)
                     else:
-                        assert seen == pytest.approx(slow[name], rel=2e-6, abs=2e-6), name
-    check_baselines(done, np.mean(there), len(naive.lengths(out)), top)
+                        assert outcome == pytest.approx(slow[name], rel=2e-6, abs=2e-6), name
+    check_baselines(simulation, np.mean(is_present), len(naive.lengths(out)), top)
 
 
-def check_baselines(done, present, n, top):
-    """A guess at one of n records is right with 1/n about those who are there."""
-    for cell in done.cells:
-        rows = {(name, said): one for name, said, one in done.measurements(cell)}
+def check_baselines(simulation, present, n, top):
+    """A random guess is right with probability 1/n for each target who is present."""
+    for cell in simulation.cells:
+        rows = {(name, setting): estimate for name, setting, estimate in simulation.measurements(cell)}
         assert rows["identified", ""].baseline == pytest.approx(present / n)
         assert rows["in_top", f"top={top}"].baseline == pytest.approx(present * min(1, top / n))
         assert rows["correct_claims", "phi=1.5"].baseline == pytest.approx(present / n)
@@ -239,61 +247,69 @@ def check_baselines(done, present, n, top):
 
 
 @settings(max_examples=40 if COMPILED else 8)
-@given(made())
+@given(sanitized_tables())
 def test_people_are_compared_with_records_in_terms_of_the_release(parts):
-    cells, out, _, tell, periods = parts
-    safer = put_together(*parts)
+    cells, out, _, recoding, periods = parts
+    safer = sanitized_release(*parts)
     blind = all(value is None for value, _ in out.values()), all(day is None for _, day in out.values())
-    for place, who in enumerate(safer.original.records):
-        own = told(naive.record_of(cells, who), tell, periods, blind)
-        slow = [naive.similarity_of_histories(own, naive.record_of(out, one)) for one in safer.records]
+    for person_index, who in enumerate(safer.original.records):
+        person = in_terms_of_release(naive.record_of(cells, who), recoding, periods, blind)
+        slow = [
+            naive.similarity_of_histories(person, naive.record_of(out, record)) for record in safer.records
+        ]
         similarity = so.Within(value=1, time=14)
-        assert similarities_to_all(safer, place, similarity) == pytest.approx(slow)
+        assert similarities_to_all(safer, person_index, similarity) == pytest.approx(slow)
         every = np.arange(safer.n_records)
-        assert pair_similarities(safer, np.full(len(every), place), every, similarity) == pytest.approx(slow)
+        assert pair_similarities(
+            safer, np.full(len(every), person_index), every, similarity
+        ) == pytest.approx(slow)
 
 
 def test_the_right_record_stays_a_candidate_if_length_and_first_date_are_known(release):
-    """Half of the entries are gone and everything is a month later: no record is what its person's was."""
+    """Half of the entries are gone and everything is a month later: no record is unchanged."""
     frame = release.to_frame().with_columns(pl.col("time").dt.offset_by("1mo")).gather_every(2)
     safer = so.read(frame)
-    stands = np.array([_place(safer.records, name) for name in release.records], np.int64)
-    items = np.array([_place(safer.items, name) for name in release.items], np.int64)
-    safer = sanitized(safer, release, OriginalMapping(stands, items, level_values(release)))
+    represented_by = np.array([index_or_minus_1(safer.records, name) for name in release.records], np.int64)
+    items = np.array([index_or_minus_1(safer.items, name) for name in release.items], np.int64)
+    safer = sanitized(safer, release, OriginalMapping(represented_by, items, level_values(release)))
     adversary = so.Adversary(knows=3, length_error=0.1, joined_error=3)
-    done = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
-    seen = done.cell().outcomes
-    assert (seen.bits_left <= np.log2(seen.candidates) + 40).all() and np.isfinite(seen.bits_left).all()
-    assert (seen.candidates < safer.n_records).any()
-    known = Population.of(safer).known_facts(adversary, done.cell().targets, 1)
+    simulation = simulate(safer, adversary, targets=20 if COMPILED else 4, seed=1)
+    outcome = simulation.cell().outcomes
+    assert (outcome.bits_left <= np.log2(outcome.candidates) + 40).all() and np.isfinite(
+        outcome.bits_left
+    ).all()
+    assert (outcome.candidates < safer.n_records).any()
+    known = Population.of(safer).known_facts(adversary, simulation.cell().targets, 1)
     queries = so.ScoreboardRH().attacks(safer, known).queries
-    assert queries.are_candidates(np.arange(len(known)), stands[done.cell().targets]).all()
+    assert queries.are_candidates(np.arange(len(known)), represented_by[simulation.cell().targets]).all()
 
 
-def _place(labels, name):
-    found = labels.find(name)
-    return -1 if found is None else found
+def index_or_minus_1(labels, name):
+    index = labels.find(name)
+    return -1 if index is None else index
 
 
 def test_targets_have_the_ids_of_the_original(release):
     frame = release.to_frame().with_columns(("x" + pl.col("record")).alias("record"))
     renamed = so.read(frame)
-    stands = np.array([_place(renamed.records, f"x{name}") for name in release.records], np.int64)
-    safer = sanitized(renamed, release, replace(unchanged(release).mapping, representatives=stands))
-    ids = [release.records[place] for place in range(3)]
-    one, other = (
+    represented_by = np.array(
+        [index_or_minus_1(renamed.records, f"x{name}") for name in release.records], np.int64
+    )
+    safer = sanitized(renamed, release, replace(unchanged(release).mapping, representatives=represented_by))
+    ids = [release.records[index] for index in range(3)]
+    by_id, other = (
         simulate(data, so.Adversary(knows=2), targets=ids, seed=1).estimate("identified")
         for data in (release, safer)
     )
-    assert one == other
+    assert by_id == other
     with pytest.raises(so.NotFoundError):
         simulate(safer, so.Adversary(knows=2), targets=[renamed.records[0]])
 
 
 @settings(max_examples=40 if COMPILED else 6)
-@given(made(), st.integers(0, 5))
+@given(sanitized_tables(), st.integers(0, 5))
 def test_a_sample_of_a_sanitized_release_has_the_facts_of_the_whole(parts, seed):
-    safer = put_together(*parts)
+    safer = sanitized_release(*parts)
     keep = generator(seed, "keep").random(safer.n_records) < 0.6
     assume(keep.any() and (safer.mapping.representatives >= 0).any())
     assume(keep[safer.mapping.representatives[safer.mapping.representatives >= 0]].any())
@@ -301,24 +317,24 @@ def test_a_sample_of_a_sanitized_release_has_the_facts_of_the_whole(parts, seed)
     assert isinstance(some, Sanitized)
     assert list(some.records) == [name for name, kept in zip(safer.records, keep, strict=True) if kept]
     for at, who in enumerate(some.original.records):
-        place = safer.original.records.find(who)
-        stands = int(safer.mapping.representatives[place])
-        assert some.records[int(some.mapping.representatives[at])] == safer.records[stands]
+        person = safer.original.records.find(who)
+        representative = int(safer.mapping.representatives[person])
+        assert some.records[int(some.mapping.representatives[at])] == safer.records[representative]
         whole, part = (
-            _words(one, Population.of(one).all_facts(np.array([there])))
-            for one, there in ((safer, place), (some, at))
+            facts_in_words(data, Population.of(data).all_facts(np.array([index])))
+            for data, index in ((safer, person), (some, at))
         )
         assert {item: whole[item] for item in part} == part
         assert {*whole} - {*part} <= {*safer.items} - {*some.items}
-    stood = {safer.records[one] for one in safer.mapping.representatives if one >= 0 and keep[one]}
-    assert {some.records[int(one)] for one in some.mapping.representatives} == stood
+    expected = {safer.records[r] for r in safer.mapping.representatives if r >= 0 and keep[r]}
+    assert {some.records[int(r)] for r in some.mapping.representatives} == expected
 
 
-def _words(release, known):
+def facts_in_words(release, known):
     """{item: (value, day)} of one person, as far as the release has the item."""
-    found = {}
+    facts = {}
     for i in np.flatnonzero(known.item >= 0).tolist():
         fact = known.fact(release, i)
         value = fact.value if release.n_levels else None
-        found[fact.item] = value, fact.time
-    return found
+        facts[fact.item] = value, fact.time
+    return facts

@@ -35,21 +35,21 @@ def safer(movielens):
 
 @pytest.mark.slow
 def test_an_unchanged_release_gives_the_same_numbers(movielens):
-    own = {field.name: getattr(movielens, field.name) for field in fields(Release)}
+    columns = {field.name: getattr(movielens, field.name) for field in fields(Release)}
     terms = OriginalMapping(
         np.arange(movielens.n_records), np.arange(movielens.n_items), level_values(movielens)
     )
-    by_hand = Sanitized(**own, original=movielens, mapping=terms)
+    by_hand = Sanitized(**columns, original=movielens, mapping=terms)
     adversaries = {"usual": ADVERSARY, "filtered": replace(ADVERSARY, length_error=0.5, joined_error=30)}
-    one, *others = (
+    plain, *others = (
         so.simulate(data, adversaries, facts=[2, 8], targets=100, draws=2, seed=2)
         for data in (movielens, by_hand, so.sanitize(movielens))
     )
     for other in others:
-        assert one.table.equals(other.table)
-        for cell, same in zip(one.cells, other.cells, strict=True):
+        assert plain.table.equals(other.table)
+        for cell, same in zip(plain.cells, other.cells, strict=True):
             for field in fields(Outcomes):
-                a, b = (getattr(done.outcomes, field.name) for done in (cell, same))
+                a, b = (getattr(measured.outcomes, field.name) for measured in (cell, same))
                 assert np.array_equal(a, b, equal_nan=True)
 
 
@@ -64,36 +64,36 @@ def aux_in_months(aux, release):
 
 def test_outcomes_equal_those_of_single_attacks(movielens, safer):
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
-    seen, there = cell.outcomes, 0
-    for t, place in enumerate(cell.targets.tolist()):
-        who = movielens.records[place]
+    outcomes, n_present = cell.outcomes, 0
+    for t, person in enumerate(cell.targets.tolist()):
+        who = movielens.records[person]
         aux = aux_in_months(ADVERSARY.observe(movielens, who, seed=5), safer)
-        at = int(safer.mapping.representatives[place])
-        name = None if at < 0 else safer.records[at]
+        representative = int(safer.mapping.representatives[person])
+        name = None if representative < 0 else safer.records[representative]
         verdict = so.ScoreboardRH().attack(safer, aux)
-        gone = so.ScoreboardRH().attack(safer, aux, exclude=name)
-        matched = verdict.match(0), gone.match(0)
+        without_target = so.ScoreboardRH().attack(safer, aux, exclude=name)
+        matched = verdict.match(0), without_target.match(0)
         claim, absent = (
-            one.eccentricity if match else NO_CLAIM
-            for one, match in zip((verdict, gone), matched, strict=True)
+            result.eccentricity if match else NO_CLAIM
+            for result, match in zip((verdict, without_target), matched, strict=True)
         )
-        assert seen.eccentricity[t, 0] == pytest.approx(claim, rel=2e-6)
-        assert seen.absent_eccentricity[t, 0] == pytest.approx(absent, rel=2e-6)
+        assert outcomes.eccentricity[t, 0] == pytest.approx(claim, rel=2e-6)
+        assert outcomes.absent_eccentricity[t, 0] == pytest.approx(absent, rel=2e-6)
         if name is None:
-            assert (seen.identified[t, 0], seen.in_top[t, 0]) == (0, 0)
-            assert seen.bits_left[t, 0] == pytest.approx(np.log2(safer.n_records), rel=1e-12)
+            assert (outcomes.identified[t, 0], outcomes.in_top[t, 0]) == (0, 0)
+            assert outcomes.bits_left[t, 0] == pytest.approx(np.log2(safer.n_records), rel=1e-12)
         else:
-            there += 1
-            assert seen.identified[t, 0] == (name in verdict.tied) / verdict.ties
-            assert seen.bits_left[t, 0] == pytest.approx(verdict.entropy(name), abs=2e-6)
-    assert cell.present == there / 60 < 1
+            n_present += 1
+            assert outcomes.identified[t, 0] == (name in verdict.tied) / verdict.ties
+            assert outcomes.bits_left[t, 0] == pytest.approx(verdict.entropy(name), abs=2e-6)
+    assert cell.present == n_present / 60 < 1
 
 
 def test_revealed_items_are_compared_with_the_original(movielens, safer):
     """By the entries in words: months of the truth, values within 1 of what was perturbed."""
     cell = so.simulate(safer, ADVERSARY, targets=60, seed=5).cell()
-    for t, place in enumerate(cell.targets.tolist()):
-        who = movielens.records[place]
+    for t, person in enumerate(cell.targets.tolist()):
+        who = movielens.records[person]
         known = ADVERSARY.observe(movielens, who, seed=5)
         verdict = so.ScoreboardRH().attack(safer, aux_in_months(known, safer))
         if verdict.ties != 1:
@@ -123,7 +123,7 @@ def test_revealed_items_are_compared_with_the_original(movielens, safer):
 def test_facts_of_the_release_itself_identify_more(movielens, safer, tmp_path):
     so.write_sanitized(safer, tmp_path / "safer.csv", key=tmp_path / "key.csv")
     alone = so.read(tmp_path / "safer.csv")
-    as_truth, as_known = (so.simulate(one, ADVERSARY, targets=200, seed=1) for one in (alone, safer))
+    as_truth, as_known = (so.simulate(data, ADVERSARY, targets=200, seed=1) for data in (alone, safer))
     assert as_truth.original is None and as_known.original == movielens.fingerprint
     assert as_truth.estimate("identified").low > as_known.estimate("identified").high
     again = so.open_sanitized(tmp_path / "safer.csv", movielens, tmp_path / "key.csv")
@@ -132,7 +132,7 @@ def test_facts_of_the_release_itself_identify_more(movielens, safer, tmp_path):
 
 @pytest.mark.slow
 def test_an_audit_uses_the_original(safer):
-    done = so.audit(safer, quick=True, seed=1)
-    assert done.complete and done.trusted, done.findings.trust
-    assert done.findings.answer.people_total == 610
-    assert done.findings.original.not_in_release == int((safer.mapping.representatives < 0).sum()) > 0
+    audit = so.audit(safer, quick=True, seed=1)
+    assert audit.complete and audit.trusted, audit.findings.trust
+    assert audit.findings.answer.people_total == 610
+    assert audit.findings.original.not_in_release == int((safer.mapping.representatives < 0).sum()) > 0

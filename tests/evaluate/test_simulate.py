@@ -21,8 +21,8 @@ from standout.evaluate.simulate import simulate
 @pytest.mark.large
 def test_threads_batches_and_the_order_of_targets_change_no_bit(release, monkeypatch):
     ask = partial(simulate, release, ADVERSARY, facts=[2, 6], seed=9, draws=2)
-    one = ask(targets=20, threads=1)
-    assert same(one, ask(targets=20, threads=2))
+    first = ask(targets=20, threads=1)
+    assert same(first, ask(targets=20, threads=2))
     ids = [
         release.records[p]
         for p in np.sort([p for p in targets_of(release, 9) if release.lengths[p] >= 6][:20])
@@ -30,17 +30,17 @@ def test_threads_batches_and_the_order_of_targets_change_no_bit(release, monkeyp
     named = ask(targets=ids)
     assert same(named, ask(targets=ids[::-1], threads=2))
     monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
-    assert same(one, ask(targets=20))
-    assert named.estimate("identified", facts=6) == one.estimate("identified", facts=6)
-    assert not one.table.equals(ask(targets=20, seed=10).table)
+    assert same(first, ask(targets=20))
+    assert named.estimate("identified", facts=6) == first.estimate("identified", facts=6)
+    assert not first.table.equals(ask(targets=20, seed=10).table)
 
 
 @pytest.mark.large
 def test_precision_adds_targets_until_the_interval_is_narrow_enough(release):
-    done = simulate(release, ADVERSARY, facts=[2, 6], precision=0.08, absent=False, seed=1)
+    fine = simulate(release, ADVERSARY, facts=[2, 6], precision=0.08, absent=False, seed=1)
     rough = simulate(release, ADVERSARY, facts=[2, 6], precision=0.2, absent=False, seed=1)
-    assert max(done.estimate("identified", facts=m).width for m in (2, 6)) <= 0.08
-    assert len(rough.cells[0].outcomes) < len(done.cells[0].outcomes) <= release.n_records
+    assert max(fine.estimate("identified", facts=m).width for m in (2, 6)) <= 0.08
+    assert len(rough.cells[0].outcomes) < len(fine.cells[0].outcomes) <= release.n_records
     everybody = simulate(release, ADVERSARY, facts=6, precision=0.0001, absent=False, seed=1)
     able = np.count_nonzero(release.lengths >= 6)
     assert everybody.complete and len(everybody.cells[0].outcomes) == able
@@ -50,8 +50,8 @@ def test_precision_adds_targets_until_the_interval_is_narrow_enough(release):
 
 def test_the_table_has_one_row_per_measure_with_everything_needed_to_quote_it(release, tmp_path):
     adversaries = {"friend": ADVERSARY, "stranger": so.Adversary(knows=2, value_error=None, time_error=None)}
-    done = simulate(release, adversaries, targets=30, seed=11)
-    table = done.table
+    simulation = simulate(release, adversaries, targets=30, seed=11)
+    table = simulation.table
     assert table.columns == [
         "adversary", "facts", "measure", "setting", "estimate", "low", "high", "n", "baseline",
         "too_few_items", "seed", "fingerprint", "version",
@@ -66,15 +66,15 @@ def test_the_table_has_one_row_per_measure_with_everything_needed_to_quote_it(re
     assert (both["low"] <= both["estimate"] + 1e-12).all() and (
         both["estimate"] <= both["high"] + 1e-12
     ).all()
-    found = table.filter(measure="identified", adversary="friend").row(0, named=True)
-    estimate = done.estimate("identified", adversary="friend")
-    assert (found["estimate"], found["low"], found["high"], found["n"]) == (
+    row = table.filter(measure="identified", adversary="friend").row(0, named=True)
+    estimate = simulation.estimate("identified", adversary="friend")
+    assert (row["estimate"], row["low"], row["high"], row["n"]) == (
         estimate.value, estimate.low, estimate.high, 30,
     )  # fmt: skip
-    assert found["baseline"] == 1 / release.n_records
-    done.to_csv(tmp_path / "t.csv")
-    done.to_parquet(tmp_path / "t.parquet")
-    done.to_json(tmp_path / "t.json")
+    assert row["baseline"] == 1 / release.n_records
+    simulation.to_csv(tmp_path / "t.csv")
+    simulation.to_parquet(tmp_path / "t.parquet")
+    simulation.to_json(tmp_path / "t.json")
     assert pl.read_parquet(tmp_path / "t.parquet").equals(table)
     assert (
         len(pl.read_csv(tmp_path / "t.csv"))
@@ -85,8 +85,8 @@ def test_the_table_has_one_row_per_measure_with_everything_needed_to_quote_it(re
 
 def test_adversaries_with_the_same_description_are_numbered(release):
     near = [so.Adversary(knows=3, length_error=error) for error in (0.501, 0.504)]
-    done = simulate(release, near, targets=10)
-    assert [cell.adversary[-3:] for cell in done.cells] == ["50%", " #2"]
+    simulation = simulate(release, near, targets=10)
+    assert [cell.adversary[-3:] for cell in simulation.cells] == ["50%", " #2"]
     with pytest.raises(so.ParameterError, match="no record can be a target"):
         simulate(release, {"a": so.Adversary(knows=3), "b": so.Adversary(knows=151)}, targets=10)
 
@@ -110,14 +110,18 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_releases_have_defined_results(name):
     release = released(DEGENERATE[name])
-    done = simulate(release, so.Adversary(knows=2, value_error=0, time_error=0), facts=[1, 2], targets="all")
-    assert done.table["estimate"].is_finite().all()
+    simulation = simulate(
+        release, so.Adversary(knows=2, value_error=0, time_error=0), facts=[1, 2], targets="all"
+    )
+    assert simulation.table["estimate"].is_finite().all()
     expected = {"one record": 1.0, "two identical": 0.5, "support 1": 1.0}
     if name in expected:
-        assert done.estimate("identified", facts=2).value == expected[name]
+        assert simulation.estimate("identified", facts=2).value == expected[name]
     if name in ("one record", "two identical"):
-        assert done.estimate("correct_claims", "phi=1.5", facts=2).value == 0
-        assert done.estimate("bits_left", "", facts=2).value == pytest.approx(math.log2(release.n_records))
+        assert simulation.estimate("correct_claims", "phi=1.5", facts=2).value == 0
+        assert simulation.estimate("bits_left", "", facts=2).value == pytest.approx(
+            math.log2(release.n_records)
+        )
 
 
 BAD_PARAMETERS = [

@@ -61,7 +61,7 @@ def test_the_schemas_in_the_docs_are_generated_from_the_types():
     assert f"version {SCHEMA_VERSION}" in SCHEMA_TITLE
 
 
-def test_what_is_serialized_keeps_to_the_schema():
+def test_serialized_findings_follow_the_schema():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(to_json(WHOLE), SCHEMA)
     jsonschema.validate(to_json(WHOLE) | {"free": {"any": ["thing", 1]}}, SCHEMA)
@@ -82,7 +82,7 @@ def test_what_is_serialized_keeps_to_the_schema():
     ],
     ids=str,
 )
-def test_what_the_types_forbid_the_schema_forbids(change):
+def test_the_schema_forbids_values_that_the_types_forbid(change):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(to_json(WHOLE) | change, SCHEMA)
 

@@ -51,11 +51,11 @@ def test_one_entry_of_each_repeat_is_kept_and_the_others_are_counted(put, rows, 
     with windows(size):
         release = so.read(put(text), repeats=repeats, time_format="s")
     wanted = naive.entries(rows, repeats)
-    told = release.provenance
+    provenance = release.provenance
     assert content(release) == wanted
-    assert (told.rows, told.repeats) == (len(rows), len(rows) - len(wanted))
-    assert told.without_value == sum(value is None for value, _ in wanted.values())
-    assert told.without_time == sum(time is None for _, time in wanted.values())
+    assert (provenance.rows, provenance.repeats) == (len(rows), len(rows) - len(wanted))
+    assert provenance.without_value == sum(value is None for value, _ in wanted.values())
+    assert provenance.without_time == sum(time is None for _, time in wanted.values())
 
 
 def test_repeats_can_be_an_error_that_lists_their_lines(put):
@@ -79,9 +79,9 @@ def test_the_order_of_rows_does_not_matter(put, rows, draw):
         texts.append(joined([[str(cell if cell is not None else "") for cell in row] for row in rows]))
         draw.shuffle(rows)
     options = {"header": False, "time_format": "s", "record": 1, "item": 2, "value": 3, "time": 4}
-    one, other = (so.read(put(text), **options) for text in texts)
-    assert one.fingerprint == other.fingerprint
-    assert content(one) == content(other)
+    first, second = (so.read(put(text), **options) for text in texts)
+    assert first.fingerprint == second.fingerprint
+    assert content(first) == content(second)
 
 
 def test_a_value_or_a_time_may_be_missing_from_any_entry(put):
@@ -104,16 +104,16 @@ def test_values_and_times_are_ignored_on_request(put):
             )
 
 
-def test_the_provenance_says_what_was_recognised(put):
-    told = so.read(put(joined([HEADER, *TABLE], "\t"))).provenance
-    assert told.format == "delimited text"
-    assert told.files == ("data.csv",)
-    assert told.columns == {"record": "user", "item": "item", "value": "rating", "time": "date"}
-    assert told.settings.items() >= {
+def test_the_provenance_names_format_files_columns_and_settings(put):
+    provenance = so.read(put(joined([HEADER, *TABLE], "\t"))).provenance
+    assert provenance.format == "delimited text"
+    assert provenance.files == ("data.csv",)
+    assert provenance.columns == {"record": "user", "item": "item", "value": "rating", "time": "date"}
+    assert provenance.settings.items() >= {
         ("separator", "tab"), ("header", "yes"), ("time format", "ISO 8601"), ("time unit", "day"),
         ("repeats", "last"),
     }  # fmt: skip
-    assert "UTC" in told.settings["zone"]
+    assert "UTC" in provenance.settings["zone"]
 
 
 parts = st.text("a|\\", max_size=4)

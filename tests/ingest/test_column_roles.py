@@ -23,13 +23,13 @@ def test_well_known_names_are_recognised_in_any_order(put):
             text = "".join(",".join([*(row[i] for i in order), "note"]) + "\n" for row in (names, cells))
             release = so.read(put(text))
             assert content(release) == {("u", "i"): (4.0, 1)}
-            told = release.provenance.columns
-            assert list(told.values()) == names
+            columns = release.provenance.columns
+            assert list(columns.values()) == names
 
 
 def test_the_better_known_of_two_names_is_used(put):
-    told = so.read(put("title,userId,movieId,rating\nx,1,2,3\n")).provenance.columns
-    assert (told["record"], told["item"]) == ("userId", "movieId")
+    columns = so.read(put("title,userId,movieId,rating\nx,1,2,3\n")).provenance.columns
+    assert (columns["record"], columns["item"]) == ("userId", "movieId")
 
 
 ODD = "who,what,how,when\nu,i,4,86400\n"
@@ -61,11 +61,11 @@ def test_a_name_that_is_a_number_is_a_name_first(put):
 
 
 def test_column_numbers_do_not_imply_a_header(put):
-    for places in [(1, 2), ("1", "2"), (2, 1), ("2", "1")]:
+    for positions in [(1, 2), ("1", "2"), (2, 1), ("2", "1")]:
         text = "1,2,x\n2,3,x\n3,1,y\n"
         rows = [line.split(",") for line in text.split()]
-        wanted = {(row[int(places[0]) - 1], row[int(places[1]) - 1]) for row in rows}
-        assert set(content(so.read(put(text), record=places[0], item=places[1]))) == wanted
+        wanted = {(row[int(positions[0]) - 1], row[int(positions[1]) - 1]) for row in rows}
+        assert set(content(so.read(put(text), record=positions[0], item=positions[1]))) == wanted
 
 
 def test_without_a_header_columns_go_by_their_order(put):
@@ -151,7 +151,7 @@ def test_the_error_about_a_missing_column_names_the_next_step(put):
         assert [word for word in words if word not in str(error.value)] == []
 
 
-def test_only_so_many_names_are_listed(put):
+def test_an_error_lists_only_the_first_column_names(put):
     header = ",".join(["user", *(f"c{i}" for i in range(1, 40))])
     with pytest.raises(so.ColumnError, match="c19, …"):
         so.read(put(f"{header}\n{','.join('1' * 40)}\n"))

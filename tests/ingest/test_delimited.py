@@ -127,7 +127,7 @@ def written(rows, separator, end, draw):
 
 
 @given(rows_of_text, st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n"]), st.randoms(), sizes)
-def test_reads_what_the_csv_module_reads_in_windows_of_any_size(put, rows, separator, end, draw, size):
+def test_windows_of_any_size_give_the_same_rows_as_the_csv_module(put, rows, separator, end, draw, size):
     text = written([HEADER, *rows], separator, end, draw)
     twin = naive.cells(text, separator)
     assert twin[1:] == [list(row) for row in rows]
@@ -144,7 +144,7 @@ def test_reads_what_the_csv_module_reads_in_windows_of_any_size(put, rows, separ
     st.sampled_from(["::", ":a", "é:", "→"]),
     sizes,
 )
-def test_reads_what_splitting_reads_where_the_separator_is_long(put, rows, separator, size):
+def test_long_separators_give_the_same_rows_as_splitting(put, rows, separator, size):
     text = joined([("user", "item"), *rows], separator)
     lines = dict(enumerate(text.split("\n"), 1))
     good = {line: tuple(text.split(separator)) for line, text in lines.items() if line > 1}
@@ -159,15 +159,15 @@ def test_reads_what_splitting_reads_where_the_separator_is_long(put, rows, separ
 def test_the_size_of_the_window_changes_nothing_whatever_the_text(put, text, size):
     path = put("user,item,note\n" + text)
 
-    def told():
+    def read_all():
         try:
             return outcome(path)
         except so.SourceError as error:
             return str(error)
 
-    whole = told()
+    whole = read_all()
     with windows(size):
-        assert told() == whole
+        assert read_all() == whole
 
 
 @pytest.mark.large

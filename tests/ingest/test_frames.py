@@ -137,8 +137,8 @@ def test_ids_stay_whole_where_some_are_missing():
         (pl.Series(["x", None, "y"], dtype=pl.Enum(["x", "y"])), ["x", None, "y"]),
     ]:
         kept, bad = outcome(type(ids.to_frame())({"user": ids, "item": ["0", "1", "2"]}))
-        assert set(kept) == {(one, str(i)) for i, one in enumerate(wanted) if one is not None}
-        assert bad == {i: Reason.NO_RECORD for i, one in enumerate(wanted, 1) if one is None}
+        assert set(kept) == {(label, str(i)) for i, label in enumerate(wanted) if label is not None}
+        assert bad == {i: Reason.NO_RECORD for i, label in enumerate(wanted, 1) if label is None}
 
 
 def test_ids_with_fractions_are_refused():
@@ -158,22 +158,24 @@ MOMENTS = [datetime(2005, 3, 26, 22, 59, 59), datetime(2005, 3, 27, 1), datetime
 
 
 def test_datetimes_are_moved_from_their_zone_to_the_declared_one():
-    for resolution, own, zone in [
+    for resolution, column_zone, zone in [
         ("ms", None, "UTC"),
         ("ms", "UTC", "UTC"),
         ("us", "Asia/Kathmandu", "Europe/Berlin"),
         ("ns", None, "Europe/Berlin"),
     ]:
-        times = [moment if own is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
+        times = [moment if column_zone is None else moment.replace(tzinfo=UTC) for moment in MOMENTS]
         walls = (
-            times if own is None else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
+            times
+            if column_zone is None
+            else [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in times]
         )
         wanted = {("u", str(i)): (None, naive.units(wall, "minute")) for i, wall in enumerate(walls)}
         column = pl.Series(MOMENTS, dtype=pl.Datetime(resolution))
         series = pd.Series(MOMENTS).astype(f"datetime64[{resolution}]")
-        if own is not None:
-            column = column.dt.replace_time_zone("UTC").dt.convert_time_zone(own)
-            series = series.dt.tz_localize("UTC").dt.tz_convert(own)
+        if column_zone is not None:
+            column = column.dt.replace_time_zone("UTC").dt.convert_time_zone(column_zone)
+            series = series.dt.tz_localize("UTC").dt.tz_convert(column_zone)
         people = {"user": ["u"] * 3, "item": ["0", "1", "2"]}
         for frame in (pl.DataFrame(people | {"time": column}), pd.DataFrame(people | {"time": series})):
             assert content(so.read(frame, zone=zone, time_unit="minute")) == wanted
@@ -195,7 +197,7 @@ def test_times_may_be_numbers_texts_or_dates_and_may_be_missing():
             assert content(release) == {("u", "i"): (None, 1), ("v", "j"): (None, None)}
 
 
-def test_a_date_past_what_minutes_can_count_is_rejected():
+def test_a_date_beyond_the_range_of_minutes_is_rejected():
     frame = pl.DataFrame(PEOPLE | {"time": [date(9999, 1, 1), date(2005, 1, 1)]})
     assert outcome(frame, time_unit="minute")[1] == {1: Reason.TIME_OUT_OF_RANGE}
     assert outcome(frame)[1] == {}
@@ -273,7 +275,7 @@ def test_parquet_without_rows_says_so(tmp_path):
         so.read(tmp_path)
 
 
-def test_a_frame_whose_columns_are_not_known_is_to_be_told():
+def test_a_frame_with_unrecognised_columns_is_refused():
     for made in [pl.DataFrame, pl.LazyFrame, pd.DataFrame]:
         with pytest.raises(so.ColumnError, match="--record"):
             so.read(made({"a": [1], "b": [2]}))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import standout as so
-from fuzz import NETFLIX, READERS, gzipped, tarred
+from fuzz import READERS
+from fuzz_sources import NETFLIX, gzipped, tarred
 from standout.ingest import sources
 
 ROOT = Path(__file__).parents[2]

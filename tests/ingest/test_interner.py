@@ -28,9 +28,9 @@ def test_ids_are_opaque_text(put, pairs):
 def test_ids_keep_every_digit_and_space(put):
     ids = ["7", "007", "07", " 7", "7 ", "7.0", "+7", "1234567", "12345678", "123456é", "1234567é"]
     ids += ["12345678901234567890", "12345678901234567891", "x" * 5_000, "x" * 4_999 + "y"]
-    release = so.read(put("user,item\n" + "".join(f"{one},i\n" for one in ids)))
+    release = so.read(put("user,item\n" + "".join(f"{label},i\n" for label in ids)))
     assert set(release.records) == set(ids)
-    assert all(release.record(one).support == ("i",) for one in ids)
+    assert all(release.record(label).support == ("i",) for label in ids)
 
 
 @pytest.mark.large
@@ -45,4 +45,6 @@ def test_ids_with_the_same_hash_stay_apart(put, monkeypatch):
     monkeypatch.setattr(intern, "_slot", lambda key: np.int64(1023))
     monkeypatch.setattr(intern, "_key", lambda buffer, start, end: intern.LONG)
     ids = [f"{kind}{i}" for kind in ("longer-than-seven-", "also-longer-than-") for i in range(40)]
-    assert set(so.read(put("user,item\n" + "".join(f"{one},12345678\n" for one in ids))).records) == set(ids)
+    assert set(so.read(put("user,item\n" + "".join(f"{label},12345678\n" for label in ids))).records) == set(
+        ids
+    )

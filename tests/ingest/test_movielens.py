@@ -126,7 +126,7 @@ def test_only_a_line_end_ends_a_title(tmp_path, mark):
     assert so.read(tmp_path).titles[0] == f"Wait{mark}What (1990)"
 
 
-def test_a_file_that_is_only_named_like_movielens_is_read_as_what_it_is(put):
+def test_a_file_with_a_movielens_name_and_other_content_is_read_by_its_content(put):
     release = so.read(put("user,film,stars\na,x,5\n", "ratings.csv"))
     assert content(release) == {("a", "x"): (5.0, None)}
     assert release.provenance.format == "delimited text"

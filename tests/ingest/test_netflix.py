@@ -133,7 +133,7 @@ def test_dates_become_the_first_hour_or_minute_of_their_day(put):
         assert content(so.read(put(ALL), time_unit=unit)) == wanted
 
 
-def test_a_date_past_what_minutes_can_count_is_rejected(put):
+def test_a_date_beyond_the_range_of_minutes_is_rejected(put):
     text = ALL + "8,2,9999-12-31\n"
     assert outcome(put(text))[1] == {}
     kept, bad = outcome(put(text), time_unit="minute")
@@ -157,10 +157,10 @@ def test_a_bad_line_is_named_and_the_film_goes_on_unless_it_may_have_been_a_film
         for size in [1 << 20, 9]:
             path = put(f"1:\n1,3,2005-09-06\n{bad}\n2,3,2005-09-06\n{bad}", "combined_data_1.txt")
             with windows(size):
-                kept, found = outcome(path.parent)
+                kept, bad_lines = outcome(path.parent)
             lost = {} if "," in bad else {4: Reason.NO_FILM_YET}
             assert set(kept) == ({("1", "1")} if lost else {("1", "1"), ("2", "1")})
-            assert found == dict.fromkeys((3, 5), Reason.NOT_A_RATING_LINE) | lost
+            assert bad_lines == dict.fromkeys((3, 5), Reason.NOT_A_RATING_LINE) | lost
 
 
 def test_a_rating_before_the_first_film_belongs_to_nothing(put):
@@ -194,15 +194,15 @@ lines_of_text = st.lists(
 
 @given(lines_of_text, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(2, 64))
 @example(["1:", "1,3,2005-09-06"], "\r\n", False, 15)
-def test_reads_what_a_regular_expression_reads_in_windows_of_any_size(put, lines, end, last, size):
+def test_windows_of_any_size_give_the_same_rows_as_a_regular_expression(put, lines, end, last, size):
     text = end.join(lines) + (end if last else "")
     rows, bad = naive.netflix(text)
     path = put(text, "mv_0000001.txt").parent
     with windows(size):
         if rows or bad:
-            kept, found = outcome(path)
+            kept, bad_lines = outcome(path)
             assert kept == naive.entries(rows)
-            assert set(found) == set(bad)
+            assert set(bad_lines) == set(bad)
         else:
             with pytest.raises(so.SourceError):
                 so.read(path)
@@ -223,8 +223,8 @@ def test_lines_on_the_edge_of_a_real_window_stay_whole(put):
     rows, bad = naive.netflix(text)
     assert not bad
     frame = so.read(put(text)).to_frame()
-    found = {(record, item): (value, naive.day(str(time))) for record, item, value, time in frame.rows()}
-    assert found == naive.entries(rows)
+    entries = {(record, item): (value, naive.day(str(time))) for record, item, value, time in frame.rows()}
+    assert entries == naive.entries(rows)
 
 
 def test_a_tar_that_is_cut_off_anywhere_is_refused(put):

@@ -92,7 +92,7 @@ RETAIL = {"encoding": "latin-1", "time_format": "%m/%d/%Y %H:%M"}
 
 
 @pytest.mark.slow
-def test_online_retail_reads_and_reports_what_it_left_out(realdata):
+def test_online_retail_reads_and_reports_its_rejected_rows(realdata):
     path = realdata / "online-retail" / "online-retail.csv.gz"
     with pytest.raises(so.RejectedRows, match="135,080 × no record id"):
         so.read(path, **RETAIL)

@@ -48,11 +48,11 @@ def test_unusable_rows_are_reported_by_line_and_reason(put):
 
 
 def test_line_numbers_start_again_in_every_file(put):
-    one, other = put("user,item,rating\na,x,1\na,y\n"), put("user,item,rating\nb,x\nb,y,z\n")
+    first, second = put("user,item,rating\na,x,1\na,y\n"), put("user,item,rating\nb,x\nb,y,z\n")
     ingest = SourceReader(Options(max_rejects=3))
-    assert set(content(ingest.read([one, other]))) == {("a", "x")}
+    assert set(content(ingest.read([first, second]))) == {("a", "x")}
     assert sorted((source, line) for source, line, _ in ingest.rejects) == sorted(
-        [(str(one), 3), (str(other), 2), (str(other), 3)]
+        [(str(first), 3), (str(second), 2), (str(second), 3)]
     )
 
 
@@ -61,8 +61,8 @@ BAD = "user,item\n" + "a,x\n" * 15 + "a\n" * 5
 
 def test_as_many_unusable_rows_as_allowed_are_skipped_and_reported(put):
     for limit in [5, "5", "25%", "25 %", 20, "100%"]:
-        told = so.read(put(BAD), max_rejects=limit).provenance
-        assert (told.rows, told.rejected, told.repeats) == (20, {"too few fields": 5}, 14)
+        provenance = so.read(put(BAD), max_rejects=limit).provenance
+        assert (provenance.rows, provenance.rejected, provenance.repeats) == (20, {"too few fields": 5}, 14)
 
 
 def test_one_more_unusable_row_than_allowed_is_an_error_that_names_the_next_step(put):
@@ -70,7 +70,7 @@ def test_one_more_unusable_row_than_allowed_is_an_error_that_names_the_next_step
         path = put(BAD)
         with pytest.raises(so.RejectedRows) as error:
             so.read(path, max_rejects=limit)
-        told = str(error.value)
+        message = str(error.value)
         parts = [
             "5 of 20 rows",
             "5 × too few fields",
@@ -79,8 +79,8 @@ def test_one_more_unusable_row_than_allowed_is_an_error_that_names_the_next_step
             str(path),
             "--max-rejects 5",
         ]
-        assert [part for part in parts if part not in told] == []
-        assert "\n" not in told
+        assert [part for part in parts if part not in message] == []
+        assert "\n" not in message
 
 
 def test_a_limit_must_be_a_number_or_a_share():

@@ -90,7 +90,7 @@ def test_fractions_and_negative_times_are_rounded_down():
             assert read([text], "minute", form=form) == ([wanted], [0])
 
 
-def test_unix_seconds_and_milliseconds_are_told_apart():
+def test_unix_seconds_and_milliseconds_are_distinguished():
     texts = ["1112486027", "1112486027000"]
     day = naive.unix_time(texts[0])
     assert read(texts[:1]) == read(texts[1:]) == ([day], [0])
@@ -185,7 +185,7 @@ def test_a_leap_second_belongs_to_its_minute():
     assert read(["2005-12-31T23:59:60Z"], "minute") == read(["2005-12-31T23:59:59Z"], "minute")
 
 
-def test_times_past_what_minutes_can_count_are_out_of_range():
+def test_times_beyond_the_range_of_minutes_are_out_of_range():
     out = ([None], [Reason.TIME_OUT_OF_RANGE])
     assert read(["9999-12-31"], "minute") == out
     assert read(["9999-12-31"], "hour")[1] == [0]
@@ -252,7 +252,7 @@ def test_a_time_unit_that_is_none_is_refused():
             so.read("anything.csv", time_unit=unit)
 
 
-def test_the_zone_decides_the_day_and_is_told(put):
+def test_the_zone_decides_the_day_and_is_in_the_provenance(put):
     path = put("user,item,time\na,x,2005-03-01T23:30:00Z\nb,x,2005-03-01T23:30:00\n")
     first, second = naive.day("2005-03-01"), naive.day("2005-03-02")
     release = so.read(path, zone="Europe/Berlin")
@@ -262,7 +262,7 @@ def test_the_zone_decides_the_day_and_is_told(put):
     assert content(so.read(path)) == {("a", "x"): (None, first), ("b", "x"): (None, first)}
 
 
-def test_a_release_holds_times_in_the_unit_asked_for(put):
+def test_a_release_holds_times_in_the_requested_unit(put):
     for unit in ["day", "hour", "minute"]:
         release = so.read(
             put("user,item,time\na,x,2005-03-01 23:31:29\na,y,1969-12-31 23:59:59\n"), time_unit=unit

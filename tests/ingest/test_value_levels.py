@@ -111,8 +111,8 @@ def test_a_bin_rounds_down_to_its_multiples(put):
 @given(st.integers(-10_000, 10_000), st.sampled_from([1, 2, 5, 10, 20, 25, 50, 125, 1000]))
 def test_a_bin_never_moves_its_own_multiples_and_nothing_by_a_whole_width(hundredths, width):
     wanted = Fraction(hundredths // width * width, 100)
-    found = ValueReader(bin_width=width / 100).levels([f"{hundredths / 100:.2f}"]).levels
-    assert found == pytest.approx([float(wanted)], abs=1e-9)
+    result = ValueReader(bin_width=width / 100).levels([f"{hundredths / 100:.2f}"]).levels
+    assert result == pytest.approx([float(wanted)], abs=1e-9)
 
 
 def test_a_value_that_no_bin_holds_is_rejected_like_infinity(put):
@@ -164,8 +164,8 @@ def test_reading_stops_early_if_a_column_has_far_too_many_values(put, monkeypatc
 
 
 def test_whole_numbers_that_would_merge_are_rejected():
-    found = ValueReader().levels(["9007199254740993", "9007199254740992", "1"])
-    assert found.status.tolist() == [Reason.TOO_MANY_DIGITS, 0, 0]
+    result = ValueReader().levels(["9007199254740993", "9007199254740992", "1"])
+    assert result.status.tolist() == [Reason.TOO_MANY_DIGITS, 0, 0]
     assert ValueReader("text").levels(["9007199254740993", "9007199254740992"]).status.tolist() == [0, 0]
 
 

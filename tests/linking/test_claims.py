@@ -44,7 +44,7 @@ def test_phi_is_the_smallest_at_which_decoys_keep_to_the_budget_with_confidence(
         assert decoys.phi(budget) >= max(phis)
 
 
-def test_too_few_decoys_claim_nobody_and_barely_enough_claim_only_what_is_above_all():
+def test_too_few_decoys_allow_no_claim_and_just_enough_only_claims_above_all_decoys():
     decoys = some_decoys(decoys=12)
     assert decoys.phi(0.01) == math.inf and decoys.expected_claims(math.inf, 30) == 0.0
     enough = DecoyStrengths(np.zeros(120, int), np.arange(120), np.arange(120.0))

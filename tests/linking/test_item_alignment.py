@@ -53,7 +53,7 @@ def test_a_map_is_trusted_but_different_titles_are_listed():
     assert alignment.counts.titles_differ == 1
 
 
-def test_nothing_in_common_is_an_error_that_says_what_to_pass(tmp_path):
+def test_catalogues_without_shared_items_are_an_error_that_names_the_options(tmp_path):
     bare, other = data([("p", "1")]), data([("x", "2")])
     with pytest.raises(so.ParameterError, match="pass items='title', or pass a map of items"):
         align(bare, other)

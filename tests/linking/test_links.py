@@ -50,7 +50,7 @@ def test_with_few_profiles_decoys_are_recombined_from_the_release(pair):
     assert "recombined from entries of the release" in links.summary
 
 
-def test_a_release_of_too_few_people_claims_nobody_and_says_why(pair):
+def test_in_a_release_of_too_few_people_no_claim_is_made_and_the_reason_is_given(pair):
     few = so.read(pair[0].to_frame().filter(pl.col("record").is_in(["11", "12", "13"])))
     links = so.link(few, pair[1], **FEW)
     assert links.phi == math.inf and links.claims == 0

@@ -45,7 +45,7 @@ FEW = KINDS if COMPILED else [so.Present(), so.Within(1, None), so.Within(1, 3.5
 
 
 @contextmanager
-def small(**constants):
+def with_constants(**constants):
     """The search with tiles, batches or tables of another size."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in constants.items():
@@ -57,7 +57,7 @@ TINY = {"MAX_BITMAP_BYTES": 1, "TILE_ENTRIES": 1, "BATCH": 7}
 """Every column is a tile of its own, and seven records are a batch."""
 
 
-def released(rows):
+def read_rows(rows):
     """The release of rows (record, item, value or None, day or None)."""
     schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "day": pl.Int32}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
@@ -65,7 +65,7 @@ def released(rows):
     return so.read(frame.with_columns(time=(pl.col("day") + start).cast(pl.Date)).drop("day"))
 
 
-def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
+def random_rows(records, items, seed, length=6, missing=0.0, levels=5, days=20):
     """Rows of a random release; popular items are likelier, and some values and days may be missing."""
     draw = np.random.default_rng(seed)
     chance = 1 / np.arange(3, items + 3)
@@ -100,9 +100,9 @@ def by_dense_arrays(release, similarity, over="union"):
     return naive.dense_nearest_neighbours(has, (value, time), limits_of(similarity), over)
 
 
-def assert_same(found, expected):
-    assert found.nearest.tolist() == expected[0].tolist()
-    assert found.neighbour.tolist() == expected[1].tolist()
+def assert_same(result, expected):
+    assert result.nearest.tolist() == expected[0].tolist()
+    assert result.neighbour.tolist() == expected[1].tolist()
 
 
 VALUES = st.sampled_from([None, 1.0, 1.5, 2.0, 3.0, 5.0])
@@ -117,45 +117,45 @@ CELLS = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("uvwxyz"), VALUES
 @settings(max_examples=40 if COMPILED else 15)
 @given(st.lists(CELLS, min_size=1, max_size=40), st.sampled_from(KINDS), st.sampled_from(["union", "first"]))
 def test_the_nearest_neighbour_equals_the_slow_twin(rows, similarity, over):
-    release, entries = released(rows), naive.entries(rows)
-    found = sparsity(release, similarity, over=over, threads=1)
+    release, entries = read_rows(rows), naive.entries(rows)
+    result = sparsity(release, similarity, over=over, threads=1)
     expected = naive.nearest_neighbours(entries, TWINS[similarity], over)
-    assert [release.records[place] for place in found.records] == [*expected]
-    assert found.nearest.tolist() == [near for near, _ in expected.values()]
-    names = [None if place < 0 else release.records[place] for place in found.neighbour]
+    assert [release.records[record] for record in result.records] == [*expected]
+    assert result.nearest.tolist() == [near for near, _ in expected.values()]
+    names = [None if record < 0 else release.records[record] for record in result.neighbour]
     assert names == [who for _, who in expected.values()]
-    for place, near, other in zip(found.records, found.nearest, found.neighbour, strict=True):
+    for record, near, other in zip(result.records, result.nearest, result.neighbour, strict=True):
         if other >= 0:
-            pair = release.records[place], release.records[other]
+            pair = release.records[record], release.records[other]
             assert so.record_similarity(release, *pair, similarity, over) == near
 
 
 @pytest.mark.parametrize(("missing", "over"), [(0.0, "union"), (0.1, "union"), (0.1, "first")])
 @pytest.mark.parametrize("similarity", FEW, ids=str)
-def test_several_tiles_columns_and_batches_give_what_dense_arrays_give(similarity, missing, over):
+def test_tiles_columns_and_batches_of_any_size_equal_dense_arrays(similarity, missing, over):
     records = 900 if COMPILED else 265
-    release = released(drawn(records, 40, SEED, missing=missing, length=6 if COMPILED else 1))
+    release = read_rows(random_rows(records, 40, SEED, missing=missing, length=6 if COMPILED else 1))
     expected = by_dense_arrays(release, similarity, over)
-    with small(**TINY):
-        found = sparsity(release, similarity, over=over, threads=2)
-    assert_same(found, expected)
+    with with_constants(**TINY):
+        result = sparsity(release, similarity, over=over, threads=2)
+    assert_same(result, expected)
     if COMPILED:
         assert_same(sparsity(release, similarity, over=over, threads=1), expected)
-        with small(MAX_BITMAP_LEVELS=0, **TINY):  # by ranges, whatever is compared
+        with with_constants(MAX_BITMAP_LEVELS=0, **TINY):  # by ranges, whatever is compared
             assert_same(sparsity(release, similarity, over=over, threads=1), expected)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_many_levels_are_looked_up_by_ranges(missing):
-    rows = drawn(300 if COMPILED else 60, 12, SEED, levels=200, missing=missing)
-    release = released(rows)
+    rows = random_rows(300 if COMPILED else 60, 12, SEED, levels=200, missing=missing)
+    release = read_rows(rows)
     assert release.n_levels > 100
     for similarity in (so.Within(7, None), so.Within(3, 5), so.Equal(), so.Within(1000, None)):
         assert_same(sparsity(release, similarity), by_dense_arrays(release, similarity))
 
 
 @pytest.mark.large
-def test_long_records_and_lengths_that_differ_much_give_what_dense_arrays_give():
+def test_records_of_very_different_lengths_equal_dense_arrays():
     draw = np.random.default_rng(SEED)
     lengths = [*draw.integers(1, 8, 300).tolist(), 1100, 800, 500, 257, 256, 255, 16, 15]
     rows = [
@@ -163,7 +163,7 @@ def test_long_records_and_lengths_that_differ_much_give_what_dense_arrays_give()
         for record, length in enumerate(lengths)
         for item in draw.choice(1200, length, replace=False)
     ]
-    release = released(rows)
+    release = read_rows(rows)
     for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3)):
         for over in ("union", "first"):
             assert_same(sparsity(release, similarity, over=over), by_dense_arrays(release, similarity, over))
@@ -182,15 +182,17 @@ def test_categories_and_hours():
     assert_same(sparsity(release, so.Equal()), by_dense_arrays(release, so.Equal()))
     assert_same(sparsity(release, so.Within(1, None)), by_dense_arrays(release, so.Equal()))
     for similarity in (so.Within(None, 0.5), so.Within(0, 1.25)):
-        found = sparsity(release, similarity)
-        for one in range(count):
-            alike = [
-                so.record_similarity(release, release.records[one], release.records[other], similarity)
+        result = sparsity(release, similarity)
+        for target in range(count):
+            similarities = [
+                so.record_similarity(release, release.records[target], release.records[other], similarity)
                 for other in range(count)
             ]
-            alike[one] = -1.0
-            assert found.nearest[one] == max(alike)
-            assert found.neighbour[one] == (alike.index(max(alike)) if max(alike) else -1)
+            similarities[target] = -1.0
+            assert result.nearest[target] == max(similarities)
+            assert result.neighbour[target] == (
+                similarities.index(max(similarities)) if max(similarities) else -1
+            )
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -218,14 +220,14 @@ def test_without_values_and_times_only_items_count():
     frame = pl.DataFrame({"record": [*"aabbcc"], "item": [*"xyxyyz"]})
     release = so.read(frame)
     for similarity in KINDS:
-        found = sparsity(release, similarity)
-        assert found.nearest.tolist() == [1.0, 1.0, 1 / 3]
-        assert found.neighbour.tolist() == [1, 0, 0]
+        result = sparsity(release, similarity)
+        assert result.nearest.tolist() == [1.0, 1.0, 1 / 3]
+        assert result.neighbour.tolist() == [1, 0, 0]
 
 
 def test_rounding_errors_are_within_but_not_equal():
     rows = [("a", "x", 0.3, 0), ("b", "x", 0.1 + 0.2, 0), ("c", "x", 0.4, 0)]
-    release = released(rows)
+    release = read_rows(rows)
     assert release.n_levels == 3
     assert sparsity(release, so.Within(0, None)).nearest.tolist() == [1.0, 1.0, 0.0]
     assert sparsity(release, so.Within(0.1, None)).nearest.tolist() == [1.0, 1.0, 1.0]
@@ -234,13 +236,13 @@ def test_rounding_errors_are_within_but_not_equal():
 
 @pytest.fixture(scope="module")
 def release():
-    return released(drawn(300 if COMPILED else 40, 30, 7, missing=0.05))
+    return read_rows(random_rows(300 if COMPILED else 40, 30, 7, missing=0.05))
 
 
 @pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, None), so.Within(1, 3)], ids=str)
 def test_threads_and_samples_change_nothing(release, similarity):
     everybody = sparsity(release, similarity, threads=1)
-    with small(BATCH=16):
+    with with_constants(BATCH=16):
         again = sparsity(release, similarity, threads=2)
     assert_same(again, (everybody.nearest, everybody.neighbour))
     some = sparsity(release, similarity, sample=20, seed=3, threads=2)
@@ -250,30 +252,31 @@ def test_threads_and_samples_change_nothing(release, similarity):
 
 @pytest.mark.parametrize("similarity", KINDS, ids=str)
 def test_an_identical_copy_has_similarity_1(similarity):
-    rows = drawn(30, 12, 5)
-    copied = rows + [("copy", *cells) for who, *cells in rows if who == "7"]
-    release = released(copied)
-    found = sparsity(release, similarity)
+    rows = random_rows(30, 12, 5)
+    copied = rows + [("copy", *cells) for record, *cells in rows if record == "7"]
+    release = read_rows(copied)
+    result = sparsity(release, similarity)
     original, copy = release.records.find("7"), release.records.find("copy")
-    assert found.nearest[[original, copy]].tolist() == [1.0, 1.0]
-    assert found.neighbour[copy] <= original
-    before = sparsity(released(rows), similarity).nearest
-    assert (found.nearest[: len(before)] >= before).all()
+    assert result.nearest[[original, copy]].tolist() == [1.0, 1.0]
+    assert result.neighbour[copy] <= original
+    before = sparsity(read_rows(rows), similarity).nearest
+    assert (result.nearest[: len(before)] >= before).all()
 
 
 def test_renaming_records_permutes_the_result():
-    rows = drawn(50, 15, 11)
-    release, names = released(rows), np.random.default_rng(1).permutation(50)
-    renamed = released([(f"{names[int(who)]}", *cells) for who, *cells in rows])
+    rows = random_rows(50, 15, 11)
+    release, names = read_rows(rows), np.random.default_rng(1).permutation(50)
+    renamed = read_rows([(f"{names[int(record)]}", *cells) for record, *cells in rows])
     for similarity in (so.Present(), so.Within(1, 3)):
-        one, other = sparsity(release, similarity), sparsity(renamed, similarity)
-        there = [renamed.records.find(f"{names[int(release.records[i])]}") for i in range(50)]
-        assert one.nearest.tolist() == other.nearest[there].tolist()
+        result, renamed_result = sparsity(release, similarity), sparsity(renamed, similarity)
+        renamed_index = [renamed.records.find(f"{names[int(release.records[i])]}") for i in range(50)]
+        assert result.nearest.tolist() == renamed_result.nearest[renamed_index].tolist()
 
 
 def test_stricter_similarities_are_never_nearer(release):
     sets, values, both = (
-        sparsity(release, one).nearest for one in (so.Present(), so.Within(1, None), so.Within(1, 3))
+        sparsity(release, similarity).nearest
+        for similarity in (so.Present(), so.Within(1, None), so.Within(1, 3))
     )
     assert (sets >= values).all() and (values >= both).all()
     assert (sparsity(release, over="first").nearest >= sets).all()
@@ -283,33 +286,33 @@ def test_stricter_similarities_are_never_nearer(release):
 @pytest.mark.parametrize("similarity", [so.Present(), so.Within(1, None), so.Within(1, 3)], ids=str)
 def test_degenerate_releases_have_defined_results(similarity, over):
     search = partial(sparsity, similarity=similarity, over=over)
-    alone = search(released([("a", "x", 1.0, 0), ("a", "y", 2.0, 1)]))
+    alone = search(read_rows([("a", "x", 1.0, 0), ("a", "y", 2.0, 1)]))
     assert (alone.nearest.tolist(), alone.neighbour.tolist()) == ([0.0], [-1])
     assert (alone.delta(0).value, alone.survival(0).value, alone.is_sparse(0, 0)) == (0.0, 1.0, True)
-    same = search(released([(f"{i}", item, 1.0, 0) for i in range(5) for item in "xyz"]))
+    same = search(read_rows([(f"{i}", item, 1.0, 0) for i in range(5) for item in "xyz"]))
     assert (same.nearest.tolist(), same.neighbour.tolist()) == ([1.0] * 5, [1, 0, 0, 0, 0])
-    apart = search(released([(f"{i}", f"{i}", 1.0, 0) for i in range(5)]))
+    apart = search(read_rows([(f"{i}", f"{i}", 1.0, 0) for i in range(5)]))
     assert (apart.nearest.tolist(), apart.neighbour.tolist()) == ([0.0] * 5, [-1] * 5)
-    single = search(released([(f"{i}", "x", 1.0, 0) for i in range(300 if COMPILED else 9)]))
+    single = search(read_rows([(f"{i}", "x", 1.0, 0) for i in range(300 if COMPILED else 9)]))
     assert set(single.nearest.tolist()) == {1.0} and single.neighbour[:3].tolist() == [1, 0, 0]
-    nothing_known = search(released([("a", "x", None, None), ("b", "x", 1.0, 0)]))
+    nothing_known = search(read_rows([("a", "x", None, None), ("b", "x", 1.0, 0)]))
     assert nothing_known.nearest[0] == 1.0
-    for found in (alone, same, apart, single):
+    for result in (alone, same, apart, single):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert not found.table().to_numpy().ravel().tolist().count(float("nan"))
-            assert "records" in str(found)
+            assert not result.table().to_numpy().ravel().tolist().count(float("nan"))
+            assert "records" in str(result)
 
 
 def test_progress_is_reported_and_its_exception_ends_the_search(release):
-    told = []
-    with small(**TINY):
-        sparsity(release, threads=1, progress=lambda *one: told.append(one))
-        assert {stage for stage, _, _ in told} == {"comparing"}
-        done = [count for _, count, _ in told]
-        assert done == sorted(done) and done[-1] == told[-1][2]
+    reports = []
+    with with_constants(**TINY):
+        sparsity(release, threads=1, progress=lambda *report: reports.append(report))
+        assert {stage for stage, _, _ in reports} == {"comparing"}
+        counts = [count for _, count, _ in reports]
+        assert counts == sorted(counts) and counts[-1] == reports[-1][2]
 
-        def stop(*one):
+        def stop(*report):
             raise KeyboardInterrupt
 
         for threads in (1, 2):
@@ -344,9 +347,9 @@ def test_on_real_data_the_nearest_neighbour_is_that_of_pandas(realdata, name):
         named_limits = zip(("rating", "day"), limits_of(similarity), strict=True)
         limits = {column: limit for column, limit in named_limits if limit is not None}
         for over in ("union", "first"):
-            found = sparsity(release, similarity, sample=5, seed=SEED, over=over)
-            for place, near, other in zip(found.records, found.nearest, found.neighbour, strict=True):
-                similarities = naive.merged_similarities(ratings, release.records[place], limits, over)
+            result = sparsity(release, similarity, sample=5, seed=SEED, over=over)
+            for record, near, other in zip(result.records, result.nearest, result.neighbour, strict=True):
+                similarities = naive.merged_similarities(ratings, release.records[record], limits, over)
                 assert near == similarities.max()
                 assert other < 0 or similarities[release.records[other]] == near
         whole = sparsity(release, similarity)

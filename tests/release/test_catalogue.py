@@ -81,7 +81,7 @@ def test_a_title_is_found_whatever_its_case_with_its_year_or_without_and_its_art
         assert id_of(films, name) == item
 
 
-def test_what_no_item_is_called_is_not_found(films):
+def test_an_unknown_name_is_not_found(films):
     for name in [
         "Toy Story (1996)",
         "The Matrix (2000)",
@@ -243,6 +243,10 @@ def test_titles_find_the_facts_of_an_attack():
     release = replace(release, titles=Labels.of(FILMS[item] for item in release.items))
     by_title = so.Aux([so.Fact("the matrix", 1), so.Fact("toy story", 4), so.Fact("Solaris (1972)")])
     by_id = so.Aux([so.Fact("2", 1), so.Fact("1", 4)])
-    one, two = (so.ScoreboardRH().attack(release, aux) for aux in (by_title, by_id))
-    assert (one.best, one.highest, one.sigma) == (two.best, two.highest, two.sigma)
-    assert [fact.item for fact in one.unknown] == ["Solaris (1972)"]
+    verdict_by_title, verdict_by_id = (so.ScoreboardRH().attack(release, aux) for aux in (by_title, by_id))
+    assert (verdict_by_title.best, verdict_by_title.highest, verdict_by_title.sigma) == (
+        verdict_by_id.best,
+        verdict_by_id.highest,
+        verdict_by_id.sigma,
+    )
+    assert [fact.item for fact in verdict_by_title.unknown] == ["Solaris (1972)"]

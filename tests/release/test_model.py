@@ -119,11 +119,11 @@ def test_any_row_order_gives_the_same_bytes_and_the_same_entries_back(table, ran
 
 @given(tables(), st.data())
 def test_different_entries_have_different_fingerprints(table, data):
-    place = data.draw(st.integers(0, len(table.rows) - 1))
+    index = data.draw(st.integers(0, len(table.rows) - 1))
     other = data.draw(st.one_of(tables(), st.just(table)))
     rows = other.rows
     if other is table:  # a near miss: one entry more, or one cell another
-        row = list(table.rows[place])
+        row = list(table.rows[index])
         change = data.draw(st.sampled_from(["item", "value", "time", "gone"]))
         if change == "item":
             row[1] = data.draw(IDS)
@@ -131,7 +131,7 @@ def test_different_entries_have_different_fingerprints(table, data):
             row[2] = data.draw(st.none() | (NUMBERS if table.kind == "number" else CATEGORIES))
         elif change == "time" and table.unit:
             row[3] = data.draw(st.none() | times(table.unit))
-        rows = [*table.rows[:place], *([] if change == "gone" else [tuple(row)]), *table.rows[place + 1 :]]
+        rows = [*table.rows[:index], *([] if change == "gone" else [tuple(row)]), *table.rows[index + 1 :]]
         assume(rows)
     assume(naive.entries(rows) != naive.entries(table.rows))
     assert other.read(rows).fingerprint != table.read().fingerprint

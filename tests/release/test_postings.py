@@ -71,22 +71,22 @@ def tables(draw):
 @given(tables())
 def test_words_and_runs_equal_their_slow_twin(table):
     entries, n_records, n_items, n_levels, span = table
-    made = pack(*table)
-    assert {name: np.array(part).tolist() for name, part in made._asdict().items()} == naive.postings(
+    packed = pack(*table)
+    assert {name: np.array(part).tolist() for name, part in packed._asdict().items()} == naive.postings(
         entries, n_items, n_levels, span
     )
-    total = BLOCK_BITS + made.value_bits + made.time_bits
-    assert made.word.dtype == (np.uint32 if total <= 32 else np.uint64)
-    assert made.block.dtype == code_type(-(-n_records // SIZE)) and made.end.dtype == np.uint32
-    assert made.start.dtype == made.run.dtype == np.int64
-    assert not any(part.flags.writeable for part in made[:5])
+    total = BLOCK_BITS + packed.value_bits + packed.time_bits
+    assert packed.word.dtype == (np.uint32 if total <= 32 else np.uint64)
+    assert packed.block.dtype == code_type(-(-n_records // SIZE)) and packed.end.dtype == np.uint32
+    assert packed.start.dtype == packed.run.dtype == np.int64
+    assert not any(part.flags.writeable for part in packed[:5])
 
 
 @given(tables())
 def test_an_item_unpacks_to_its_entries_by_record(table):
-    (entries, _, n_items, n_levels, span), made = table, pack(*table)
+    (entries, _, n_items, n_levels, span), packed = table, pack(*table)
     for item in range(n_items):
-        rows = list(zip(*(part.tolist() for part in unpack_item(made, item, n_levels, span)), strict=True))
+        rows = list(zip(*(part.tolist() for part in unpack_item(packed, item, n_levels, span)), strict=True))
         assert rows == sorted(
             (record, n_levels if value is None else value, span if time is None else time)
             for (record, other), (value, time) in entries.items()
@@ -97,22 +97,22 @@ def test_an_item_unpacks_to_its_entries_by_record(table):
 @pytest.mark.parametrize(("n_records", "width"), [(256, np.uint8), (257, np.uint16)])
 def test_blocks_are_numbered_in_the_narrowest_type(n_records, width, monkeypatch):
     monkeypatch.setattr("standout.release.postings.BLOCK_BITS", 0)
-    made = pack({(record, 0): (None, None) for record in range(n_records)}, n_records, 1, 0, 0)
-    assert made.block.dtype == width
-    assert made.block.tolist() == unpack_item(made, 0, 0, 0)[0].tolist() == list(range(n_records))
+    packed = pack({(record, 0): (None, None) for record in range(n_records)}, n_records, 1, 0, 0)
+    assert packed.block.dtype == width
+    assert packed.block.tolist() == unpack_item(packed, 0, 0, 0)[0].tolist() == list(range(n_records))
 
 
 def test_the_widest_word_has_63_bits_and_its_entries_come_back():
     entries = {
         (SIZE - 1, 0): (MOST_LEVELS - 1, MOST_UNITS - 1), (2 * SIZE - 1, 0): (None, None),
     }  # fmt: skip
-    made = pack(entries, 2 * SIZE, 1, MOST_LEVELS, MOST_UNITS)
-    assert BLOCK_BITS + made.value_bits + made.time_bits == 63
-    assert [part.tolist() for part in unpack_item(made, 0, MOST_LEVELS, MOST_UNITS)] == [
+    packed = pack(entries, 2 * SIZE, 1, MOST_LEVELS, MOST_UNITS)
+    assert BLOCK_BITS + packed.value_bits + packed.time_bits == 63
+    assert [part.tolist() for part in unpack_item(packed, 0, MOST_LEVELS, MOST_UNITS)] == [
         [SIZE - 1, 2 * SIZE - 1], [MOST_LEVELS - 1, MOST_LEVELS], [MOST_UNITS - 1, MOST_UNITS],
     ]  # fmt: skip
     with pytest.raises(ValueError, match="65 bits"):
-        word_type(made.value_bits + 2, made.time_bits)
+        word_type(packed.value_bits + 2, packed.time_bits)
 
 
 def test_fields_have_the_bits_that_their_codes_need():
@@ -150,23 +150,23 @@ def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
 
 @settings(max_examples=120)
 @given(tables(), st.data())
-def test_runs_that_contradict_each_other_are_found(table, data):
-    made, n_blocks = pack(*table), len(block_starts(table[1]))
-    assert mismatched_column(made, n_blocks) is None
+def test_contradictory_runs_are_detected(table, data):
+    packed, n_blocks = pack(*table), len(block_starts(table[1]))
+    assert mismatched_column(packed, n_blocks) is None
     name = data.draw(st.sampled_from(["run", "block", "end"]))
-    column = getattr(made, name).copy()
-    place = data.draw(st.integers(0, len(column) - 1))
-    limit = int(np.iinfo(column.dtype).max) if name != "run" else len(made.block)
-    column[place] = data.draw(st.integers(0, min(limit, 4)) | st.sampled_from([n_blocks % 256, limit]))
-    changed = made._replace(**{name: column})
-    if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(made.block)):
+    column = getattr(packed, name).copy()
+    index = data.draw(st.integers(0, len(column) - 1))
+    limit = int(np.iinfo(column.dtype).max) if name != "run" else len(packed.block)
+    column[index] = data.draw(st.integers(0, min(limit, 4)) | st.sampled_from([n_blocks % 256, limit]))
+    changed = packed._replace(**{name: column})
+    if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(packed.block)):
         return  # store.py finds those, as in any column of offsets
     parts = [getattr(changed, part).tolist() for part in RUNS]
     assert (mismatched_column(changed, n_blocks) is None) == naive.runs_fit(*parts, n_blocks)
 
 
 def test_a_column_of_runs_that_contradicts_the_others_is_named():
-    for name, column, found in [
+    for name, column, named in [
         ("run", [0, 3, 3], "run"),  # an item with words but no run
         ("run", [0, 1, 3], "block"),  # the same runs, cut elsewhere
         ("block", [0, 0, 0], "block"),
@@ -180,30 +180,32 @@ def test_a_column_of_runs_that_contradicts_the_others_is_named():
         ("end", [1, 2, 1, 1], "end"),
         ("end", [1, 2], "end"),
     ]:
-        made = pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
-        assert [part.tolist() for part in made[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
-        changed = made._replace(**{name: np.array(column, getattr(made, name).dtype)})
-        assert (mismatched_column(made, 2), mismatched_column(changed, 2)) == (None, found)
+        packed = pack(
+            {(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0
+        )
+        assert [part.tolist() for part in packed[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
+        changed = packed._replace(**{name: np.array(column, getattr(packed, name).dtype)})
+        assert (mismatched_column(packed, 2), mismatched_column(changed, 2)) == (None, named)
 
 
 @settings(max_examples=150)
 @given(table=tables(), data=st.data(), piece=st.sampled_from([1, 2, 5, 1 << 20]))
-def test_a_word_that_points_nowhere_is_found(table, data, piece):
-    made, (_, n_records, _, n_levels, span) = pack(*table), table
-    word, place = made.word.copy(), data.draw(st.integers(0, len(made.word) - 1))
-    n_bits, width = BLOCK_BITS + made.value_bits + made.time_bits, 8 * word.itemsize
+def test_an_invalid_word_is_detected(table, data, piece):
+    packed, (_, n_records, _, n_levels, span) = pack(*table), table
+    word, index = packed.word.copy(), data.draw(st.integers(0, len(packed.word) - 1))
+    n_bits, width = BLOCK_BITS + packed.value_bits + packed.time_bits, 8 * word.itemsize
     bit = st.integers(0, width - 1) | st.just(min(n_bits, width - 1))
-    flip = bit.map(lambda bit: int(word[place]) ^ 1 << bit)
-    word[place] = data.draw(flip | st.integers(0, 2**n_bits - 1) | st.integers(0, 2**width - 1))
-    item = int(np.searchsorted(made.start, place, side="right")) - 1
-    runs = range(made.run[item], made.run[item + 1])
-    block = next(int(made.block[j]) for j in runs if place < made.start[item] + made.end[j])
+    flip = bit.map(lambda bit: int(word[index]) ^ 1 << bit)
+    word[index] = data.draw(flip | st.integers(0, 2**n_bits - 1) | st.integers(0, 2**width - 1))
+    item = int(np.searchsorted(packed.start, index, side="right")) - 1
+    runs = range(packed.run[item], packed.run[item + 1])
+    block = next(int(packed.block[j]) for j in runs if index < packed.start[item] + packed.end[j])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("standout.release.postings.PIECE", piece)
-        assert words_are_valid(made, n_records, n_levels, span)
-        changed = made._replace(word=word)
+        assert words_are_valid(packed, n_records, n_levels, span)
+        changed = packed._replace(word=word)
         assert words_are_valid(changed, n_records, n_levels, span) == naive.word_is_valid(
-            int(word[place]), block, (made.value_bits, made.time_bits), n_records, n_levels, span
+            int(word[index]), block, (packed.value_bits, packed.time_bits), n_records, n_levels, span
         )
 
 
@@ -243,9 +245,9 @@ def test_a_release_of_several_blocks_has_the_same_entries_by_item_also_on_disk(k
     order = np.lexsort((record, side.item))
     for one in (release, again):
         parts = [unpack_item(one.by_item, item, n_levels, span) for item in range(one.n_items)]
-        for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
+        for column, unpacked in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
             expected = np.zeros(len(record), int) if column is None else column[order]
-            assert np.concatenate(told).tolist() == expected.tolist()
+            assert np.concatenate(unpacked).tolist() == expected.tolist()
     assert len(set(release.by_item.block.tolist())) == 2
     assert release.by_item.word.dtype == (np.uint64 if kind == "minutes" else np.uint32)
     assert again.by_item[5:] == release.by_item[5:]
@@ -257,14 +259,14 @@ def test_a_release_of_several_blocks_has_the_same_entries_by_item_also_on_disk(k
 @pytest.mark.large
 def test_a_large_release_holds_the_same_entries_by_item():
     release = so.synthesize(records=60_000, items=500, entries=600_000, seed=5)
-    made, side, span = release.by_item, release.by_record, release.clock.span
+    packed, side, span = release.by_item, release.by_record, release.clock.span
     record = np.repeat(np.arange(release.n_records), release.lengths)
     order = np.argsort(side.item, kind="stable")
-    parts = [unpack_item(made, item, 5, span) for item in range(release.n_items)]
-    for column, told in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
-        assert (np.concatenate(told) == column[order]).all()
-    assert mismatched_column(made, len(block_starts(release.n_records))) is None
-    assert words_are_valid(made, release.n_records, 5, span)
+    parts = [unpack_item(packed, item, 5, span) for item in range(release.n_items)]
+    for column, unpacked in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
+        assert (np.concatenate(unpacked) == column[order]).all()
+    assert mismatched_column(packed, len(block_starts(release.n_records))) is None
+    assert words_are_valid(packed, release.n_records, 5, span)
 
 
 @pytest.mark.large
@@ -274,11 +276,11 @@ def test_a_million_items_in_a_hundred_blocks_take_memory_for_their_runs_only():
     pack_by_item(RecordEntries(side.start[:3], side.item[:2] - np.uint32(n - 2), None, None), 2, None, None)
     tracemalloc.start()
     try:
-        made = pack_by_item(side, n, None, None)
+        packed = pack_by_item(side, n, None, None)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert len(block_starts(n)) > 100 and len(made.block) == n
+    assert len(block_starts(n)) > 100 and len(packed.block) == n
     assert peak < 100 * n, f"{peak:,} bytes"  # an item in every block would be 123 × n times something
-    assert made.block[0] == len(block_starts(n)) - 1 and made.block[-1] == 0
-    assert (made.end == 1).all() and unpack_item(made, 0, 0, 0)[0].tolist() == [n - 1]
+    assert packed.block[0] == len(block_starts(n)) - 1 and packed.block[-1] == 0
+    assert (packed.end == 1).all() and unpack_item(packed, 0, 0, 0)[0].tolist() == [n - 1]

@@ -29,7 +29,7 @@ def odd_releases():
     yield "titles", replace(titled, titles=Labels.of(["Brazil", "", "Amélie"]))
 
 
-def test_an_index_holds_what_the_release_holds(tmp_path):
+def test_an_index_holds_the_entries_of_its_release(tmp_path):
     for kind, release in odd_releases():
         (tmp_path / kind).mkdir()
         path = tmp_path / kind / "index"
@@ -155,7 +155,7 @@ WORDS = {
 }
 
 
-def test_a_word_that_points_nowhere_is_found_before_a_loop_over_all_entries(wide, copy_index, tmp_path):
+def test_an_invalid_word_is_detected_before_a_loop_over_all_entries(wide, copy_index, tmp_path):
     by_item = wide.by_item
     assert (by_item.value_bits, by_item.time_bits, len(wide.levels), wide.clock.span) == (4, 5, 5, 20)
     for change, (block, changed) in WORDS.items():
@@ -198,7 +198,7 @@ for path in sys.argv[1:]:
 """
 
 
-def test_codes_that_point_nowhere_are_an_error_or_a_gap_but_never_a_crash(release, copy_index, tmp_path):
+def test_invalid_codes_are_an_error_or_a_gap_but_never_a_crash(release, copy_index, tmp_path):
     names = ["by-record-item", "by-record-value", "by-record-time", "by-item-word"]
     for name in names:
         path = copy_index(release, tmp_path / name)
@@ -209,7 +209,7 @@ def test_codes_that_point_nowhere_are_an_error_or_a_gap_but_never_a_crash(releas
 
 
 @pytest.mark.parametrize("kind", ["nothing", "file", "empty folder", "foreign folder"])
-def test_what_is_no_index_is_refused_by_name(tmp_path, kind):
+def test_a_path_that_is_no_index_is_refused_by_name(tmp_path, kind):
     path = tmp_path / "thing"
     if kind == "file":
         path.write_text("data")
@@ -223,7 +223,7 @@ def test_what_is_no_index_is_refused_by_name(tmp_path, kind):
         assert str(path) in str(caught.value)
 
 
-def test_an_old_index_is_replaced_and_a_reader_keeps_what_it_opened(index, release, other):
+def test_an_old_index_is_replaced_while_a_reader_keeps_the_old_content(index, release, other):
     reader = so.open(index)
     so.save(other, index)
     check_holds(index, other)

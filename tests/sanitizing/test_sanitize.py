@@ -134,7 +134,7 @@ def test_counts_are_the_sizes_before_and_after_each_step(small_release):
 
 
 @given(st.lists(st.sampled_from([w for w in FIXED if w != "drop-items 3 4"]), max_size=5), st.data())
-def test_translated_facts_are_what_is_released(steps, data):
+def test_translated_facts_equal_the_released_entries(steps, data):
     release = table(list(drawn_rows(data.draw(st.integers(0, 5)))))
     safer = release
     for words in steps:

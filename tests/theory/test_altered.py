@@ -33,8 +33,8 @@ def in_days(history):
     return {item: (value, time and (time - start).days) for item, (value, time) in history.items()}
 
 
-def counts(found):
-    return found.shared, found.values, found.times, found.changed, found.missing, found.extra
+def counts(result):
+    return result.shared, result.values, result.times, result.changed, result.missing, result.extra
 
 
 @st.composite
@@ -53,53 +53,53 @@ def test_the_counts_equal_their_slow_twin(given):
     whole = ("9", "b", VALUES[kind][0], START if timed else None)  # so that each column holds something
     release = read([*(("7", item, *cells) for item, cells in record.items()), whole], kind, timed)
     value, time = given.draw(st.sampled_from([0, 1, None])), given.draw(st.sampled_from([0, 1, 14, None]))
-    told = [so.Fact(item, *cells) for item, cells in history.items()]
-    found = altered(release, "7", told, value, time)
+    facts = [so.Fact(item, *cells) for item, cells in history.items()]
+    result = altered(release, "7", facts, value, time)
     mine, theirs = in_days(history), in_days(record)
-    assert counts(found) == naive.altered_counts(mine, theirs, value, time)
-    assert found.agree + found.changed == found.shared
-    assert all(0 <= getattr(found, name) <= 1 for name in dir(found) if name.endswith("_share"))
-    for same in (so.Aux(told), [so.Entry(item, *cells) for item, cells in history.items()]):
-        assert found == altered(release, "7", same, value, time)
+    assert counts(result) == naive.altered_counts(mine, theirs, value, time)
+    assert result.agree + result.changed == result.shared
+    assert all(0 <= getattr(result, name) <= 1 for name in dir(result) if name.endswith("_share"))
+    for same in (so.Aux(facts), [so.Entry(item, *cells) for item, cells in history.items()]):
+        assert result == altered(release, "7", same, value, time)
 
 
 @pytest.mark.parametrize(("changed", "of"), [(1, 306), (5, 229)])
 def test_the_papers_two_subscribers(changed, of):
     rows = [("7", str(i), float(1 + i % 5), START) for i in range(of)]
     true = read([(*row[:2], row[2] % 5 + 1 if i < changed else row[2], START) for i, row in enumerate(rows)])
-    found = altered(read(rows), "7", true.record("7"))
-    assert (found.values, found.shared, found.times, found.agree) == (changed, of, 0, of - changed)
-    assert found.value_share == found.changed_share == pytest.approx(changed / of)
-    assert str(found) == f"at most {changed} of {of} values and 0 times altered; 0 items missing, 0 extra"
+    result = altered(read(rows), "7", true.record("7"))
+    assert (result.values, result.shared, result.times, result.agree) == (changed, of, 0, of - changed)
+    assert result.value_share == result.changed_share == pytest.approx(changed / of)
+    assert str(result) == f"at most {changed} of {of} values and 0 times altered; 0 items missing, 0 extra"
 
 
 def test_a_record_is_an_unaltered_copy_of_itself():
     release = so.synthesize(records=50, items=40, entries=500, seed=7)
-    for place in range(5):
-        record = release.record_at(place)
+    for index in range(5):
+        record = release.record_at(index)
         assert counts(altered(release, record.id, record)) == (len(record), 0, 0, 0, 0, 0)
 
 
-def test_what_the_record_lacks_of_the_history_differs_and_what_the_history_lacks_does_not():
+def test_only_a_value_or_time_that_the_history_has_can_differ():
     release = read([("7", "b", None, None), ("7", "aa", 2.0, START), ("9", "b", 1.0, START)])
     assert counts(altered(release, "7", [so.Fact("b", 1, START)])) == (1, 1, 1, 1, 0, 1)
     assert counts(altered(release, "7", [so.Fact("aa"), so.Fact("b")])) == (2, 0, 0, 0, 0, 0)
 
 
-def test_items_are_named_by_title_too_and_those_of_nobody_are_missing(put):
+def test_items_may_be_titles_and_unknown_items_count_as_missing(put):
     path = put("record,item,value\n7,1,4\n7,2,3\n")
     titles = put("item,title\n1,Brazil\n2,Bent\n", "titles.csv")
     release = so.read(path, titles=titles)
-    found = altered(release, "7", [so.Fact("Brazil", 4), so.Fact("Nowhere", 1), so.Fact("Elsewhere")])
-    assert counts(found) == (1, 0, 0, 0, 2, 1)
-    assert (found.missing_share, found.extra_share) == (pytest.approx(2 / 3), 0.5)
+    result = altered(release, "7", [so.Fact("Brazil", 4), so.Fact("Nowhere", 1), so.Fact("Elsewhere")])
+    assert counts(result) == (1, 0, 0, 0, 2, 1)
+    assert (result.missing_share, result.extra_share) == (pytest.approx(2 / 3), 0.5)
 
 
-def test_a_history_of_nothing_shares_nothing_and_has_no_shares():
+def test_an_empty_history_shares_nothing_and_its_shares_are_0():
     release = read([("7", "b", 1.0, START)])
-    found = altered(release, "7", [])
-    assert found == Altered(0, 0, 0, 0, 0, 1)
-    assert (found.value_share, found.time_share, found.changed_share, found.missing_share) == (0, 0, 0, 0)
+    result = altered(release, "7", [])
+    assert result == Altered(0, 0, 0, 0, 0, 1)
+    assert (result.value_share, result.time_share, result.changed_share, result.missing_share) == (0, 0, 0, 0)
 
 
 def test_hours_are_days_as_a_threshold_has_them():
@@ -124,7 +124,7 @@ def test_hours_are_days_as_a_threshold_has_them():
         ("7", [so.Fact("b", "x")], {}, NOT_A_NUMBER),
     ],
 )  # fmt: skip
-def test_what_cannot_be_compared_is_one_clear_error(record, history, thresholds, message):
+def test_invalid_records_histories_and_thresholds_are_refused_by_name(record, history, thresholds, message):
     with pytest.raises(so.StandoutError) as error:
         altered(read([("7", "b", 1.0, START)]), record, history, **thresholds)
     assert str(error.value) == message
@@ -132,12 +132,12 @@ def test_what_cannot_be_compared_is_one_clear_error(record, history, thresholds,
 
 @pytest.mark.realdata
 @pytest.mark.large
-def test_what_was_changed_in_a_real_record_is_counted(realdata):
+def test_changes_of_a_real_record_are_counted(realdata):
     release = so.read(realdata / "movielens-latest-small")
     record = release.record("414")
-    told = [so.Fact(one.item, one.value, one.time) for one in record.entries]
-    told[0] = so.Fact(told[0].item, 5.5 - told[0].value, told[0].time)
-    told[1] = so.Fact(told[1].item, told[1].value, told[1].time + timedelta(days=3))
-    found = altered(release, "414", [*told[:-4], so.Fact("none such", 4)])
-    assert counts(found) == (len(record) - 4, 1, 1, 2, 1, 4)
-    assert counts(altered(release, "414", told, value=5, time=3)) == (len(record), 0, 0, 0, 0, 0)
+    facts = [so.Fact(entry.item, entry.value, entry.time) for entry in record.entries]
+    facts[0] = so.Fact(facts[0].item, 5.5 - facts[0].value, facts[0].time)
+    facts[1] = so.Fact(facts[1].item, facts[1].value, facts[1].time + timedelta(days=3))
+    result = altered(release, "414", [*facts[:-4], so.Fact("none such", 4)])
+    assert counts(result) == (len(record) - 4, 1, 1, 2, 1, 4)
+    assert counts(altered(release, "414", facts, value=5, time=3)) == (len(record), 0, 0, 0, 0, 0)

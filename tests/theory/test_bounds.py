@@ -68,9 +68,9 @@ def test_the_facts_that_the_paper_needs_for_netflix():
 
 
 def test_a_lineup_needs_fewer_facts_and_all_records_none():
-    found = [bounds.facts_for_lineup(NETFLIX, k, 0.5) for k in (2, 10, 100, NETFLIX, NETFLIX + 1, 10**9)]
-    assert found == [19, 16, 13, 1, 0, 0]
-    assert found[0] < bounds.facts_needed(NETFLIX, 0.01, 0.5)
+    facts = [bounds.facts_for_lineup(NETFLIX, k, 0.5) for k in (2, 10, 100, NETFLIX, NETFLIX + 1, 10**9)]
+    assert facts == [19, 16, 13, 1, 0, 0]
+    assert facts[0] < bounds.facts_needed(NETFLIX, 0.01, 0.5)
 
 
 def test_for_small_delta_it_is_the_logarithm_over_delta():
@@ -138,7 +138,7 @@ BETWEEN = "must be above 0 and below 1, got"
         ),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_error(ask, message):
+def test_invalid_arguments_of_a_formula_are_refused_by_name(ask, message):
     with pytest.raises(so.ParameterError) as error:
         ask()
     assert str(error.value) == message
@@ -149,7 +149,7 @@ def test_what_cannot_be_asked_is_one_clear_error(ask, message):
 
 @settings(max_examples=40 if COMPILED else 10)
 @given(st.data())
-def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
+def test_matching_records_and_their_similarities_equal_the_slow_twin(given):
     release, m = given.draw(releases()), given.draw(st.integers(1, 4))
     similarity, slow = given.draw(st.sampled_from(SIMILARITIES))
     alpha = given.draw(st.sampled_from([1.0, 0.9, 0.3]))
@@ -162,45 +162,19 @@ def test_who_matches_and_how_alike_they_are_equals_the_slow_twin(given):
         sum(length >= m for length in lengths.values()),
         sum(length < m for length in lengths.values()),
     )
-    for one in tried.sets:
-        who = release.records[one.target]
-        at = shuffled_entries(release, np.array([one.target]), SEED, "theorems", m)[0]
+    for matches in tried.sets:
+        target = release.records[matches.target]
+        at = shuffled_entries(release, np.array([matches.target]), SEED, "theorems", m)[0]
         items = [release.items[code] for code in release.by_record.item[at]]
-        scores = naive.minima(entries, {item: entries[who, item] for item in items}, slow)
-        found = [release.records[record] for record in one.record]
-        assert found == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
+        scores = naive.minima(entries, {item: entries[target, item] for item in items}, slow)
+        records = [release.records[record] for record in matches.record]
+        assert records == naive.shortlex(r for r, score in scores.items() if score >= alpha - naive.EQUAL)
         for over in OVER:
-            alike = [naive.record_similarity(entries, who, other, slow, over) for other in found]
-            assert one.similarity(over).tolist() == pytest.approx(alike, rel=1e-12)
+            similarities = [naive.record_similarity(entries, target, other, slow, over) for other in records]
+            assert matches.similarity(over).tolist() == pytest.approx(similarities, rel=1e-12)
 
 
-@settings(max_examples=40 if COMPILED else 10)
-@given(st.data())
-def test_some_records_are_the_release_of_their_entries(given):
-    release = given.draw(releases())
-    keep = np.array(
-        given.draw(st.lists(st.booleans(), min_size=release.n_records, max_size=release.n_records))
-    )
-    assume(keep.any())
-    part, names = subset(release, keep), [release.records[place] for place in np.flatnonzero(keep)]
-    assert content(part) == {pair: cells for pair, cells in content(release).items() if pair[0] in names}
-    assert list(part.records) == names
-    read_anew = so.read(release.to_frame().filter(pl.col("record").is_in(names)))
-    assert part.fingerprint == read_anew.fingerprint
-    for record in names:
-        assert part.record(record).entries == release.record(record).entries
-    for item in part.items:
-        assert set(part.item(item).support) == set(release.item(item).support) & set(names)
-
-
-def test_no_records_are_no_release():
-    release = so.synthesize(records=9, items=5, entries=20, seed=1)
-    for keep in (np.zeros(release.n_records, bool), np.ones(3, bool)):
-        with pytest.raises(so.ParameterError, match="at least one True"):
-            subset(release, keep)
-
-
-def test_who_matches_in_a_sample_is_the_part_of_who_matches_that_is_in_it():
+def test_matches_in_a_sample_are_the_matches_in_the_release_that_the_sample_contains():
     """What Theorem 4 relies on: with Algorithm 1A nothing changes for those who stay."""
     release = so.synthesize(records=80, items=20, entries=800, seed=SEED)
     keep = np.arange(release.n_records) % 3 == 0
@@ -209,9 +183,13 @@ def test_who_matches_in_a_sample_is_the_part_of_who_matches_that_is_in_it():
     auxes = so.Adversary(knows=2).observe_all(release, targets, SEED)
     board = so.Scoreboard(so.Within(value=1, time=None))
     for q, verdict in enumerate(board.attacks(release, auxes, top=100)):
-        among = [one.record for one in verdict.lineup(100) if sample.records.find(one.record) is not None]
-        found = board.attack(sample, auxes.aux(release, q), top=100).lineup(100)
-        assert [one.record for one in found] == among
+        expected = [
+            candidate.record
+            for candidate in verdict.lineup(100)
+            if sample.records.find(candidate.record) is not None
+        ]
+        lineup = board.attack(sample, auxes.aux(release, q), top=100).lineup(100)
+        assert [candidate.record for candidate in lineup] == expected
 
 
 def rows_of(release, **options):
@@ -290,8 +268,8 @@ def test_the_target_is_tried_in_the_sample_and_not_in_it():
     rows = [(f"{p}{twin}", f"{p}:{i}", 1.0, START) for p in range(60) for twin in "ab" for i in range(12)]
     checks = rows_of(read(rows), epsilon=0.1, delta=0.5, lam=3, targets=None, samples=1, seed=SEED)
     assert checks[2, "only the target matches", None].measured.value == 0
-    found = checks[4, "in the sample: a random match is similar", "first"]
-    assert found.measured.value == 1 and found.settings.lam == 3
+    matched = checks[4, "in the sample: a random match is similar", "first"]
+    assert matched.measured.value == 1 and matched.settings.lam == 3
     missed = checks[4, "not in the sample: nothing matches", None]
     assert missed.holds is False and 0.5 < missed.measured.value < 0.8
     assert missed.note == "does not follow without sparsity"
@@ -303,10 +281,10 @@ def test_records_that_are_too_short_are_too_few_items_and_counted():
         ("7", "0", 1.0, START),
         ("9", "1", 2.0, START),
     ]
-    found = rows_of(read(rows), epsilon=0.1, delta=0.5, samples=1)
-    one = found[1, "a random match is similar", "first"]
-    assert (one.settings.m, one.measured.n, one.too_few_items) == (5, 1, 2)
-    assert found[3, "a random match is the target", None].too_few_items == 0
+    checks = rows_of(read(rows), epsilon=0.1, delta=0.5, samples=1)
+    check = checks[1, "a random match is similar", "first"]
+    assert (check.settings.m, check.measured.n, check.too_few_items) == (5, 1, 2)
+    assert checks[3, "a random match is the target", None].too_few_items == 0
 
 
 DEGENERATE = {
@@ -347,7 +325,7 @@ def test_degenerate_releases_have_defined_checks(name, columns):
         ({"similarity": so.Decay()}, "similarity must be Within, Equal or Present, got Decay"),
     ],
 )
-def test_what_cannot_be_checked_is_one_clear_error(options, message):
+def test_invalid_options_of_a_check_are_refused_by_name(options, message):
     with pytest.raises(so.StandoutError) as error:
         bounds.check(read(DEGENERATE["one long record"]), **options)
     assert str(error.value) == message

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 import standout as so
 from standout.theory import prize
 
-WAYS = [{"relative": relative, "linear": linear} for relative in (False, True) for linear in (False, True)]
+READINGS = [
+    {"relative": relative, "linear": linear} for relative in (False, True) for linear in (False, True)
+]
 
 
 def test_the_papers_number_is_its_linear_reading_of_a_hundredth_of_rmse():
@@ -19,29 +21,29 @@ def test_the_papers_number_is_its_linear_reading_of_a_hundredth_of_rmse():
 
 
 def test_one_per_cent_means_four_different_shares():
-    found = [prize.share(0.01, **way) for way in WAYS]
-    assert found == pytest.approx([0.0228563, 0.0114943, 0.0199, 0.01], abs=1e-7)
+    shares = [prize.share(0.01, **reading) for reading in READINGS]
+    assert shares == pytest.approx([0.0228563, 0.0114943, 0.0199, 0.01], abs=1e-7)
 
 
-def test_the_rmse_of_known_and_unknown_subscribers_is_what_is_said():
+def test_the_rmse_of_known_and_unknown_subscribers_follows_from_the_share():
     errors = [0.87] * 9_000 + [0.0] * 1_000
     rmse = math.sqrt(math.fsum(error**2 for error in errors) / len(errors))
     assert 0.87 - prize.improvement(0.1) == pytest.approx(rmse)
     assert 1 - prize.improvement(0.1, relative=True) == pytest.approx(rmse / 0.87)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("reading", READINGS, ids=str)
 @given(known=st.floats(0, 1), rmse=st.floats(1e-3, 1e3))
-def test_share_and_improvement_are_inverse(way, known, rmse):
-    gained = prize.improvement(known, rmse, **way)
-    assert prize.share(gained, rmse, **way) == pytest.approx(known, rel=1e-9, abs=1e-12)
+def test_share_and_improvement_are_inverse(reading, known, rmse):
+    gained = prize.improvement(known, rmse, **reading)
+    assert prize.share(gained, rmse, **reading) == pytest.approx(known, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_knowing_nobody_changes_nothing_and_knowing_all_leaves_no_error(way):
-    assert prize.share(0, 0.9, **way) == prize.improvement(0, 0.9, **way) == 0
-    assert prize.improvement(1, 0.9, **way) == (1 if way["relative"] else 0.9)
-    assert prize.share(prize.improvement(1, 0.9, **way), 0.9, **way) == 1
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+def test_knowing_nobody_changes_nothing_and_knowing_all_leaves_no_error(reading):
+    assert prize.share(0, 0.9, **reading) == prize.improvement(0, 0.9, **reading) == 0
+    assert prize.improvement(1, 0.9, **reading) == (1 if reading["relative"] else 0.9)
+    assert prize.share(prize.improvement(1, 0.9, **reading), 0.9, **reading) == 1
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_knowing_nobody_changes_nothing_and_knowing_all_leaves_no_error(way):
         (lambda: prize.improvement(0.5, -1), "rmse must be a finite number above 0, got -1"),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_error(ask, message):
+def test_invalid_arguments_are_refused_by_name(ask, message):
     with pytest.raises(so.ParameterError) as error:
         ask()
     assert str(error.value) == message

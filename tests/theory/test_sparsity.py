@@ -18,7 +18,7 @@ SEED = 2008
 FIRST = pd.Timestamp("2005-01-01")
 
 
-def released(rows):
+def read_rows(rows):
     """The release of rows (record, item, value or None, day or None)."""
     schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "day": pl.Int32}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
@@ -26,7 +26,7 @@ def released(rows):
     return so.read(frame.with_columns(time=(pl.col("day") + start).cast(pl.Date)).drop("day"))
 
 
-def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
+def random_rows(records, items, seed, length=6, missing=0.0, levels=5, days=20):
     """Rows of a random release; popular items are likelier, and some values and days may be missing."""
     draw = np.random.default_rng(seed)
     chance = 1 / np.arange(3, items + 3)
@@ -42,48 +42,48 @@ def drawn(records, items, seed, length=6, missing=0.0, levels=5, days=20):
 
 @pytest.fixture(scope="module")
 def release():
-    return released(drawn(300 if COMPILED else 40, 30, 7, missing=0.05))
+    return read_rows(random_rows(300 if COMPILED else 40, 30, 7, missing=0.05))
 
 
 def test_a_sample_depends_on_its_seed_and_is_no_larger_than_the_release(release):
-    one, two, other = (sparsity(release, sample=9, seed=seed).records.tolist() for seed in (1, 1, 2))
-    assert one == two != other
+    first, same, other = (sparsity(release, sample=9, seed=seed).records.tolist() for seed in (1, 1, 2))
+    assert first == same != other
     assert sparsity(release, sample=10**6).complete
 
 
-def made(nearest, total=None):
+def sparsity_of(nearest, total=None):
     near = np.array(nearest, np.float64)
     return Sparsity(np.arange(len(near)), near, np.zeros(len(near), np.int64), total or len(near))
 
 
 def test_delta_is_strict_and_survival_is_not():
-    found = made([0.0, 1 / 10, 2 / 4, 0.5, 1.0])
-    assert [found.delta(epsilon).value for epsilon in (0, 0.1, 0.5, 1)] == [0.8, 0.6, 0.2, 0.0]
-    assert [found.survival(x).value for x in (0, 0.1, 0.5, 1)] == [1.0, 0.8, 0.6, 0.2]
-    assert found.is_sparse(0.5, 0.2) and not found.is_sparse(0.5, 0.19)
+    result = sparsity_of([0.0, 1 / 10, 2 / 4, 0.5, 1.0])
+    assert [result.delta(epsilon).value for epsilon in (0, 0.1, 0.5, 1)] == [0.8, 0.6, 0.2, 0.0]
+    assert [result.survival(x).value for x in (0, 0.1, 0.5, 1)] == [1.0, 0.8, 0.6, 0.2]
+    assert result.is_sparse(0.5, 0.2) and not result.is_sparse(0.5, 0.19)
 
 
 def test_without_sampling_there_is_no_interval():
-    whole, part = made([0.1, 0.3, 0.6]), made([0.1, 0.3, 0.6], total=1000)
+    whole, part = sparsity_of([0.1, 0.3, 0.6]), sparsity_of([0.1, 0.3, 0.6], total=1000)
     assert (whole.delta(0.2).low, whole.delta(0.2).high) == (whole.delta(0.2).value,) * 2
     assert part.delta(0.2).low < part.delta(0.2).value == whole.delta(0.2).value < part.delta(0.2).high
     assert whole.is_sparse(0.2, 0.7) and not part.is_sparse(0.2, 0.7)
 
 
 def test_tables_have_a_row_for_each_point_and_never_rise():
-    found = made(np.random.default_rng(1).random(50), total=99)
-    table, curve = found.table(), found.curve([0.0, 0.5])
+    result = sparsity_of(np.random.default_rng(1).random(50), total=99)
+    table, curve = result.table(), result.curve([0.0, 0.5])
     assert table.columns == ["epsilon", "delta", "low", "high", "n"]
     assert table["epsilon"].to_list() == [*EPSILONS] and (table["n"] == 50).all()
     assert (table["delta"].diff().drop_nulls() <= 0).all()
     assert ((table["low"] <= table["delta"]) & (table["delta"] <= table["high"])).all()
     assert curve.columns == ["similarity", "share", "low", "high", "n"]
-    assert curve["share"].to_list() == [1.0, found.survival(0.5).value]
-    assert len(found.curve()) == 101 and len(found.table([])) == 0
+    assert curve["share"].to_list() == [1.0, result.survival(0.5).value]
+    assert len(result.curve()) == 101 and len(result.table([])) == 0
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("options", "message"),
     [
         ({"similarity": so.Decay()}, r"Present\(\), Within\(...\) or Equal\(\), got Decay"),
         ({"similarity": None}, "got NoneType"),
@@ -95,14 +95,18 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
         ({"threads": 0}, "threads must be"),
     ],
 )
-def test_parameters_out_of_range_are_refused(release, said, message):
+def test_parameters_out_of_range_are_refused(release, options, message):
     with pytest.raises(so.ParameterError, match=message):
-        sparsity(release, **said)
+        sparsity(release, **options)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan"), "half", True])
 def test_shares_are_between_0_and_1(share):
-    for ask in (made([0.5]).delta, made([0.5]).survival, lambda delta: made([0.5]).is_sparse(0.1, delta)):
+    for ask in (
+        sparsity_of([0.5]).delta,
+        sparsity_of([0.5]).survival,
+        lambda delta: sparsity_of([0.5]).is_sparse(0.1, delta),
+    ):
         with pytest.raises(so.ParameterError, match="must be a number from 0 to 1"):
             ask(share)
 

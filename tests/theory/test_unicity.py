@@ -55,36 +55,39 @@ def data(draw):
     value = st.sampled_from([*VALUES[kind], None])
     time = st.sampled_from([*(START + timedelta(hours=step) for step in HOURS), None] if unit else [None])
     rows = [(*pair, draw(value), draw(time)) for pair in pairs]
-    for column, there in ((2, kind), (3, unit)):
-        assume(not there or any(row[column] is not None for row in rows))
+    for column, is_present in ((2, kind), (3, unit)):
+        assume(not is_present or any(row[column] is not None for row in rows))
     return rows, kind, unit
 
 
-def singled_out(release, entries, k, most, value, time):
+def count_unique(release, entries, k, most, value, time):
     """How many records the first k of `most` entries single out, by the twin."""
     targets, too_few_entries = draw_targets(release, None, most, SEED, "unicity")
-    places = shuffled_entries(release, targets, SEED, "unicity", k)
+    entries_of_targets = shuffled_entries(release, targets, SEED, "unicity", k)
     names = [release.records[target] for target in targets.tolist()]
-    items = [[release.items[code] for code in release.by_record.item[at]] for at in places]
-    found = [naive.is_unique(entries, who, own, value, time) for who, own in zip(names, items, strict=True)]
-    return sum(found), len(found), too_few_entries
+    items = [[release.items[code] for code in release.by_record.item[at]] for at in entries_of_targets]
+    is_unique = [
+        naive.is_unique(entries, record, known, value, time)
+        for record, known in zip(names, items, strict=True)
+    ]
+    return sum(is_unique), len(is_unique), too_few_entries
 
 
 @settings(max_examples=60 if COMPILED else 12)
 @given(st.data())
-def test_who_is_singled_out_equals_the_slow_twin(given):
+def test_unique_records_equal_the_slow_twin(given):
     rows, kind, unit = given.draw(data())
     release, entries = read(rows, kind, unit), entries_of(rows, kind, unit)
     value = given.draw(st.sampled_from([0, 1, 1.5, 100, None]))
     time = given.draw(st.sampled_from([None, 1, 2, 7, 365] + [1 / 24, 0.25] * (unit == "hour")))
     sizes = given.draw(st.lists(st.integers(1, 4), min_size=1, unique=True))
-    found = unicity(release, sizes, value=value, time=time, targets=None, seed=SEED, threads=1)
+    results = unicity(release, sizes, value=value, time=time, targets=None, seed=SEED, threads=1)
     bins = time if time is None or time >= 1 else Fraction(round(time * 24), 24)
-    for k, one in zip(sizes, found, strict=True):
-        count, n, too_few_entries = singled_out(release, entries, k, max(sizes), value, bins)
-        assert (one.k, one.share.n, one.too_few_entries) == (k, n, too_few_entries)
-        assert one.share.value * n == pytest.approx(count)
-        assert one.share.low <= one.share.value <= one.share.high
+    for k, result in zip(sizes, results, strict=True):
+        count, n, too_few_entries = count_unique(release, entries, k, max(sizes), value, bins)
+        assert (result.k, result.share.n, result.too_few_entries) == (k, n, too_few_entries)
+        assert result.share.value * n == pytest.approx(count)
+        assert result.share.low <= result.share.value <= result.share.high
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +96,13 @@ def crowd():
 
 
 def test_more_entries_single_out_no_fewer_of_the_same_people(crowd):
-    for way in ({}, {"value": 1}, {"value": 1, "time": 30}):
-        found = [one.share.value for one in unicity(crowd, range(1, 7), seed=SEED, **way)]
-        assert found == sorted(found) and found[0] < found[-1]
+    for resolution in ({}, {"value": 1}, {"value": 1, "time": 30}):
+        shares = [result.share.value for result in unicity(crowd, range(1, 7), seed=SEED, **resolution)]
+        assert shares == sorted(shares) and shares[0] < shares[-1]
 
 
 def test_finer_knowledge_singles_out_no_fewer(crowd):
-    ways = [
+    resolutions = [
         {"value": None},
         {"value": 1},
         {"value": 0},
@@ -107,15 +110,15 @@ def test_finer_knowledge_singles_out_no_fewer(crowd):
         {"value": 0, "time": 8},
         {"time": 1},
     ]
-    found = [unicity(crowd, 2, seed=SEED, **way).share.value for way in ways]
-    assert found == sorted(found) and found[0] < found[-1]
+    shares = [unicity(crowd, 2, seed=SEED, **resolution).share.value for resolution in resolutions]
+    assert shares == sorted(shares) and shares[0] < shares[-1]
 
 
-def test_one_k_is_the_first_of_several_that_are_as_long(crowd):
-    one, *_, last = unicity(crowd, [4, 1, 3, 4], seed=SEED)
-    assert one == last == unicity(crowd, 4, seed=SEED)
-    assert one.too_few_entries == int((crowd.lengths < 4).sum()) > 0
-    assert one.share.baseline == 1 / 300
+def test_a_single_k_gives_the_same_result_as_that_k_among_several(crowd):
+    first, *_, last = unicity(crowd, [4, 1, 3, 4], seed=SEED)
+    assert first == last == unicity(crowd, 4, seed=SEED)
+    assert first.too_few_entries == int((crowd.lengths < 4).sum()) > 0
+    assert first.share.baseline == 1 / 300
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -123,9 +126,9 @@ def test_threads_change_nothing(crowd, threads):
     assert unicity(crowd, [1, 2, 3], seed=SEED, threads=threads) == unicity(crowd, [1, 2, 3], seed=SEED)
 
 
-def test_another_seed_draws_others(crowd):
-    found = {unicity(crowd, 2, seed=seed, targets=50).share.value for seed in range(8)}
-    assert len(found) > 1
+def test_another_seed_draws_other_targets(crowd):
+    shares = {unicity(crowd, 2, seed=seed, targets=50).share.value for seed in range(8)}
+    assert len(shares) > 1
     assert unicity(crowd, 2, seed=1, targets=50) == unicity(crowd, 2, seed=1, targets=50)
 
 
@@ -138,20 +141,20 @@ def test_bins_begin_in_1970_and_are_not_a_distance():
 
 def test_bins_before_1970_are_as_wide():
     rows = [(str(i), "b", 1.0, datetime(1969, 12, 25) + timedelta(days=i)) for i in range(14)]
-    found = unicity(read(rows), 1, time=7).share.value
-    assert found == 0 and unicity(read(rows), 1, time=1).share.value == 1
+    share = unicity(read(rows), 1, time=7).share.value
+    assert share == 0 and unicity(read(rows), 1, time=1).share.value == 1
 
 
 def test_one_record_is_singled_out_by_anything():
-    found = unicity(read([("7", "b", 1.0, START), ("7", "aa", None, None)]), [1, 2, 3])
-    assert [one.share.value for one in found] == [0, 0, 0] and found[0].share.n == 0
-    assert [one.too_few_entries for one in found] == [1, 1, 1]
+    results = unicity(read([("7", "b", 1.0, START), ("7", "aa", None, None)]), [1, 2, 3])
+    assert [result.share.value for result in results] == [0, 0, 0] and results[0].share.n == 0
+    assert [result.too_few_entries for result in results] == [1, 1, 1]
     assert unicity(read([("7", "b", 1.0, START)]), 1).share.value == 1
 
 
-def test_twins_are_never_singled_out():
+def test_identical_records_are_never_unique():
     rows = [(who, item, 2.0, START) for who in "79" for item in THINGS]
-    assert [one.share.value for one in unicity(read(rows), [1, 5], time=1)] == [0, 0]
+    assert [result.share.value for result in unicity(read(rows), [1, 5], time=1)] == [0, 0]
 
 
 def test_an_item_that_one_person_has_singles_out():
@@ -165,16 +168,16 @@ def test_an_item_that_one_person_has_singles_out():
 def test_a_release_without_values_or_times_has_its_unicity(kind, unit):
     rows = [("7", "b", "x", START), ("9", "b", "x", START), ("9", "aa", "x", START), ("2", "4", "x", START)]
     rows = [(*row[:2], 1.0, row[3]) if kind == "number" else row for row in rows]
-    found = unicity(read(rows, kind, unit), 1, value=0, time=1, targets=None, seed=1)
-    assert (found.share.n, found.too_few_entries) == (3, 0)
-    assert 1 / 3 <= found.share.value <= 2 / 3
+    result = unicity(read(rows, kind, unit), 1, value=0, time=1, targets=None, seed=1)
+    assert (result.share.n, result.too_few_entries) == (3, 0)
+    assert 1 / 3 <= result.share.value <= 2 / 3
 
 
-def test_what_is_said_of_it():
+def test_the_text_gives_share_interval_and_records_with_too_few_entries():
     rows = [("7", "b", 1.0, START), ("9", "b", 2.0, START), ("9", "aa", 2.0, START)]
     assert str(unicity(read(rows), 1)) == "1 entry singles out 1.000 (0.342 to 1.000, n = 2)"
-    found = str(unicity(read(rows), 2))
-    assert found == "2 entries single out 1.000 (0.207 to 1.000, n = 1); records with too few entries: 1"
+    text = str(unicity(read(rows), 2))
+    assert text == "2 entries single out 1.000 (0.207 to 1.000, n = 1); records with too few entries: 1"
 
 
 @pytest.mark.parametrize(
@@ -195,19 +198,19 @@ def test_what_is_said_of_it():
         (1, {"threads": 0}, "threads must be a whole number ≥ 1, got 0"),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_error(k, options, message):
+def test_invalid_arguments_are_refused_by_name(k, options, message):
     with pytest.raises(so.StandoutError) as error:
         unicity(read([("7", "b", 1.0, START)]), k, **options)
     assert str(error.value) == message
 
 
 @pytest.mark.large
-def test_records_in_several_blocks_are_found():
+def test_records_in_several_blocks_are_compared():
     """Two people with the same three items, far from each other, among many with others."""
     n = 20_000
     rows = [(str(i), f"{i % 50}:{j}", 1.0, START) for i in range(n) for j in range(3)]
-    found = unicity(read(rows), [1, 3], targets=100)
-    assert [one.share.value for one in found] == [0, 0]
+    results = unicity(read(rows), [1, 3], targets=100)
+    assert [result.share.value for result in results] == [0, 0]
     rows += [(str(i), f"own {i}", 1.0, START) for i in range(n)]
     assert unicity(read(rows), 4, targets=100).share.value == 1
 
@@ -218,10 +221,10 @@ def test_the_unicity_of_real_people_equals_a_merge_in_polars(realdata):
     release = so.read(realdata / "movielens-latest-small")
     frame = release.to_frame().with_columns(pl.col("time").dt.epoch("d") // 30)
     targets, _ = draw_targets(release, 100, 3, SEED, "unicity")
-    places = shuffled_entries(release, targets, SEED, "unicity", 3)
+    entries_of_targets = shuffled_entries(release, targets, SEED, "unicity", 3)
     rows = [
-        (release.records[who], release.items[code])
-        for who, at in zip(targets.tolist(), places, strict=True)
+        (release.records[target], release.items[code])
+        for target, at in zip(targets.tolist(), entries_of_targets, strict=True)
         for code in release.by_record.item[at]
     ]
     known = pl.DataFrame(rows, schema=["target", "item"], orient="row").join(

@@ -9,7 +9,7 @@ import standout as so
 RATINGS = "user,item,rating,date\np,x,4,2005-03-01\np,y,3.5,2005-03-02\nq,x,,2005-03-09\nq,x,5,2005-03-08\n"
 
 
-def test_index_prints_how_the_source_was_read_and_what_was_merged(run, tmp_path):
+def test_index_prints_how_the_source_was_read_and_how_many_rows_were_merged(run, tmp_path):
     (tmp_path / "ratings.csv").write_text(RATINGS)
     outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index")
     assert (outcome.code, outcome.err) == (0, "")

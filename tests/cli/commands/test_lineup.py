@@ -199,7 +199,7 @@ def test_length_and_first_date_limit_the_candidates(ask, titled_release):
     assert (given["length"], given["joined"]) == ([2, 4], ["2006-03-31", "2006-04-10"])
 
 
-def test_each_fact_shows_what_it_adds(ask):
+def test_each_fact_shows_its_contribution(ask):
     outcome = ask("brazil=1@2005-03-01", "Bent=5", "qqzzqq=1")
     lines = outcome.out.partition("What each fact adds to the score of record jane")[2].splitlines()
     assert re.fullmatch(r"Brazil \(1985\) \[1\] +\d\.\d{3} +█{16} *", lines[2])
@@ -271,7 +271,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-def test_json_is_what_the_library_says(ask, titled_release):
+def test_json_equals_the_result_of_the_library(ask, titled_release):
     given = json.loads(ask("brazil=1@2005-03-02", "Bent=3", "17", "qqzz=1", phi=2, top=4, json=True).out)
     facts = [so.Fact("1", 1.0, date(2005, 3, 2)), so.Fact("3", 3.0), so.Fact("17"), so.Fact("qqzz", 1.0)]
     verdict = so.ScoreboardRH().attack(titled_release, so.Aux(facts), top=4)
@@ -309,7 +309,7 @@ def test_the_mass_of_a_lineup_is_1(ask, facts, top):
     assert total == pytest.approx(1, abs=1e-9)
 
 
-def test_a_raw_source_gives_what_its_index_gives(run, ask, titled_files):
+def test_a_raw_source_and_its_index_give_the_same_output(run, ask, titled_files):
     source = (titled_files / "r.csv", "--titles", titled_files / "titles.csv")
     facts = ("--knows", "Brazil=1@2005-03-01", "--knows", "Bent", "--json")
     assert run("lineup", *source, *facts).out == ask("Brazil=1@2005-03-01", "Bent", json=True).out
@@ -349,7 +349,7 @@ def test_a_few_titles_identify_a_real_record(run, realdata):
         (release.record_at(i) for i in range(release.n_records)), key=lambda one: abs(len(one) - 150)
     )
     rare = sorted(record.entries, key=lambda entry: len(release.item(entry.item)))[:60:10]
-    stars = [max(entry.value - place % 2, 0.5) for place, entry in enumerate(rare)]
+    stars = [max(entry.value - position % 2, 0.5) for position, entry in enumerate(rare)]
     known = [
         f"{release.item(entry.item).title}={star}@{entry.time + timedelta(days=7)}"
         for star, entry in zip(stars, rare, strict=True)

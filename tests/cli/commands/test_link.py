@@ -71,7 +71,7 @@ def test_the_command_overwrites_nothing_that_was_given(tmp_path):
 
 
 @pytest.mark.large
-def test_an_interrupted_command_shows_what_was_linked(run, pair, tmp_path, monkeypatch):
+def test_an_interrupted_command_shows_the_links_so_far(run, pair, tmp_path, monkeypatch):
     monkeypatch.setattr(profiles_module, "BATCH_PROFILES", 5)
     original, calls = link_module.find_candidates, []
 

@@ -1,0 +1,208 @@
+"""Seed files, odd values and mutations for `tests.fuzz`."""
+
+import gzip
+import io
+import re
+import tarfile
+import zipfile
+from datetime import date
+
+import polars as pl
+
+from standout.ingest.sources import zstd
+
+__all__ = [
+    "COLONS",
+    "COLUMN",
+    "CSV",
+    "DATES",
+    "FILMS",
+    "FRAME",
+    "INTERESTING",
+    "MOVIES",
+    "NETFLIX",
+    "ODD",
+    "ODD_JSON",
+    "U_ITEM",
+    "archived",
+    "gzipped",
+    "meddle",
+    "mutated",
+    "parquet",
+    "tarred",
+    "zipped",
+    "zstd_frames",
+]
+
+CSV = (
+    b"userId,movieId,rating,timestamp\n1,31,2.5,1260759144\n1,1029,3.0,1260759179\n7,31,4.0,1260759182\n"
+    b'007,"a ""quoted"", one",0.5,1260759185\n7,1029,,1260759205\n42,31,5.0,\n'
+)
+DATES = (
+    b"user;item;value;date\np;x;good;2005-03-01\nq;y;bad;2005-03-01T23:59:59.5+01:00\np;z;;2005-12-31 08:00\n"
+)
+COLONS = b"1::1193::5::978300760\r\n1::661::3::978302109\r\n2::1193::4::978298413\r\n12::9::1::978824291\r\n"
+MOVIES = (
+    b'movieId,title,genres\n31,Dangerous Minds (1995),Drama\n1029,"Dumbo, the (1941)",Animation|Children\n'
+)
+U_ITEM = "1193|One Flew Over|01-Jan-1975||x|0\n661|Jäm\xe9s|01-Jan-1996||x|0\n".encode("latin-1")
+NETFLIX = b"1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n1488844,4,2005-09-07\n30878,1,1999-12-31\n"
+FILMS = "1,2003,Dinosaur Planet\n2,NULL,Caf\xe9, the\n".encode("latin-1")
+FRAME = pl.DataFrame(
+    {
+        "user": ["1", "1", "7", "007"],
+        "item": ["a", "b", "a", None],
+        "rating": [1.0, None, 2.5, 4.0],
+        "time": [date(2005, 3, 1), None, date(1999, 1, 1), date(2020, 2, 29)],
+    }
+)
+
+INTERESTING = [
+    b'"', b'""', b"'", b",", b";", b"\t", b"::", b":", b"|", b" ", b"\n", b"\r\n", b"\r", b"\n\n", b"\0",
+    b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xe2\x80\xa8", b"-", b"+", b".", b"e", b"\\", b"nan",
+    b"inf", b"1e400", b"9" * 18, b"9" * 19, b"9" * 400, b"-99999999999", b"99999999999999",
+    b"2005-02-30", b"0001-01-01", b"9999-12-31", b"0000-00-00", b"T24:00", b"+23:59", b"1:\n", b"x" * 300,
+    b"\x7f\xff\xff\xff", b"\xff" * 8, b"\0" * 8, b"\x80",
+]  # fmt: skip
+
+ODD_JSON = [
+    None, True, -1, 0, 1, 7, 2**31, 2**63, 10**30, 0.5, "", "x", "int8", "object", "uint64", "float64",
+    "../index", "manifest.json", [], {}, [1], {"x": 1}, "week",
+]  # fmt: skip
+
+COLUMN = [
+    "userId",
+    "user",
+    "movieId",
+    "item",
+    "1",
+    "2",
+    "4",
+    "5",
+    "0",
+    "-1",
+    "x",
+    "",
+    1,
+    4,
+    0,
+    -1,
+    2**70,
+    "²",
+    "٣",
+]
+
+ODD = {
+    "record": COLUMN,
+    "item": [*COLUMN, [], ["1", "2"], [1, 1], (3, 4), ["x"]],
+    "value": [*COLUMN, False, True],
+    "time": [*COLUMN, False, True],
+    "separator": ["", ",", ";", "::", ":", " ", "\t", "ab", "é", "🙂", "\0", "\n", '"', "'", "1", "\\"],
+    "header": [True, False],
+    "quote": ["", '"', "'", ",", ";", "é", "\n", '""', "\0", "1"],
+    "encoding": [
+        "utf-8", "UTF8", "latin-1", "ascii", "utf-16", "utf-32", "utf-7", "cp1252", "utf-8-sig", "",
+        "no such", "idna", "punycode", "rot13", "base64", "hex", "unicode_escape",
+        "raw_unicode_escape", "undefined", "mbcs", "\0",
+    ],
+    "member": ["a.csv", ""],
+    "value_type": ["auto", "number", "text", "", "integer"],
+    "value_bin": [1, 0.5, 0, -1, 1e-300, 1e300, float("nan"), float("inf"), 5e-324],
+    "time_format": [
+        "s", "ms", "us", "ns", "iso", "%Y", "%Y-%m-%d", "%d.%m.%Y", "%", "%Q", "%d%d", "", "x", "%Y%z", "(%",
+    ],
+    "time_unit": ["day", "hour", "minute", "second", ""],
+    "zone": ["UTC", "Europe/Berlin", "", "Europe", "../UTC", "no such", "\0", "/etc/localtime", "x" * 300],
+    "repeats": ["last", "first", "max", "error", "", "newest"],
+    "max_rejects": [0, 1, -1, "5%", "100%", "101%", "nan%", "x", "", "1e3", 10**30, "%"],
+}  # fmt: skip
+
+
+def mutated(draw, data):
+    """Mutate the data one to four times."""
+    data = bytearray(data)
+    for _ in range(draw.choice([1, 1, 2, 4])):
+        at = draw.randrange(len(data) + 1)
+        end = min(at + draw.choice([1, 1, 2, 8, 40]), len(data))
+        kind = draw.choice(
+            ["flip", "flip", "byte", "delete", "insert", "insert", "splice", "duplicate", "truncate"]
+        )
+        if kind == "flip" and at < len(data):
+            data[at] ^= 1 << draw.randrange(8)
+        elif kind == "byte" and at < len(data):
+            data[at] = draw.randrange(256)
+        elif kind == "delete":
+            del data[at:end]
+        elif kind == "insert":
+            data[at:at] = draw.choice(INTERESTING)
+        elif kind == "splice":
+            data[at:end] = draw.choice(INTERESTING)
+        elif kind == "duplicate":
+            data[at:at] = data[at:end] * draw.choice([1, 2, 50])
+        elif kind == "truncate":
+            del data[at:]
+    return bytes(data)
+
+
+def meddle(draw, node):
+    """Change one value somewhere in a JSON tree."""
+    while True:
+        name = draw.choice(list(node))
+        if isinstance(node[name], dict) and node[name] and draw.random() < 0.8:
+            node = node[name]
+            continue
+        if draw.random() < 0.15:
+            del node[name]
+        elif draw.random() < 0.1:
+            node["more"] = draw.choice(ODD_JSON)
+        else:
+            node[name] = draw.choice(ODD_JSON)
+        return
+
+
+def gzipped(data):
+    """Compress with gzip, without a time stamp."""
+    return gzip.compress(data, mtime=0)
+
+
+def zstd_frames(data):
+    """Compress as two Zstandard frames."""
+    half = len(data) // 2
+    return b"".join(zstd.compress(part) for part in (data[:half], data[half:]))
+
+
+def zipped(name, kind=zipfile.ZIP_DEFLATED):
+    """A function that packs data as a zip archive with one member."""
+
+    def pack(data):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", kind) as archive:
+            archive.writestr(zipfile.ZipInfo(name), data, kind)
+        return buffer.getvalue()
+
+    return pack
+
+
+def tarred(data):
+    """The films as a tar inside a tar, like the original download."""
+    films = re.split(rb"(?m)^(?=\d+:$)", data) if data else [b""]
+    inner = archived({f"mv_{i:07}.txt": film for i, film in enumerate(films)})
+    return archived({"README": b"films", "training_set.tar": inner})
+
+
+def archived(files):
+    """The files as a tar archive."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def parquet():
+    """The frame as an uncompressed Parquet file."""
+    buffer = io.BytesIO()
+    FRAME.write_parquet(buffer, compression="uncompressed")
+    return buffer.getvalue()
