@@ -32,7 +32,7 @@ def test_the_recommended_candidate_is_named_with_its_rate_and_utility():
     text = summary(result(UNTOUCHED, STRONG, recommended=STRONG))
     assert "An adversary who knows a few facts (5 items) identifies 90 % (88 % to 91.7 %)" in text
     assert "of the people in the untouched release" in text
-    assert "After drop-entries 0.9, it is 1 %" in text
+    assert "After drop-entries 0.9, the adversary identifies 1 %" in text
     assert "re-measured on fresh targets" in text and "keeps 30 % (25 % to 35 %) of the utility" in text
 
 
