@@ -1,47 +1,19 @@
-"""Facts by hand or from a file, and the same as codes of a release."""
+"""Facts by hand, and as codes of a release."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import standout as so
+from fact_cases import DAY, FILMS, ROWS, SECRET, read, released
 from standout.facts import KnownFacts, encode_auxes
-from standout.release.labels import Labels
-
-DAY = date(2005, 3, 1)
-
 
 NAN, INF = float("nan"), float("inf")
-
-
-def released(rows, kind="number", unit="day", titles=None):
-    """The release of rows (record, item, value, time); kind or unit None: there is no such column."""
-    moment = {"day": pl.Date, None: pl.Null}.get(unit, pl.Datetime("us"))
-    value = {"number": pl.Float64, "text": pl.String, None: pl.Null}[kind]
-    schema = {"record": pl.String, "item": pl.String, "value": value, "time": moment}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    frame = frame.drop(*(name for name, of in schema.items() if of == pl.Null))
-    release = so.read(frame, value_type=kind or "auto", time_unit=unit or "day")
-    if titles is None:
-        return release
-    return replace(release, titles=Labels.of(titles.get(item, "") for item in release.items))
-
-
-FILMS = {"7": "Brazil (1985)", "8": "Bent (1997)", "9": "Matrix, The (1999)"}
-
-
-ROWS = [
-    ("p", "7", 4.0, DAY),
-    ("p", "8", 1.0, DAY + timedelta(days=9)),
-    ("q", "9", 5.0, DAY),
-    ("q", "7", 2.0, None),
-]
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +21,7 @@ def films():
     return released(ROWS, titles=FILMS)
 
 
-# By hand.
-
-
-def test_a_fact_says_of_an_item_what_is_known_and_no_more():
+def test_a_fact_has_only_what_is_known_about_an_item():
     fact = so.Fact("Brazil", value=4, time=DAY)
     assert (fact.item, fact.value, fact.time) == ("Brazil", 4, DAY)
     assert so.Fact("Brazil") == so.Fact("Brazil", None, None) != fact
@@ -79,7 +48,7 @@ def test_a_value_is_a_number_or_text(value):
         so.Fact("7", value=value)
 
 
-def test_a_number_of_numpy_is_a_number(films):
+def test_a_numpy_number_is_a_valid_value(films):
     for value in (np.float64(4), np.float32(4), np.int64(4)):
         verdict = so.ScoreboardRH().attack(films, so.Aux([so.Fact("7", value=value)]))
         assert verdict.best == "p"
@@ -153,146 +122,7 @@ def test_a_date_and_a_datetime_are_both_ends_or_a_clear_error(films):
         assert known.joined.tolist() == [[0, 1]]
 
 
-# From a file.
-
-
-def read(put, text, name="aux.csv", **options):
-    return so.Aux.read(put(text, name, **options))
-
-
-FACTS = (
-    so.Fact("7", 4.0, DAY),
-    so.Fact("8", 1.5),
-    so.Fact("Brazil", None, datetime(2005, 3, 1, 20, 15)),
-    so.Fact("9"),
-)
-
-
-TABLE = "item,value,time\n7,4,2005-03-01\n8,1.5,\nBrazil,,2005-03-01T20:15\n9,,\n"
-
-
-def test_facts_are_read_from_a_table(put):
-    aux = read(put, TABLE)
-    assert aux.facts == FACTS and aux.length is aux.joined is None
-    assert type(aux.facts[0].time) is date and type(aux.facts[2].time) is datetime
-
-
-@pytest.mark.parametrize("text", [
-    "time,item,value\n2005-03-01,7,4\n,8,1.5\n2005-03-01T20:15,Brazil,\n,9,\n",
-    TABLE.replace("item,value,time", "ITEM, Value ,Time"),
-    TABLE.replace("\n", "\r\n"),
-    TABLE.replace("\n", "\n\n"),
-    TABLE.removesuffix("\n"),
-    "\ufeff" + TABLE,
-    '"item","value","time"\n"7","4","2005-03-01"\n"8",1.5,""\nBrazil,"",2005-03-01T20:15\n9,,\n',
-    TABLE.replace(",4,", ", 4 ,").replace("2005-03-01\n", " 2005-03-01 \n").replace("9,,", "9, , "),
-    TABLE.replace("T20:15", " 20:15:00"),
-], ids=["order", "case", "crlf", "blank lines", "no end", "bom", "quotes", "blanks", "seconds"])  # fmt: skip
-def test_a_table_may_be_written_in_any_usual_way(put, text):
-    assert read(put, text).facts == FACTS
-
-
-def test_columns_that_are_not_known_may_be_missing(put):
-    assert read(put, "item\n7\n8\n").facts == (so.Fact("7"), so.Fact("8"))
-    assert read(put, "time,item\n2005-03-01,7\n").facts == (so.Fact("7", None, DAY),)
-    assert read(put, "item,value\n7,4\n").facts == (so.Fact("7", 4.0),)
-    assert read(put, "item\n").facts == ()
-
-
-def test_items_are_kept_as_they_are_written(put):
-    aux = read(put, 'item\n007\n"Good, the Bad and the Ugly, The"\n"say ""hi"""\n1.0\nAmélie\n')
-    assert [fact.item for fact in aux] == [
-        "007",
-        "Good, the Bad and the Ugly, The",
-        'say "hi"',
-        "1.0",
-        "Amélie",
-    ]
-
-
-def test_what_does_not_read_as_a_number_is_text(put):
-    values = [fact.value for fact in read(put, "item,value\na,dvd\nb,-3\nc,1e3\nd,4 stars\ne,.5\n")]
-    assert values == ["dvd", -3.0, 1000.0, "4 stars", 0.5]
-
-
-SECRET = "S3CR3T"
-
-
-BAD_LINES = [
-    (f"7,4,{SECRET}", "a time must be written like 2005-03-01 or 2005-03-01T20:15"),
-    (f"{SECRET},4,2005-02-30", "a time must be written like"),
-    (f"{SECRET},4,2005-03-01T25:00", "a time must be written like"),
-    (f"{SECRET},4,1109635200", "a time must be written like"),
-    (f"{SECRET},nan,", "a value must be finite"),
-    (f"{SECRET},-inf,", "a value must be finite"),
-    (f"{SECRET},1e999,", "a value must be finite"),
-    (f",4,2005-03-01{SECRET}"[:13], "the item is missing"),
-    ("  ,4,", "the item is missing"),
-    (f"{SECRET},4", "more or fewer cells than the first"),
-    (SECRET, "more or fewer cells than the first"),
-    (f"{SECRET},4,2005-03-01,{SECRET}", "more or fewer cells than the first"),
-    (f"{SECRET},4,,", "more or fewer cells than the first"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("line", "complaint"), BAD_LINES)
-def test_a_bad_line_is_named_by_its_number_and_not_by_its_content(put, line, complaint):
-    with pytest.raises(so.SourceError, match=rf"aux\.csv, line 3: .*{complaint}") as caught:
-        read(put, f"item,value,time\n1,4,\n{line}\n2,4,\n")
-    assert SECRET not in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_the_number_of_a_line_counts_blank_lines_and_line_ends_in_quotes(put):
-    with pytest.raises(so.SourceError, match="line 7: the item is missing"):
-        read(put, 'item,value\n\n1,4\n"two\nlines",4\n\n,4\n')
-
-
-def test_an_item_that_a_file_names_twice_is_named_by_its_line(put):
-    with pytest.raises(so.StandoutError, match=r"aux\.csv, line 4: .*twice") as caught:
-        read(put, f"item,value\n{SECRET},4\n8,1\n{SECRET},3\n")
-    assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize("head", [
-    "movie,value", "value,time", f"item,{SECRET}", "", "\n\n", "7,4,2005-03-01", "item;value",
-    "item,value,time,", "item,item", "item,value,Value",
-])  # fmt: skip
-def test_the_first_line_names_the_columns(put, head):
-    with pytest.raises(
-        so.SourceError, match=r"aux\.csv: the first line must name the columns: item "
-    ) as caught:
-        read(put, f"{head}\n" if head else "")
-    assert SECRET not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(so.SourceError, match=r"nothing\.csv cannot be read: No such file"):
-        so.Aux.read(tmp_path / "nothing.csv")
-    with pytest.raises(so.SourceError, match="cannot be read: Is a directory"):
-        so.Aux.read(str(tmp_path))
-
-
-@pytest.mark.parametrize("content", [
-    b"item,value\n7,\xff\xfe4\n", b"\xff\xfei\x00t\x00", "item\nAmélie\n".encode("latin-1"),
-    b"item\n" + b"7\n" * 9_000 + b"\xff\n",
-], ids=["value", "utf-16", "latin-1", "late"])  # fmt: skip
-def test_a_file_that_is_not_utf_8_is_refused(put, content):
-    with pytest.raises(so.SourceError, match=r"aux\.csv is not a CSV file in UTF-8") as caught:
-        read(put, content)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ['item\n"7\n', f'item\n"7"{SECRET}\n'])
-def test_quotes_that_do_not_fit_are_refused(put, text):
-    with pytest.raises(so.SourceError, match=r"aux\.csv.*CSV") as caught:
-        read(put, text)
-    assert SECRET not in str(caught.value)
-
-
-# In a release.
-
-
-def test_unknown_items_are_kept_and_reported(films):
+def test_unknown_items_are_reported(films):
     aux = so.Aux([so.Fact("brazil", 4), so.Fact("Alien", 5, DAY), so.Fact("8"), so.Fact("777", time=DAY)])
     assert aux.unknown(films) == (aux.facts[1], aux.facts[3])
     for attack in (so.ScoreboardRH(), so.Scoreboard(so.Present())):
@@ -306,9 +136,14 @@ def test_unknown_items_are_kept_and_reported(films):
 
 def test_unknown_items_add_nothing_to_a_score(films):
     facts = [so.Fact("7", 4, DAY), so.Fact("8", 1)]
-    one = so.ScoreboardRH().attack(films, so.Aux(facts))
-    two = so.ScoreboardRH().attack(films, so.Aux([so.Fact("x", 3), *facts, so.Fact("y", time=DAY)]))
-    assert (one.highest, one.second, one.sigma, one.best) == (two.highest, two.second, two.sigma, two.best)
+    known = so.ScoreboardRH().attack(films, so.Aux(facts))
+    mixed = so.ScoreboardRH().attack(films, so.Aux([so.Fact("x", 3), *facts, so.Fact("y", time=DAY)]))
+    assert (known.highest, known.second, known.sigma, known.best) == (
+        mixed.highest,
+        mixed.second,
+        mixed.sigma,
+        mixed.best,
+    )
 
 
 def test_the_same_item_by_id_and_by_title_is_refused(films):
@@ -347,7 +182,7 @@ def test_a_value_in_a_file_is_the_category_that_it_spells(put, category):
     assert verdict.best == "p" and verdict.ties == 1
 
 
-def test_categories_that_spell_one_number_are_told_apart(put):
+def test_categories_that_spell_one_number_stay_different(put):
     spelled = {"p": "4", "q": "4.0", "r": "04"}
     release = released([(record, "x", category, DAY) for record, category in spelled.items()], kind="text")
     for record, category in spelled.items():
@@ -371,7 +206,7 @@ def test_joined_needs_times():
         encode_auxes(release, [so.Aux([so.Fact("7")], joined=(DAY, DAY))])
 
 
-def test_what_the_release_has_none_of_is_not_compared():
+def test_values_and_times_that_the_release_lacks_are_not_compared():
     release = released([("p", "7", None, None), ("q", "8", None, None)], kind=None, unit=None)
     known = encode_auxes(release, [so.Aux([so.Fact("7", value=4, time=DAY), so.Fact("8", value="dvd")])])
     assert (known.value.tolist(), known.timed.tolist(), known.values) == ([-1, -1], [False, False], ())
@@ -400,8 +235,8 @@ def test_codes_are_those_of_the_release(films):
 
 
 @st.composite
-def known_things(draw):
-    """(release, [aux]): facts of items that there are and are not, with and without values and times."""
+def releases_and_auxes(draw):
+    """(release, auxes): facts about known and unknown items, with and without values and times."""
     kind, unit = (
         draw(st.sampled_from(["number", "text", None])),
         draw(st.sampled_from(["day", "hour", "minute", None])),
@@ -428,8 +263,8 @@ def known_things(draw):
 IDS = {"7": "7", "BENT": "8", "the matrix": "9", "x": "x", "y": "y"}
 
 
-def in_words_of(release, aux):
-    """The aux as the release would say it: by ids, without what it has none of, times in its units."""
+def as_decoded_by(release, aux):
+    """The aux with ids instead of titles, only the columns of the release, and times in its units."""
 
     def moment(when, of_day=time.min):
         if when is None or release.clock is None:
@@ -452,25 +287,27 @@ def in_words_of(release, aux):
 
 
 @settings(max_examples=100)
-@given(known_things())
-def test_what_is_known_comes_back_from_its_codes(things):
-    release, auxes = things
+@given(releases_and_auxes())
+def test_encoded_facts_decode_to_the_same_aux(case):
+    release, auxes = case
     known = encode_auxes(release, auxes)
     assert len(known) == len(auxes)
-    assert [known.aux(release, q) for q in range(len(known))] == [in_words_of(release, aux) for aux in auxes]
+    assert [known.aux(release, q) for q in range(len(known))] == [
+        as_decoded_by(release, aux) for aux in auxes
+    ]
 
 
 @settings(max_examples=50)
-@given(known_things(), st.data())
-def test_other_people_may_be_made_of_those_who_are_known(things, data):
-    release, auxes = things
+@given(releases_and_auxes(), st.data())
+def test_a_selection_of_known_facts_is_that_of_the_same_auxes(case, data):
+    release, auxes = case
     known = encode_auxes(release, auxes)
     people = data.draw(st.lists(st.sampled_from(range(len(auxes))), max_size=5)) if auxes else []
     keep = [data.draw(st.integers(0, len(auxes[q]))) for q in people]
     fact = [known.first[q] + i for q, count in zip(people, keep, strict=True) for i in range(count)]
     first = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-    taken = known.select(np.array(people, np.int64), np.array(fact, np.int64), first)
-    assert isinstance(taken, KnownFacts) and len(taken) == len(people)
+    selected = known.select(np.array(people, np.int64), np.array(fact, np.int64), first)
+    assert isinstance(selected, KnownFacts) and len(selected) == len(people)
     for at, (q, count) in enumerate(zip(people, keep, strict=True)):
         shorter = so.Aux(auxes[q].facts[:count], auxes[q].length, auxes[q].joined)
-        assert taken.aux(release, at) == in_words_of(release, shorter)
+        assert selected.aux(release, at) == as_decoded_by(release, shorter)

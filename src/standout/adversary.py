@@ -13,6 +13,7 @@ from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import Aux, KnownFacts
 from standout.observation import Choice, Observer
+from standout.release.labels import position_of_id
 from standout.release.model import Release
 
 __all__ = ["Adversary", "Choice", "outside_top"]
@@ -158,9 +159,7 @@ class Adversary:
         ParameterError
             If the record has too few items, or the release lacks what the adversary needs.
         """
-        position = release.records.find(record) if isinstance(record, str) else None
-        if position is None:
-            raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
+        position = position_of_id(release.records, record)
         return self.observe_all(release, [position], seed).aux(release, 0)
 
     def observe_all(

@@ -261,13 +261,13 @@ def encode_auxes(release: Release, auxes: Iterable[Aux]) -> KnownFacts:
 
 def facts_from_entries(release: Release, at: Ints, first: Ints) -> KnownFacts:
     """Entries of a release as facts: target p has the entries at[first[p]:first[p + 1]], by record."""
-    side, n = release.by_record, len(first) - 1
-    value = np.full(len(at), -1) if side.value is None else side.value[at].astype(np.int64)
-    time = np.full(len(at), release.span) if side.time is None else side.time[at].astype(np.int64)
+    by_record, n = release.by_record, len(first) - 1
+    value = np.full(len(at), -1) if by_record.value is None else by_record.value[at].astype(np.int64)
+    time = np.full(len(at), release.span) if by_record.time is None else by_record.time[at].astype(np.int64)
     timed = time < release.span
     return KnownFacts(
         first=first,
-        item=side.item[at].astype(np.int64),
+        item=by_record.item[at].astype(np.int64),
         value=np.where(value < release.n_levels, value, -1),
         values=level_values(release),
         time=np.where(timed, time, 0),

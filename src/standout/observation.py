@@ -131,9 +131,9 @@ class Observer:
     def observe(self, records: Ints, draws: int) -> KnownFacts:
         """The known facts of each record, `draws` times."""
         right = Entries(*(np.repeat(column, draws, axis=0) for column in self._chosen_entries(records)))
-        chance = uniforms(self._streams("errors", records), 3 * draws * self.needs)
-        chance = chance.reshape(len(records) * draws, 3, self.needs)
-        for_values, for_times, for_wrong = chance.transpose(1, 0, 2)
+        uniform = uniforms(self._streams("errors", records), 3 * draws * self.needs)
+        uniform = uniform.reshape(len(records) * draws, 3, self.needs)
+        for_values, for_times, for_wrong = uniform.transpose(1, 0, 2)
         wrong = self._wrong(for_wrong, right)
         value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
         facts = Entries(right.item, value, time)
@@ -168,13 +168,13 @@ class Observer:
 
     def _count_eligible(self, records: Ints, lengths: Ints) -> Ints:
         """Number of entries of each record that can be known."""
-        side, release = self.release.by_record, self.release
+        by_record, release = self.release.by_record, self.release
         if self.choice.name == "outside_top":
             counts = np.zeros((1, release.n_records), np.int64)
-            count_outside(side.start, side.item, release.rank, np.array([self.choice.top]), counts)
+            count_outside(by_record.start, by_record.item, release.rank, np.array([self.choice.top]), counts)
             return np.asarray(counts[0, records])
-        if self.choice.name in ("recent", "burst") and side.time is not None:
-            timed = np.add.reduceat(side.time < release.span, side.start[:-1], dtype=np.int64)
+        if self.choice.name in ("recent", "burst") and by_record.time is not None:
+            timed = np.add.reduceat(by_record.time < release.span, by_record.start[:-1], dtype=np.int64)
             return np.asarray(timed[records])
         return lengths
 
@@ -187,13 +187,15 @@ class Observer:
         return np.arange(len(entries.item))
 
     def _entries(self, record: int) -> Entries:
-        side, release = self.release.by_record, self.release
-        own = slice(int(side.start[record]), int(side.start[record + 1]))
-        missing = np.zeros(own.stop - own.start, np.int64)
+        by_record, release = self.release.by_record, self.release
+        positions = slice(int(by_record.start[record]), int(by_record.start[record + 1]))
+        missing = np.zeros(positions.stop - positions.start, np.int64)
         return Entries(
-            side.item[own].astype(np.int64),
-            missing + release.n_levels if side.value is None else side.value[own].astype(np.int64),
-            missing + release.span if side.time is None else side.time[own].astype(np.int64),
+            by_record.item[positions].astype(np.int64),
+            missing + release.n_levels
+            if by_record.value is None
+            else by_record.value[positions].astype(np.int64),
+            missing + release.span if by_record.time is None else by_record.time[positions].astype(np.int64),
         )
 
     def _chosen_entries(self, records: Ints) -> Entries:
@@ -207,20 +209,20 @@ class Observer:
                     f"a record has only {len(eligible)} of the {self.needs} items that are to be known: "
                     "choose records with Adversary.eligible()"
                 )
-            chance = uniforms(np.array([stream]), 2 * len(eligible)).reshape(2, -1)
-            known = eligible[self._chosen(chance, Entries(*(column[eligible] for column in entries)))]
+            uniform = uniforms(np.array([stream]), 2 * len(eligible)).reshape(2, -1)
+            known = eligible[self._chosen(uniform, Entries(*(column[eligible] for column in entries)))]
             for column, codes in zip(chosen, entries, strict=True):
                 column[at] = codes[known]
         return Entries(*chosen)
 
-    def _chosen(self, chance: Floats, entries: Entries) -> Ints:
+    def _chosen(self, uniform: Floats, entries: Entries) -> Ints:
         """Positions of the known entries, in the order in which they become known."""
         n, count = len(entries.item), self.needs
-        shuffled = np.argsort(chance[0])  # equal ones are in random order
+        shuffled = np.argsort(uniform[0])  # equal ones are in random order
         if self.choice.name == "rarest":
             return shuffled[np.argsort(self.release.support[entries.item][shuffled], kind="stable")][:count]
         if self.choice.name == "popular":
-            return _by_weight(chance[1], self.release.support[entries.item], count)
+            return _by_weight(uniform[1], self.release.support[entries.item], count)
         if self.choice.name == "recent":
             return shuffled[np.argsort(-entries.time[shuffled], kind="stable")][:count]
         if self.choice.name == "burst" and n:
@@ -228,16 +230,16 @@ class Observer:
             return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
         return shuffled[:count]
 
-    def _wrong(self, chance: Floats, known: Entries) -> Bools:
+    def _wrong(self, uniform: Floats, known: Entries) -> Bools:
         """Which of the known entries are wrong. Entries without a known value or date are the last choice."""
         has_content = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
         has_content |= (known.time < self.release.span) & (self.adversary.time_error is not None)
-        order = np.argsort(chance + ~has_content, axis=1)
-        wrong = np.zeros(chance.shape, np.bool_)
+        order = np.argsort(uniform + ~has_content, axis=1)
+        wrong = np.zeros(uniform.shape, np.bool_)
         np.put_along_axis(wrong, order[:, : self.by_values], True, axis=1)
         return wrong
 
-    def _values(self, chance: Floats, code: Ints, wrong: Bools) -> Ints:
+    def _values(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
         """Levels within the error of the right ones, or outside it; -1 where an entry has no value.
 
         If every level lies within the error none can be wrong, and any is drawn.
@@ -246,7 +248,7 @@ class Observer:
         if error is None or levels == 0:
             return np.full(code.shape, -1)
         lowest, past = self._near(np.minimum(code, levels - 1), error)
-        drawn = _draw(chance, _Range(lowest, past), _Range(0, levels), wrong)
+        drawn = _draw(uniform, _Range(lowest, past), _Range(0, levels), wrong)
         return np.where(code == levels, -1, drawn)
 
     def _near(self, code: Ints, error: float) -> tuple[Ints, Ints]:
@@ -258,13 +260,13 @@ class Observer:
         low, high = levels[code] - reach, levels[code] + reach
         return np.searchsorted(levels, low), np.searchsorted(levels, high, "right")
 
-    def _times(self, chance: Floats, code: Ints, wrong: Bools) -> Ints:
+    def _times(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:
         """Times within reach of the right ones, or any others of the release; NEVER where there is none."""
         error, span = self.adversary.time_error, self.release.span
         if error is None or span == 0:
             return np.full(code.shape, NEVER)
         reach = math.floor(error * self.units + ROUNDING)
-        drawn = _draw(chance, _Range(code - reach, code + reach + 1), _Range(0, span), wrong)
+        drawn = _draw(uniform, _Range(code - reach, code + reach + 1), _Range(0, span), wrong)
         return np.where(code == span, NEVER, drawn)
 
     def _with_wrong_items(self, facts: Entries, records: Ints, draws: int) -> Entries:
@@ -275,17 +277,17 @@ class Observer:
         item = np.stack(
             [self._others(int(record), stream) for record, stream in zip(records, streams, strict=True)]
         )
-        chance = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
+        uniform = uniforms(streams ^ np.uint64(1), 2 * count + self.adversary.knows)
         knows_values = self.adversary.value_error is not None and release.n_levels > 0
         knows_times = self.adversary.time_error is not None and release.span > 0
-        value = np.floor(chance[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
+        value = np.floor(uniform[:, :count] * release.n_levels) if knows_values else np.full((n, count), -1)
         time = (
-            np.floor(chance[:, count : 2 * count] * release.span)
+            np.floor(uniform[:, count : 2 * count] * release.span)
             if knows_times
             else np.full((n, count), NEVER)
         )
         others = item, value.astype(np.int64), time.astype(np.int64)
-        order = np.argsort(chance[:, 2 * count :], axis=1)
+        order = np.argsort(uniform[:, 2 * count :], axis=1)
         both = (np.concatenate(pair, axis=1) for pair in zip(facts, others, strict=True))
         return Entries(*(np.take_along_axis(column, order, axis=1) for column in both))
 
@@ -327,19 +329,19 @@ class _Range(NamedTuple):
     high: Ints | int
 
 
-def _draw(chance: Floats, near: _Range, valid: _Range, wrong: Bools) -> Ints:
+def _draw(uniform: Floats, near: _Range, valid: _Range, wrong: Bools) -> Ints:
     """Draw uniformly from `near` or, where `wrong`, from the rest of `valid` (if any, else all of it)."""
     before, after = np.maximum(near.low - valid.low, 0), np.maximum(valid.high - near.high, 0)
-    right = near.low + np.floor(chance * (near.high - near.low)).astype(np.int64)
-    index = np.floor(chance * (before + after)).astype(np.int64)
+    right = near.low + np.floor(uniform * (near.high - near.low)).astype(np.int64)
+    index = np.floor(uniform * (before + after)).astype(np.int64)
     other = np.where(index < before, valid.low + index, near.high + index - before)
-    any_valid = valid.low + np.floor(chance * (valid.high - valid.low)).astype(np.int64)
+    any_valid = valid.low + np.floor(uniform * (valid.high - valid.low)).astype(np.int64)
     return np.where(wrong, np.where(before + after > 0, other, any_valid), right)
 
 
-def _by_weight(chance: Floats, weight: Ints, count: int) -> Ints:
+def _by_weight(uniform: Floats, weight: Ints, count: int) -> Ints:
     """`count` positions without repeats, each drawn in proportion to its weight among those left."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        arrival = -elementary.log1p(-chance) / weight  # first arrivals of Poisson processes with these rates
+        arrival = -elementary.log1p(-uniform) / weight  # first arrivals of Poisson processes with these rates
     first = np.argpartition(arrival, count)[:count] if count < len(arrival) else np.arange(len(arrival))
     return np.asarray(first[np.argsort(arrival[first])][:count])

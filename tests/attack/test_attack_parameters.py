@@ -97,7 +97,7 @@ def test_only_records_of_the_release_have_a_score():
     for attack in attacks_of(so.Present()):
         verdict = attack.attack(TWO.read(), AUX)
         for ask in (verdict.score, verdict.probability, verdict.rank, verdict.entropy, verdict.explain):
-            with pytest.raises(so.NotFoundError, match="no record of that id"):
+            with pytest.raises(so.NotFoundError, match="no record with this id"):
                 ask("nobody")
             with pytest.raises(so.StandoutError, match="text"):
                 ask(7)

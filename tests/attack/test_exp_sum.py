@@ -39,8 +39,8 @@ def test_sums_of_exponentials_are_right_to_a_millionth(heights, zeros):
 def test_sums_over_people_of_whom_nothing_is_known_are_right_to_a_millionth(heights):
     for size in np.random.default_rng(2008).uniform(0.01, 20, 30):
         highest = float(np.float32(size))
-        found = mass(np.zeros(300, np.float32), 0, 300, highest, heights / highest)
-        assert found == pytest.approx(300 * math.exp(-heights), rel=MILLIONTH)
+        total = mass(np.zeros(300, np.float32), 0, 300, highest, heights / highest)
+        assert total == pytest.approx(300 * math.exp(-heights), rel=MILLIONTH)
 
 
 def test_scores_of_no_candidates_add_nothing_to_a_sum_of_exponentials():

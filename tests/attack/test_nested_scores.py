@@ -36,18 +36,18 @@ def made(seed, records=60, items=8, entries=200, levels=5, span=90, unit="day", 
     pairs = rng.choice(records * items, min(entries, records * items), replace=False)
     steps = rng.integers(0, span, len(pairs))
     steps[:2] = 0, span - 1
-    there = rng.random((2, len(pairs))) >= missing
-    there[:, :2] = True
+    is_present = rng.random((2, len(pairs))) >= missing
+    is_present[:, :2] = True
     values = rng.integers(1, levels + 1, len(pairs)).astype(float)
     values[:levels] = np.arange(1, levels + 1)[: len(pairs)]
-    there[0, :levels] = True
+    is_present[0, :levels] = True
     times = [START + timedelta(**{f"{unit}s": int(step)}) for step in steps]
     frame = pl.DataFrame(
         {
             "record": [str(pair // items) for pair in pairs],
             "item": [f"i{pair % items}" for pair in pairs],
-            "value": pl.Series(values).set(~pl.Series(there[0]), None),
-            "time": pl.Series(times, dtype=pl.Datetime("us")).set(~pl.Series(there[1]), None),
+            "value": pl.Series(values).set(~pl.Series(is_present[0]), None),
+            "time": pl.Series(times, dtype=pl.Datetime("us")).set(~pl.Series(is_present[1]), None),
         }
     )
     return so.read(frame, time_unit=unit)
@@ -83,25 +83,29 @@ def with_unknown(items, places):
 
 def check(attack, release, auxes, sizes, exclude=None, top=10, with_z=True, **more):
     """What is nested equals what is attacked one by one."""
-    found = attack.nested(release, auxes, sizes, exclude=exclude, top=top, with_z=with_z, **more)
+    verdicts = attack.nested(release, auxes, sizes, exclude=exclude, top=top, with_z=with_z, **more)
     shorter = [so.Aux(aux.facts[:size], aux.length, aux.joined) for aux in auxes for size in sizes]
     each = exclude if exclude is None or isinstance(exclude, str) else list(np.repeat(exclude, len(sizes)))
     expected = attack.attacks(release, shorter, exclude=each, top=top, with_z=with_z)
-    assert len(found) == len(expected) == len(auxes) * len(sizes)
+    assert len(verdicts) == len(expected) == len(auxes) * len(sizes)
     for name in EXACT:
         np.testing.assert_array_equal(
-            getattr(found.columns, name), getattr(expected.columns, name), err_msg=name
+            getattr(verdicts.columns, name), getattr(expected.columns, name), err_msg=name
         )
     for name in CLOSE if with_z else CLOSE[:-1]:
         np.testing.assert_allclose(
-            getattr(found.columns, name), getattr(expected.columns, name), rtol=2e-6, atol=1e-12, err_msg=name
+            getattr(verdicts.columns, name),
+            getattr(expected.columns, name),
+            rtol=2e-6,
+            atol=1e-12,
+            err_msg=name,
         )
-    return found, expected
+    return verdicts, expected
 
 
-def check_words(found, expected, people):
+def check_words(verdicts, expected, people):
     """The verdicts say the same too, whatever they work out when asked."""
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(verdicts, expected, strict=True):
         assert (one.best, one.tied, one.unknown) == (other.best, other.tied, other.unknown)
         for record in people:
             assert one.explain(record) == other.explain(record)
@@ -133,8 +137,8 @@ def test_nested_equals_one_by_one(similarity, seed, with_z, top):
     sizes = sorted(rng.choice(3, int(rng.integers(1, 4)), replace=False) + 1)
     weights = ["rarity", "one", "inverse"][int(rng.integers(3))]
     attack = so.ScoreboardRH(similarity, weights)
-    found = check(attack, release, auxes, [int(size) for size in sizes], exclude, top, with_z)
-    check_words(*found, [release.records[0], release.records[release.n_records - 1]])
+    verdicts = check(attack, release, auxes, [int(size) for size in sizes], exclude, top, with_z)
+    check_words(*verdicts, [release.records[0], release.records[release.n_records - 1]])
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 8, 9, 17])
@@ -173,8 +177,8 @@ def test_sizes_may_repeat_and_exceed_the_facts(sizes, lanes, exclude):
 def test_unknown_items_among_the_facts_add_nothing(unknown, lanes):
     release, rng = made(seed=5), np.random.default_rng(lanes)
     auxes = draws(rng, release, chosen(rng, release, 4, unknown), lanes)
-    found = check(so.ScoreboardRH(), release, auxes, [1, 2, 3, 4, 5, 8], "7")
-    check_words(*found, ["7", "8"])
+    verdicts = check(so.ScoreboardRH(), release, auxes, [1, 2, 3, 4, 5, 8], "7")
+    check_words(*verdicts, ["7", "8"])
 
 
 def test_neighbours_may_have_unknown_items_in_different_places():
@@ -192,8 +196,8 @@ def test_records_that_are_all_the_same_have_no_spread_when_nested(lanes):
     rows = [(str(record), item, 2.0) for record in range(7) for item in ("a", "b")]
     release = so.read(pl.DataFrame(rows, schema=["record", "item", "value"], orient="row"))
     auxes = [so.Aux([so.Fact("a", value=3.7), so.Fact("b", value=1)])] * lanes
-    found, _ = check(so.ScoreboardRH(), release, auxes, [1, 2], "3")
-    assert not found.columns.sigma.any() and found.columns.ties.tolist() == [6] * len(found)
+    verdicts, _ = check(so.ScoreboardRH(), release, auxes, [1, 2], "3")
+    assert not verdicts.columns.sigma.any() and verdicts.columns.ties.tolist() == [6] * len(verdicts)
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -201,9 +205,9 @@ def test_facts_that_are_all_unknown_and_no_facts_at_all_have_verdicts(lanes):
     release = made(seed=6)
     nobody = [so.Aux([so.Fact(UNKNOWN), so.Fact("elsewhere", value=1)])] * lanes
     auxes = nobody + [so.Aux([])] * lanes + [so.Aux([so.Fact("i1", value=2)])] + nobody
-    found = check(so.ScoreboardRH(), release, auxes, [1, 2])
-    check_words(*found, ["7"])
-    assert found[0][0].ties == release.n_records
+    verdicts = check(so.ScoreboardRH(), release, auxes, [1, 2])
+    check_words(*verdicts, ["7"])
+    assert verdicts[0][0].ties == release.n_records
 
 
 def test_nothing_nested_is_no_verdict():
@@ -220,8 +224,8 @@ def test_filters_remove_candidates_from_what_is_nested(filters, exclude):
     release, rng = made(seed=7), np.random.default_rng(7)
     auxes = draws(rng, release, chosen(rng, release, 4), 3, **filters)
     auxes += draws(rng, release, chosen(rng, release, 3, [1]), 2)
-    found, _ = check(so.ScoreboardRH(), release, auxes, [1, 2, 2, 9], exclude)
-    assert found[0].candidates < found[-1].candidates
+    verdicts, _ = check(so.ScoreboardRH(), release, auxes, [1, 2, 2, 9], exclude)
+    assert verdicts[0].candidates < verdicts[-1].candidates
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -266,8 +270,8 @@ def test_more_tied_than_there_are_places_are_all_found():
     release = so.read(pl.DataFrame(rows, schema=["record", "item", "value"], orient="row"))
     facts = [so.Fact("a", value=4), so.Fact("b", value=4), so.Fact("c", value=5)]
     for auxes in ([so.Aux(facts)], [so.Aux(facts)] * 3):
-        found, _ = check(so.ScoreboardRH(), release, auxes, [1, 2, 3], "7")
-        assert found.columns.ties.tolist() == [299] * len(found)
+        verdicts, _ = check(so.ScoreboardRH(), release, auxes, [1, 2, 3], "7")
+        assert verdicts.columns.ties.tolist() == [299] * len(verdicts)
 
 
 @examples(15, 3)

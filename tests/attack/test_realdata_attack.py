@@ -109,22 +109,22 @@ def candidates_of(lengths, joined, target, length_error, joined_error):
 
 def assert_agrees(verdict, scores, place):
     """The numbers of a verdict, by the scores of all candidates, zeros included; of others they are NaN."""
-    own = scores[~np.isnan(scores)]
-    ordered, sigma = -np.sort(-own), own.std()
-    highest, ties = ordered[0], int((own >= ordered[0] - 1e-12).sum())
-    second = ordered[1] if len(own) > 1 and ties == 1 else highest
+    candidate_scores = scores[~np.isnan(scores)]
+    ordered, sigma = -np.sort(-candidate_scores), candidate_scores.std()
+    highest, ties = ordered[0], int((candidate_scores >= ordered[0] - 1e-12).sum())
+    second = ordered[1] if len(candidate_scores) > 1 and ties == 1 else highest
     tied = np.flatnonzero(scores >= highest - 1e-12).tolist()
-    assert verdict.candidates == len(own)
+    assert verdict.candidates == len(candidate_scores)
     assert (verdict.highest, verdict.second) == pytest.approx((highest, second), rel=1e-9, abs=1e-12)
     assert sorted(place[record] for record in verdict.tied) == tied
     assert verdict.ties == ties and place[verdict.best] in tied
-    assert (verdict.mean, verdict.sigma) == pytest.approx((own.mean(), sigma), rel=1e-6)
+    assert (verdict.mean, verdict.sigma) == pytest.approx((candidate_scores.mean(), sigma), rel=1e-6)
     apart = (highest - second) / sigma if sigma and ties == 1 else 0.0
     assert verdict.eccentricity == pytest.approx(apart, rel=1e-6, abs=1e-9)
     match = verdict.match(phi=1.5)
     assert (match is not None) == (apart >= 1.5) and (match is None or [place[match.record]] == tied)
     lineup = verdict.lineup(3)
-    assert len(lineup) == min(3, int((own > 0).sum()))
+    assert len(lineup) == min(3, int((candidate_scores > 0).sum()))
     assert [one.score for one in lineup] == pytest.approx(ordered[: len(lineup)], rel=1e-9)
     assert [one.score for one in lineup] == pytest.approx(
         [scores[place[one.record]] for one in lineup], rel=1e-9
@@ -136,11 +136,11 @@ def probability_error(verdict, scores, place, target):
 
     What lies far below the best, by so many σ, is off by as many times the error of σ too: up to 5e-8 each.
     """
-    own = scores[~np.isnan(scores)]
-    sigma, n = own.std(), len(own)
-    likely = np.exp((scores - own.max()) / sigma) if sigma else scores * 0 + 1.0
+    candidate_scores = scores[~np.isnan(scores)]
+    sigma, n = candidate_scores.std(), len(candidate_scores)
+    likely = np.exp((scores - candidate_scores.max()) / sigma) if sigma else scores * 0 + 1.0
     likely /= np.nansum(likely)
-    below = 1 + 0.05 * (own.max() - scores) / sigma if sigma else scores * 0 + 1.0
+    below = 1 + 0.05 * (candidate_scores.max() - scores) / sigma if sigma else scores * 0 + 1.0
     off = [
         (one.probability / likely[place[one.record]] - 1) / below[place[one.record]]
         for one in verdict.lineup(3)
@@ -170,7 +170,7 @@ def check(release, ratings, options, count=TARGETS, absent=False):
     query, user = found.index.get_level_values(0), found.index.get_level_values(1).map(place)
     scores[query, user] = found
     errors = [0.0]
-    for verdict, target, own in zip(verdicts, names, scores, strict=True):
+    for verdict, target, candidate_scores in zip(verdicts, names, scores, strict=True):
         fits = candidates_of(lengths, joined, place[target], adversary.length_error, adversary.joined_error)
         fits[place[target]] &= not absent
         if not fits.any():
@@ -181,9 +181,9 @@ def check(release, ratings, options, count=TARGETS, absent=False):
                 0,
             )
             continue
-        own[~fits] = np.nan
-        assert_agrees(verdict, own, place)
-        errors.append(probability_error(verdict, own, place, target))
+        candidate_scores[~fits] = np.nan
+        assert_agrees(verdict, candidate_scores, place)
+        errors.append(probability_error(verdict, candidate_scores, place, target))
     assert max(errors) < PROBABILITY
     return verdicts, names
 

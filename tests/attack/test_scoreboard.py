@@ -72,9 +72,9 @@ def check_lineup(verdict, scores, chances, count):
 def check_match(verdict, scores):
     stands_out = naive.eccentricity(scores)
     for phi in (0, 0.1, 1.5, stands_out * (1 - 1e-5), stands_out * (1 + 1e-5) + 1e-9, 40):
-        found = verdict.match(phi)
-        assert (found and found.record) == naive.match(scores, phi)
-        assert found is None or found[1:] == (verdict.highest, verdict.eccentricity)
+        match = verdict.match(phi)
+        assert (match and match.record) == naive.match(scores, phi)
+        assert match is None or match[1:] == (verdict.highest, verdict.eccentricity)
 
 
 def check_parts(verdict, made, aux, similarity, weigh, exclude, people):
@@ -120,8 +120,8 @@ def check_least(verdict, made, aux, similarity, alpha, exclude=None, people=None
     assert verdict.matching == len(matching)
     assert (verdict.match() and verdict.match().record) == (naive.tied(scores)[0] if matching else None)
     for phi in (0.1, 1.5):
-        found = naive.match(scores, phi) if matching else None
-        assert (verdict.match(phi) and verdict.match(phi).record) == found
+        match = naive.match(scores, phi) if matching else None
+        assert (verdict.match(phi) and verdict.match(phi).record) == match
     for record in people if aux.facts else ():
         assert min(part.score for part in verdict.explain(record)) == exact(every[record])
 

@@ -42,8 +42,8 @@ def test_record_similarity_equals_its_slow_twin(over, data):
     for first, one in people.items():
         for second, other in people.items():
             expected = record_sim(similarity, one, other, unit, over)
-            found = so.record_similarity(release, first, second, similarity, over=over)
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+            result = so.record_similarity(release, first, second, similarity, over=over)
+            assert result == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 @settings(max_examples=60)
@@ -117,7 +117,7 @@ def test_bad_questions_about_records_are_refused():
     with pytest.raises(so.ParameterError, match="over must be union or first, got 'both'"):
         so.record_similarity(release, "p", "q", so.Within(), over="both")
     for pair in (("p", "nobody"), ("nobody", "p")):
-        with pytest.raises(so.NotFoundError, match="no record of that id"):
+        with pytest.raises(so.NotFoundError, match="no record with this id"):
             so.record_similarity(release, *pair, so.Within())
     with pytest.raises(so.ParameterError, match="similarity must be a Similarity, got float"):
         so.record_similarity(release, "p", "q", 0.5)

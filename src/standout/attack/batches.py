@@ -18,6 +18,7 @@ from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
 from standout.core.simd import LANES
 from standout.core.threads import run_in_slices
+from standout.release.model import INVALID_CODE
 
 __all__ = ["run_1a", "run_1b", "run_1b_nested"]
 
@@ -120,8 +121,8 @@ def _group(queries: Queries, prefixes: Queries, n_sizes: int, steps: int) -> tup
 
     def layout(q: int) -> Ints:
         """The known items of a query, and their positions in it."""
-        own = queries.facts_of(q)
-        return np.stack([facts.item[own], queries.origin[own] - queries.known.first[q]])
+        positions = queries.facts_of(q)
+        return np.stack([facts.item[positions], queries.origin[positions] - queries.known.first[q]])
 
     first = [0]
     for q in range(1, len(queries)):
@@ -257,7 +258,7 @@ class _Best(NamedTuple):
 
 def _score_exactly(queries: Queries, query: Ints, record: Ints) -> _Best:
     if len(record) and record.max() >= queries.release.n_records:
-        raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
+        raise StoreError(INVALID_CODE)
     score = queries.scores_of(query, record)
     highest, second = np.zeros(len(queries)), np.zeros(len(queries))
     np.maximum.at(highest, query, score)

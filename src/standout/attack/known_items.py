@@ -29,16 +29,18 @@ def known_items(release: Release, aux: Aux) -> list[KnownItem]:
 
 def known_items_of_query(release: Release, known: KnownFacts, query: int) -> list[KnownItem]:
     """The same for one of many queries whose facts are already codes of the release."""
-    side = release.by_record
+    by_record = release.by_record
     owner = np.repeat(np.arange(release.n_records), release.lengths)
     items = []
     for fact in range(int(known.first[query]), int(known.first[query + 1])):
-        entry = np.flatnonzero(side.item == known.item[fact])
+        entry = np.flatnonzero(by_record.item == known.item[fact])
         value_distance = days = None
-        if side.value is not None and known.value[fact] >= 0:
-            value_distance = _value_distances(release, side.value[entry], known.values[known.value[fact]])
-        if side.time is not None and known.timed[fact]:
-            time = side.time[entry].astype(np.int64)
+        if by_record.value is not None and known.value[fact] >= 0:
+            value_distance = _value_distances(
+                release, by_record.value[entry], known.values[known.value[fact]]
+            )
+        if by_record.time is not None and known.timed[fact]:
+            time = by_record.time[entry].astype(np.int64)
             distance = np.abs(time - known.time[fact]) * days_per_unit(release)
             days = np.where(time < release.span, distance, np.inf)
         items.append(KnownItem(owner[entry], value_distance, days))

@@ -14,6 +14,7 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import ANY_TIME, KnownFacts
+from standout.release.labels import position_of_id
 from standout.release.model import Release
 from standout.release.postings import unpack_item
 from standout.similarity.attributes import Similarity, call_user_code, check_numbers
@@ -249,16 +250,11 @@ def excluded_records(
         codes = exclude.astype(np.int64)
     else:
         names = [exclude] * queries if exclude is None or isinstance(exclude, str) else list(exclude)
-        codes = np.array([-1 if name is None else _record(release, name) for name in names], np.int64)
+        codes = np.array(
+            [-1 if name is None else position_of_id(release.records, name) for name in names], np.int64
+        )
     if len(codes) != queries:
         raise ParameterError(f"exclude has {len(codes)} records for {queries} queries")
     if len(codes) and not (-1 <= codes.min() and codes.max() < release.n_records):
         raise NotFoundError(f"record positions run from 0 to {release.n_records - 1:,}")
     return codes
-
-
-def _record(release: Release, name: str) -> int:
-    code = release.records.find(name) if isinstance(name, str) else None
-    if code is None:
-        raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-    return code

@@ -13,8 +13,9 @@ from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
-from standout.core.errors import NotFoundError, ParameterError
+from standout.core.errors import ParameterError
 from standout.facts import Fact
+from standout.release.labels import position_of_id
 
 __all__ = ["Verdict"]
 
@@ -160,7 +161,7 @@ class Verdict:
         Raises
         ------
         NotFoundError
-            If the release has no record of that id.
+            If the release has no record with this id.
         """
         return self._score(self._position(record))
 
@@ -328,10 +329,7 @@ class Verdict:
     def _position(self, record: str) -> int:
         if not isinstance(record, str):
             raise ParameterError(f"record must be an id, as text, got {type(record).__name__}")
-        position = self.queries.release.records.find(record)
-        if position is None:
-            raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-        return position
+        return position_of_id(self.queries.release.records, record)
 
     def _is_candidate(self, position: int) -> bool:
         is_candidate = self.queries.is_candidate(self.q)

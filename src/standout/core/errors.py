@@ -100,7 +100,7 @@ class NotFoundError(StandoutError, LookupError):
     >>> import polars as pl, standout as so
     >>> so.read(pl.DataFrame({"user": ["007"], "item": ["1"]})).record("7")
     Traceback (most recent call last):
-    standout.core.errors.NotFoundError: the release has no record of that id; ids are text, so 007 is not 7
+    standout.core.errors.NotFoundError: the release has no record with this id; ids are text, so 007 is not 7
     """
 
 

@@ -6,9 +6,10 @@ error_model    "numpy": Python's division checks for zero at every step, which p
 forceinline    for small helpers: a call per byte would cost more than the work on the byte
 fastmath       for sums in double precision only: reordering them allows vectorisation; NaN stays NaN
 
-No function lets the compiler fuse a product and a sum: it does so only on some processors, and results in
-single precision would differ between processors in the seventh digit. `multiply_add` fuses them on every
-processor (see `simd`). Note that Numba applies the fastmath of a function to all functions that it calls.
+In single precision the compiler must not fuse a product and a sum: it does so only on some processors, and
+results would differ in the seventh digit. `multiply_add` fuses them on every processor (see `simd`). Only a
+`summing_subroutine` allows fusing, because squares of single-precision numbers are exact in double precision.
+Numba applies the fastmath of a function to all functions that it calls.
 
 Use np.uint64 for array indices where speed matters: Numba tests a signed index for being negative at every
 access.
@@ -91,7 +92,7 @@ class _KernelCache(FunctionCache):
     Numba unpickles the cached types before it compares the age of the source. A class that was renamed
     since would stop every call with an AttributeError.
 
-    Kernels with and without the intrinsics of `simd` have the same source: each kind has entries of its own.
+    Kernels with and without the intrinsics of `simd` have the same source, so each kind has its own entries.
     """
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:

@@ -2,14 +2,15 @@
 
 This is the only module below Numba: it writes LLVM instructions through llvmlite. Each function exists twice:
 here as an intrinsic, and in `simd_fallback` in plain Numba, which also says what it computes. Both give the
-same bits. The intrinsics are used unless
+same bits, with one exception: about one `multiply_add` in 2^29 may differ by one unit in the last place. The
+intrinsics are used unless
 
 - the environment variable STANDOUT_PLAIN_KERNELS is 1,
 - llvmlite or Numba no longer has what they are written with, or
 - the compiler is off (NUMBA_DISABLE_JIT=1).
 
-Measured gain of each intrinsic (time with its fallback over time with it; one thread, minimum of five, in one
-run on 3 million entries for attacks and 1 million for nearest neighbours):
+Measured gain of each intrinsic: time with its fallback over time with it, on one thread. Each time is the
+minimum of four or five separate runs, on 3 million entries for attacks and 1 million for nearest neighbours.
 
     add_fact               4.3   several draws of the same facts (`ScoreboardRH.nested`)
     multiply_add           2.0   attacks with probabilities, 1.5 without, 1.6 nested
@@ -20,12 +21,12 @@ run on 3 million entries for attacks and 1 million for nearest neighbours):
     counters_reaching      1.06  nearest neighbours
     all of them            4.6   several draws, 1.4 to 2.1 other attacks, 1.7 to 2.3 nearest neighbours
 
-The first group adds a fact to eight scores per record, one for each draw of the adversary's noise, that lie
-side by side in one vector register ("lanes"). The second counts by bits: 256 counters side by side in one
-vector, with one "plane" for each binary digit. A row of a bitmap says which of 256 neighbours have an
-item. A full adder on whole vectors turns three rows of one weight into one row of the same and one of twice
-the weight. Sixteen rows pass through a tree of such adders, and only the carry walks up the higher planes; so
-a row costs five instructions for 256 records.
+The first group adds a fact to eight scores of a record at once. The scores are the "lanes" of one vector
+register, one for each draw of the adversary's noise. The second group counts by bits: one vector holds one
+binary digit, a "plane", of 256 counters. A row of a bitmap says which of 256 neighbours have an item. A full
+adder on whole vectors turns three rows of the same weight into one row of that weight and one of twice the
+weight. Sixteen rows pass through a tree of such adders, and only the carry moves up to the higher planes. A
+row therefore costs five instructions for 256 records.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,7 +51,7 @@ try:
     from llvmlite import ir
     from numba.core import cgutils, types
     from numba.extending import intrinsic
-except ImportError:  # a later Numba than those tested: the fallbacks do
+except ImportError:  # a later Numba than those tested: use the fallbacks
     intrinsic = None  # type: ignore[assignment]
 
 __all__ = [
@@ -83,7 +84,7 @@ def _add_fact(
     high: Any,
     value_bits: Any,
     time_bits: Any,
-    place_bits: Any,
+    position_bits: Any,
     a: Any,
     b: Any,
     c: Any,
@@ -175,8 +176,8 @@ class _Writer:
         a, b, c = (build.fpext(x, wide) for x in (a, b, c))
         return build.fptrunc(build.fadd(build.fmul(a, b), c), single)
 
-    def higher(self, one: Any, other: Any) -> Any:
-        return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
+    def higher(self, a: Any, b: Any) -> Any:
+        return self.builder.select(self.builder.fcmp_ordered(">", a, b), a, b)
 
     def reaching(self, scores: Any, least: Any) -> Any:
         """A bit for each lane whose score has reached its bound."""
@@ -252,11 +253,12 @@ def _write_add_fact(context: Any, builder: Any, signature: Any, given: Any) -> A
     doubles = ir.VectorType(ir.DoubleType(), LANES)
     word, sums = write.pointer(0, write.element(0)), write.pointer(10, doubles)
     a, b, c, scores = (write.pointer(i) for i in range(6, 10))
-    low, high, value_bits, time_bits, place_bits = given[1:6]
-    time_mask, kind_mask, place_mask = (
-        builder.sub(builder.shl(_whole(1), bits), _whole(1)) for bits in (time_bits, value_bits, place_bits)
+    low, high, value_bits, time_bits, position_bits = given[1:6]
+    time_mask, kind_mask, position_mask = (
+        builder.sub(builder.shl(_whole(1), bits), _whole(1))
+        for bits in (time_bits, value_bits, position_bits)
     )
-    of_place = builder.add(time_bits, value_bits)
+    position_shift = builder.add(time_bits, value_bits)
     added, grown, highest = (write.variable() for _ in range(3))
     with write.loop(low, high, CARRY) as begin:
         stop = builder.add(begin, _whole(CARRY))
@@ -267,12 +269,12 @@ def _write_add_fact(context: Any, builder: Any, signature: Any, given: Any) -> A
             x = builder.load(builder.gep(word, [p]))
             x = builder.zext(x, ir.IntType(64)) if x.type.width < 64 else x
             kind = builder.and_(builder.lshr(x, time_bits), kind_mask)
-            place = builder.and_(builder.lshr(x, of_place), place_mask)
+            position = builder.and_(builder.lshr(x, position_shift), position_mask)
             time = write.load(c, builder.and_(x, time_mask))
             part = write.multiply_add(write.load(b, kind), time, write.load(a, kind))
-            old = write.load(scores, place)
+            old = write.load(scores, position)
             new = builder.fadd(old, part)
-            write.store(new, scores, place)
+            write.store(new, scores, position)
             builder.store(builder.fadd(builder.load(added), part), added)
             growth = write.multiply_add(part, builder.fadd(old, new), builder.load(grown))
             builder.store(growth, grown)
@@ -351,8 +353,8 @@ def _write_any_counter_reaches(context: Any, builder: Any, signature: Any, given
     needed = write.broadcast(builder.trunc(least, element), kind)
     reached = write.variable(ir.VectorType(ir.IntType(1), kind.count))
     with write.loop(_whole(0), _whole(PLANE_BITS // kind.count)) as i:
-        counts, own = write.load(counter, i), write.load(limit, i)
-        lower = builder.select(builder.icmp_unsigned("<", own, needed), own, needed)
+        counts, limits = write.load(counter, i), write.load(limit, i)
+        lower = builder.select(builder.icmp_unsigned("<", limits, needed), limits, needed)
         reaches = builder.icmp_unsigned(">=", counts, lower)
         builder.store(builder.or_(builder.load(reached), reaches), reached)
     return write.is_any(builder.load(reached), kind.count)

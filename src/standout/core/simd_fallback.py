@@ -1,7 +1,7 @@
 """What each function of `simd` computes, in plain Numba.
 
-This is what runs without the intrinsics, and what the intrinsics are tested against. The bits are the same,
-except for about one product and sum in 2^29 (see `multiply_add`).
+These functions run where the intrinsics cannot, and tests compare the intrinsics with them. The bits are the
+same, except for about one `multiply_add` in 2^29.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def add_fact(
     high: Int,
     value_bits: Int,
     time_bits: Int,
-    place_bits: Int,
+    position_bits: Int,
     a: Array,
     b: Array,
     c: Array,
@@ -71,9 +71,9 @@ def add_fact(
     Equal parts repeat, so the errors of a long sum in single precision would all have the same sign: after
     every CARRY words the sums are carried over into double precision.
     """
-    of_time, of_place, lanes = U(time_bits), U(time_bits + value_bits), U(LANES)
-    time_mask, kind_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1)
-    place_mask = (U(1) << U(place_bits)) - U(1)
+    kind_shift, position_shift, lanes = U(time_bits), U(time_bits + value_bits), U(LANES)
+    time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(value_bits)) - U(1)
+    position_mask = (U(1) << U(position_bits)) - U(1)
     reached = False
     for lane in range(lanes):
         highest[lane] = ZERO
@@ -83,12 +83,12 @@ def add_fact(
             added, grown, most = ZERO, ZERO, highest[lane]
             for p in range(U(begin), U(stop)):
                 x = U(word[p])
-                kind = ((x >> of_time) & kind_mask) * lanes + U(lane)
-                place = ((x >> of_place) & place_mask) * lanes + U(lane)
+                kind = ((x >> kind_shift) & kind_mask) * lanes + U(lane)
+                position = ((x >> position_shift) & position_mask) * lanes + U(lane)
                 part = multiply_add(b[kind], c[(x & time_mask) * lanes + U(lane)], a[kind])
-                old = scores[place]
+                old = scores[position]
                 new = old + part
-                scores[place] = new
+                scores[position] = new
                 added += part
                 grown = multiply_add(part, old + new, grown)
                 most = new if new > most else most
@@ -139,15 +139,15 @@ def count_rows(
 def counters_reaching(planes: Array, digits: Int, needed: Int, limit: Array, out: Array) -> Flag:
     """Set a bit of `out` for each counter that is at least `needed`, or its own limit; return if any.
 
-    `limit` has planes as the counters have; `needed` has no more digits than they.
+    `limit` is stored in planes, like the counters; `needed` has no more digits than the counters.
     """
     reached = False
     for w in range(PLANE_WORDS):
         below_limit, below_needed = NO_BITS, NO_BITS
         for p in range(digits):
-            plane, own = planes[p * PLANE_WORDS + w], limit[p * PLANE_WORDS + w]
+            plane, limit_plane = planes[p * PLANE_WORDS + w], limit[p * PLANE_WORDS + w]
             common = ALL_BITS if (needed >> p) & 1 else NO_BITS
-            below_limit = (~plane & own) | (~(plane ^ own) & below_limit)
+            below_limit = (~plane & limit_plane) | (~(plane ^ limit_plane) & below_limit)
             below_needed = (~plane & common) | (~(plane ^ common) & below_needed)
         out[w] = ~(below_limit & below_needed)
         reached |= out[w] != NO_BITS

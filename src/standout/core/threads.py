@@ -55,8 +55,8 @@ def run_in_slices(
             free.put(workspace)
         return ends[1] - ends[0]
 
-    done = 0
+    n_done = 0
     with ThreadPoolExecutor(threads) as pool:
-        for finished in pool.map(work_on_slice, slices):
-            done += finished
-            progress("attacking", done, count)
+        for n_finished in pool.map(work_on_slice, slices):
+            n_done += n_finished
+            progress("attacking", n_done, count)

@@ -1,7 +1,6 @@
 """The people whom a release is about, and the records that represent them.
 
-An adversary's facts are true of the original data. A release that was not made from another is its own
-original.
+An adversary knows facts about the original data. A release that is not sanitized is its own original.
 """
 
 import hashlib

@@ -238,17 +238,17 @@ def nearest_in_tile(
             lowest = _set_limits(tile, tile_best, k, shortest, foremost, limit[: high * PLANE_WORDS])
         for q in range(begin, end):
             record, i = searching[q], q - begin
-            own, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
+            record_length, n = start[record + 1] - start[record], ends[0, i + 1] - ends[0, i]
             needed = least_needed(
                 similar[q],
                 union[q],
                 neighbour[q] < head[k],
-                own,
+                record_length,
                 least[k],
                 only_items=only_items,
                 over_first=over_first,
             )
-            if min(needed, lowest) > min(n, own, most[k]):
+            if min(needed, lowest) > min(n, record_length, most[k]):
                 continue
             count_rows(bits, row, ends[0, i], ends[0, i + 1], k * rows, planes, high)
             if not counters_reaching(planes, high, min(needed, (1 << high) - 1), limit, hit):
@@ -264,7 +264,7 @@ def nearest_in_tile(
                     if left & U1 and lane < len(records) and records[lane] != record:
                         count = count_at(planes, lane, high)
                         shared = count if exact else count_at(digits, lane, high)
-                        total = own if over_first else own + length[lane] - shared
+                        total = record_length if over_first else record_length + length[lane] - shared
                         if is_nearer(count, total, records[lane], similar[q], union[q], neighbour[q]):
                             similar[q], union[q], neighbour[q] = count, total, records[lane]
                         if mutual and is_nearer(
@@ -296,10 +296,11 @@ def gather_rows(search: Search, batch: Batch, tile: Tile, by_level: Flag, row: A
 
 
 @subroutine
-def _set_limits(tile: Tile, tile_best: Best, k: Int, own: Int, foremost: Int, limit: Array) -> Int:
-    """Write what records of length `own` must share with each of column k to be as near as its nearest.
+def _set_limits(tile: Tile, tile_best: Best, k: Int, record_length: Int, foremost: Int, limit: Array) -> Int:
+    """Write the limits of column k, and return the lowest.
 
-    Returns the lowest of these limits.
+    The limit of a lane is the number of items that a record of this length must share with the lane's record
+    to be as near as its nearest neighbour.
     """
     similar, union, neighbour = tile_best
     length, only_items = tile.length, tile.kinds == 1
@@ -317,7 +318,7 @@ def _set_limits(tile: Tile, tile_best: Best, k: Int, own: Int, foremost: Int, li
                 union[lane],
                 is_before,
                 length[lane],
-                own,
+                record_length,
                 only_items=only_items,
                 over_first=False,
             )
@@ -349,7 +350,13 @@ def digits_of(number: Int) -> Int:
 
 @inline
 def least_needed(
-    similar: Int, union: Int, is_before: Flag, own: Int, least: Int, only_items: Flag, over_first: Flag
+    similar: Int,
+    union: Int,
+    is_before: Flag,
+    record_length: Int,
+    least: Int,
+    only_items: Flag,
+    over_first: Flag,
 ) -> Int:
     """How many items must be similar to be as near as similar / union, if the other is at least `least` long.
 
@@ -361,8 +368,8 @@ def least_needed(
     if over_first:
         return max(similar + 1 - above, 1)
     if only_items:
-        return max((similar * (own + least) + union + similar - above) // (union + similar), 1)
-    return max((similar * max(own, least) + union - above) // union, 1)
+        return max((similar * (record_length + least) + union + similar - above) // (union + similar), 1)
+    return max((similar * max(record_length, least) + union - above) // union, 1)
 
 
 @inline

@@ -164,13 +164,19 @@ def nearest_in_ranges(
         _set_limits(tile_best, length, shortest, searching[begin:end].min(), limit)
     for q in range(begin, end):
         record, i = searching[q], q - begin
-        own = start[record + 1] - start[record]
+        record_length = start[record + 1] - start[record]
         _count_similar(entries, record, ranged, thread)
         for step in range(columns - middle if mutual else columns):
             k = middle + step if middle + step < columns else columns - 1 - step
             is_before = neighbour[q] < head[k]
             needed = least_needed(
-                similar[q], union[q], is_before, own, least[k], only_items=False, over_first=over_first
+                similar[q],
+                union[q],
+                is_before,
+                record_length,
+                least[k],
+                only_items=False,
+                over_first=over_first,
             )
             if not any_counter_reaches(counter, k * PLANE_BITS, needed, limit):
                 continue
@@ -180,7 +186,11 @@ def nearest_in_ranges(
                 count = np.int64(counter[lane])
                 if count < min(needed, np.int64(limit[lane])) or records[lane] == record:
                     continue
-                total = own if over_first else own + length[lane] - count_at(digits, lane, high)
+                total = (
+                    record_length
+                    if over_first
+                    else record_length + length[lane] - count_at(digits, lane, high)
+                )
                 if is_nearer(count, total, records[lane], similar[q], union[q], neighbour[q]):
                     similar[q], union[q], neighbour[q] = count, total, records[lane]
                 if mutual and is_nearer(
@@ -190,13 +200,23 @@ def nearest_in_ranges(
 
 
 @subroutine
-def _set_limits(tile_best: Best, length: Array, own: Int, foremost: Int, limit: Array) -> None:
-    """Write what records of length `own` must share with each of the tile to be as near as its nearest."""
+def _set_limits(tile_best: Best, length: Array, record_length: Int, foremost: Int, limit: Array) -> None:
+    """Write the limits of a tile.
+
+    The limit of a lane is the number of items that a record of this length must share with the lane's record
+    to be as near as its nearest neighbour.
+    """
     similar, union, neighbour = tile_best
     for lane in range(len(length)):
         is_before, most = neighbour[lane] < foremost, np.int64(~limit.dtype.type(0))
         needed = least_needed(
-            similar[lane], union[lane], is_before, length[lane], own, only_items=False, over_first=False
+            similar[lane],
+            union[lane],
+            is_before,
+            length[lane],
+            record_length,
+            only_items=False,
+            over_first=False,
         )
         limit[lane] = min(needed, most)
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
+from standout.core.errors import NotFoundError
 
-__all__ = ["Labels", "shortlex"]
+__all__ = ["Labels", "position_of_id", "shortlex"]
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -66,3 +67,11 @@ class Labels:
             else:
                 high = middle
         return low if low < len(self) and shortlex(self.raw(low)) == target else None
+
+
+def position_of_id(labels: Labels, text: object, kind: str = "record") -> int:
+    """Position of the id of a record or an item; a NotFoundError if there is none."""
+    position = labels.find(text) if isinstance(text, str) else None
+    if position is None:
+        raise NotFoundError(f"the release has no {kind} with this id; ids are text, so 007 is not 7")
+    return position

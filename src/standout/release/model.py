@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
-from standout.release.labels import Labels
+from standout.release.labels import Labels, position_of_id
 from standout.release.postings import Postings, unpack_item, words_are_valid
 from standout.release.provenance import Provenance
 from standout.release.record import Entry, Item, Record
@@ -18,7 +18,7 @@ from standout.release.record import Entry, Item, Record
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codes", "Levels", "RecordEntries", "Release", "code_type", "read_only"]
+__all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "code_type", "read_only"]
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
@@ -187,10 +187,7 @@ class Release:
             raise ParameterError(
                 f"record_id must be text, got {type(record_id).__name__}: use str(record_id)"
             )
-        index = self.records.find(record_id)
-        if index is None:
-            raise NotFoundError("the release has no record of that id; ids are text, so 007 is not 7")
-        return self.record_at(index)
+        return self.record_at(position_of_id(self.records, record_id))
 
     def record_at(self, index: int) -> Record:
         """Return the record at a position.
@@ -249,9 +246,7 @@ class Release:
         >>> len(so.synthesize(records=100, items=50, entries=1_000, seed=7).item("14").support)
         84
         """
-        index = self.items.find(item_id) if isinstance(item_id, str) else None
-        if index is None:
-            raise NotFoundError("the release has no item of that id; ids are text, so 007 is not 7")
+        index = position_of_id(self.items, item_id, "item")
         title = "" if self.titles is None else self.titles[index]
         codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
         records = self._labels(self.records, codes)

@@ -229,31 +229,30 @@ class Custom(Similarity):
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """Return the result of the function after a check."""
-        who = "the similarity's function"
-        return float(
-            check_numbers([call_user_code(lambda: self.function(known, value, days), who)], 1, who)[0]
-        )
+        source = "the similarity's function"
+        number = call_user_code(lambda: self.function(known, value, days), source)
+        return float(check_numbers([number], 1, source)[0])
 
 
-def call_user_code(ask: Callable[[], Any], who: str) -> Any:
-    """Call a user's code; an error says whose code failed."""
+def call_user_code(call: Callable[[], Any], source: str) -> Any:
+    """Call a user's code; an error says which code failed."""
     try:
-        return ask()
+        return call()
     except StandoutError:
         raise
     except Exception as error:
-        raise ParameterError(f"{who} failed: {type(error).__name__}: {error}") from error
+        raise ParameterError(f"{source} failed: {type(error).__name__}: {error}") from error
 
 
-def check_numbers(given: Any, count: int, who: str) -> Floats:
-    """Return what a user's code gave as `count` numbers; an error says whose code gave something else."""
+def check_numbers(given: Any, count: int, source: str) -> Floats:
+    """Return the result of a user's code as `count` numbers; an error says which code is at fault."""
     try:
         array = np.asarray(given)
     except ValueError:  # lists of different lengths
         array = np.asarray(None)
     numbers = array.astype(np.float64) if array.dtype.kind in "biuf" else None
     if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise ParameterError(f"{who} must return {count:,} finite number{'s' * (count != 1)} ≥ 0")
+        raise ParameterError(f"{source} must return {count:,} finite number{'s' * (count != 1)} ≥ 0")
     return numbers
 
 

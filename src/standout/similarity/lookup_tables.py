@@ -4,7 +4,7 @@
 
 u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
 a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
-and functions of the user's own; the last have a row of c for each kind.
+and functions of the user; the last have a row of c for each kind.
 """
 
 from dataclasses import dataclass
@@ -156,7 +156,7 @@ class _Tabulation:
         code = 2 * (known.value + 1) + known.timed
         far = np.flatnonzero(self.far)
         past = 2 * (len(known.values) + 1)
-        code[far] = past + far  # each a shape of its own: there are few
+        code[far] = past + far  # each has its own shape: there are few
         distinct, index = np.unique(code, return_inverse=True)
         return [self._shape(value, past) for value in distinct.tolist()], index.astype(np.int64)
 
@@ -194,9 +194,9 @@ class _Tabulation:
         """Sim of the known value with each level, and 0 for an entry without a value."""
         if shape.value is None or self.release.levels is None:
             return None
-        value, who = shape.value, "a similarity's values()"
-        numbers = call_user_code(lambda: self.similarity.values(value, self.levels), who)
-        return None if numbers is None else np.append(check_numbers(numbers, self.n_levels, who), 0.0)
+        value, source = shape.value, "a similarity's values()"
+        numbers = call_user_code(lambda: self.similarity.values(value, self.levels), source)
+        return None if numbers is None else np.append(check_numbers(numbers, self.n_levels, source), 0.0)
 
     def _times(self, shape: FactShape) -> int | None:
         """Where the row of c for this shape begins, moved so that time − known time is added to it."""
@@ -204,11 +204,11 @@ class _Tabulation:
             return None
         if shape.far is None and self.near is not None:
             return self.near
-        steps, who = self._steps(shape), "a similarity's times()"
-        numbers = call_user_code(lambda: self.similarity.times(steps * self.day), who)
+        steps, source = self._steps(shape), "a similarity's times()"
+        numbers = call_user_code(lambda: self.similarity.times(steps * self.day), source)
         if numbers is None:
             return None
-        at = self._row(check_numbers(numbers, len(steps), who)) + self._zero(shape)
+        at = self._row(check_numbers(numbers, len(steps), source)) + self._zero(shape)
         if shape.far is None:
             self.near = at
         return at
@@ -230,7 +230,7 @@ class _Tabulation:
 
     @cached_property
     def _lacks_values(self) -> bool:
-        """Whether some entries have no value while others have one. If not, no function is asked."""
+        """Whether some entries have no value. If not, the function is not called for a missing value."""
         value = self.release.by_record.value
         return value is not None and int(value.max(initial=0)) == self.n_levels
 

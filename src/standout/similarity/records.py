@@ -100,10 +100,10 @@ def _values(similarity: Similarity, known: Value, value: Value | None) -> float 
     return None if part is None else 0.0 if value is None else part
 
 
-def _number(ask: Callable[[], Any], name: str) -> float | None:
-    who = f"a similarity's {name}()"
-    numbers = call_user_code(ask, who)
-    return None if numbers is None else float(check_numbers(numbers, 1, who)[0])
+def _number(call: Callable[[], Any], name: str) -> float | None:
+    source = f"a similarity's {name}()"
+    numbers = call_user_code(call, source)
+    return None if numbers is None else float(check_numbers(numbers, 1, source)[0])
 
 
 def _days(release: Release, known: Entry, entry: Entry) -> float | None:

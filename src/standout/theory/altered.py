@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import NotFoundError, ParameterError
+from standout.core.errors import ParameterError
 from standout.facts import Aux, Fact, KnownFacts, encode_auxes
+from standout.release.labels import position_of_id
 from standout.release.model import Release
 from standout.release.record import Entry, Record
 from standout.similarity.attributes import Within, days_per_unit
@@ -138,9 +139,7 @@ def altered(
     at most 1 of 12 values and 0 times altered; 1 item missing, 1 extra
     """
     threshold = Within(value, time)
-    index = release.records.find(record) if isinstance(record, str) else None
-    if index is None:
-        raise NotFoundError("the release has no record with this id; ids are text, so 007 is not 7")
+    index = position_of_id(release.records, record)
     known = encode_auxes(release, [_aux(history)])
     shared = _shared_items(release, index, known)
     values = _differing_values(release, known, shared, threshold)

@@ -47,7 +47,7 @@ class BlockWorkspace(NamedTuple):
 
     `scores` has the scores of all records (a list where a block has few) and one spare block, which is used
     where they need not be kept; `score_bits` are the same as bits. `highest` is the highest score of each
-    piece of a block, `highest_bits` the same as bits. `place` is the place in its block of each listed
+    piece of a block, `highest_bits` the same as bits. `position` is the position in its block of each listed
     score, `out` marks records that are not candidates, `left_out` is their number per block. `listed` is
     the length of a block's list, or -1. `sums` are the sums of scores and of squares. `cursor`, `at` and
     `stop` are each fact's next run, next word and last word of the block. `best` are the highest scores.
@@ -57,7 +57,7 @@ class BlockWorkspace(NamedTuple):
     score_bits: NDArray[np.int32]
     highest: NDArray[np.float32]
     highest_bits: NDArray[np.int32]
-    place: NDArray[np.uint16]
+    position: NDArray[np.uint16]
     out: NDArray[np.bool_]
     left_out: NDArray[np.int64]
     listed: NDArray[np.int64]
@@ -77,7 +77,7 @@ class BlockWorkspace(NamedTuple):
             score_bits=scores.view(np.int32),
             highest=highest,
             highest_bits=highest.view(np.int32),
-            place=np.zeros(n * BLOCK, np.uint16),
+            position=np.zeros(n * BLOCK, np.uint16),
             out=np.zeros(n * BLOCK, np.bool_),
             left_out=np.zeros(n, np.int64),
             listed=np.zeros(n, np.int64),
@@ -234,38 +234,42 @@ def _add_fact(
     """
     word, value_bits, time_bits = postings.word, postings.value_bits, postings.time_bits
     a, b, off, c, shared, even, lines, line_bits = tables
-    of_time, of_place = U(time_bits), U(time_bits + value_bits)
-    time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
+    kind_shift, position_shift = U(time_bits), U(time_bits + value_bits)
+    time_mask, kind_mask, position_mask = (
+        (U(1) << kind_shift) - U(1),
+        (U(1) << U(value_bits)) - U(1),
+        U(BLOCK - 1),
+    )
     u, known, weight = U(facts.shape[fact]), U(facts.time[fact]), facts.weight[fact]
     row, factor = off[u, U(0)] - known, b[u, U(0)]
     if shared[u] and line_bits > 0:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            kind = (x >> of_time) & kind_mask
+            kind = (x >> kind_shift) & kind_mask
             alike = interpolated(c, lines, line_bits, (x & time_mask) + row)
             similarity = multiply_add(b[u, kind], alike, a[u, kind])
-            place = (x >> of_place) & place_mask
-            scores[place] = multiply_add(weight, similarity, scores[place])
+            position = (x >> position_shift) & position_mask
+            scores[position] = multiply_add(weight, similarity, scores[position])
     elif even[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> of_time) & kind_mask])
-            place = (x >> of_place) & place_mask
-            scores[place] = multiply_add(weight, similarity, scores[place])
+            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
+            position = (x >> position_shift) & position_mask
+            scores[position] = multiply_add(weight, similarity, scores[position])
     elif shared[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            kind = (x >> of_time) & kind_mask
+            kind = (x >> kind_shift) & kind_mask
             similarity = multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind])
-            place = (x >> of_place) & place_mask
-            scores[place] = multiply_add(weight, similarity, scores[place])
+            position = (x >> position_shift) & position_mask
+            scores[position] = multiply_add(weight, similarity, scores[position])
     else:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            kind = (x >> of_time) & kind_mask
+            kind = (x >> kind_shift) & kind_mask
             similarity = multiply_add(b[u, kind], c[(x & time_mask) + off[u, kind] - known], a[u, kind])
-            place = (x >> of_place) & place_mask
-            scores[place] = multiply_add(weight, similarity, scores[place])
+            position = (x >> position_shift) & position_mask
+            scores[position] = multiply_add(weight, similarity, scores[position])
 
 
 @inline
@@ -280,7 +284,7 @@ def interpolated(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
 @subroutine
 def _move_to_list(postings: Postings, low: Int, high: Int, work: BlockWorkspace, number: Int, n: Int) -> Int:
     """Move the scores of these words' records from the spare block to the list of n; return its length."""
-    word, scores, place, out = postings.word, work.scores, work.place, work.out
+    word, scores, position, out = postings.word, work.scores, work.position, work.out
     first, base = number * BLOCK, U(len(work.listed) * BLOCK)
     shift, mask = U(postings.value_bits + postings.time_bits), U(BLOCK - 1)
     for p in range(U(low), U(high)):
@@ -290,7 +294,7 @@ def _move_to_list(postings: Postings, low: Int, high: Int, work: BlockWorkspace,
             scores[base + record] = ZERO
             if not out[U(first) + record]:
                 scores[first + n] = x
-                place[first + n] = record
+                position[first + n] = record
                 n += 1
     return n
 
@@ -350,7 +354,7 @@ def _shortlist(
 
     Returns the new n, whether there were too many, and the new floor.
     """
-    scores, place, best, capacity = work.scores, work.place, work.best, summaries.capacity
+    scores, position, best, capacity = work.scores, work.position, work.best, summaries.capacity
     record, score, row = summaries.record, summaries.score, q * capacity
     for i in range(piece.low, piece.low + piece.length):
         if scores[i] < floor:
@@ -361,7 +365,7 @@ def _shortlist(
                 return n, True, floor
             if scores[i] < floor:
                 continue
-        record[row + n] = piece.record + (np.int64(place[i]) if piece.is_list else i - piece.low)
+        record[row + n] = piece.record + (np.int64(position[i]) if piece.is_list else i - piece.low)
         score[row + n] = scores[i]
         n += 1
     return n, False, floor

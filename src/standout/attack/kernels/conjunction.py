@@ -15,7 +15,7 @@ __all__ = ["Workspace", "minimum_similarities", "new_workspace"]
 
 
 class Workspace(NamedTuple):
-    """A thread's arrays, by place in a block: the number of facts that agree, and the least similarity."""
+    """A thread's arrays, by position in a block: the number of facts that agree, and the least similarity."""
 
     agreed: NDArray[np.int64]
     least: NDArray[np.float64]
@@ -45,11 +45,14 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
     Sim lies between 0 and 1: a sum of terms counts as their mean. No record agrees with a fact about an item
     that the release does not have.
     """
-    own, release = queries.facts_of(q), queries.release
+    fact_range, release = queries.facts_of(q), queries.release
     facts, known, tables = queries.facts, queries.known, queries.tables
-    if own.stop - own.start < known.first[q + 1] - known.first[q] or own.stop == own.start:
+    if (
+        fact_range.stop - fact_range.start < known.first[q + 1] - known.first[q]
+        or fact_range.stop == fact_range.start
+    ):
         return np.empty(0, np.int64), np.empty(0)
-    order = own.start + np.argsort(release.support[facts.item[own]], kind="stable")
+    order = fact_range.start + np.argsort(release.support[facts.item[fact_range]], kind="stable")
     most = int(release.support[facts.item[order[0]]])
     record, score = np.empty(most, np.int64), np.empty(most)
     n = _conjunction(
@@ -111,33 +114,33 @@ def _conjunction(
             at[j] = stop
             cursor[j] += 1
         for p in range(first, last):
-            place = np.int64((U(word[p]) >> U(value_bits + time_bits)) & U(BLOCK - 1))
-            if agreed[place] == k:
-                record[n] = number * BLOCK + place
-                score[n] = least[place]
+            position = np.int64((U(word[p]) >> U(value_bits + time_bits)) & U(BLOCK - 1))
+            if agreed[position] == k:
+                record[n] = number * BLOCK + position
+                score[n] = least[position]
                 n += 1
-            agreed[place] = 0
+            agreed[position] = 0
     return n
 
 
 @subroutine
 def _count_agreeing(postings: Postings, facts: _Facts, work: Workspace, j: Int, low: Int, high: Int) -> Int:
     """How many records of words low … high - 1 agree with the j-th fact too, after all before it."""
-    word, of_time = postings.word, U(postings.time_bits)
-    of_place = of_time + U(postings.value_bits)
-    time_mask, kind_mask = (U(1) << of_time) - U(1), (U(1) << U(postings.value_bits)) - U(1)
+    word, kind_shift = postings.word, U(postings.time_bits)
+    position_shift = kind_shift + U(postings.value_bits)
+    time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
     a, b, off, c, agreed, least = facts.a, facts.b, facts.off, facts.c, work.agreed, work.least
     shape, known = facts.shape[j], facts.time[j]
     terms, alive = facts.terms[shape], 0
     for p in range(U(low), U(high)):
         x = U(word[p])
-        kind, place = (x >> of_time) & kind_mask, (x >> of_place) & U(BLOCK - 1)
-        if agreed[place] != j:
+        kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & U(BLOCK - 1)
+        if agreed[position] != j:
             continue
         similarity = a[shape, kind] + b[shape, kind] * c[np.int64(x & time_mask) + off[shape, kind] - known]
         similarity /= terms
         if similarity > 0.0:
-            least[place] = similarity if j == 0 else min(least[place], similarity)
-            agreed[place] = j + 1
+            least[position] = similarity if j == 0 else min(least[position], similarity)
+            agreed[position] = j + 1
             alive += 1
     return alive

@@ -36,14 +36,15 @@ def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> R
     quarter = U((high - low) // 4)
     fours = np.empty(quarter, np.float32)
     for i in range(quarter):
-        one = U(low) + i
-        two = one + quarter
-        three = two + quarter
+        first = U(low) + i
+        second = first + quarter
+        third = second + quarter
         fours[i] = (
-            _power(scores[one] - top, factor, rest, lowest) + _power(scores[two] - top, factor, rest, lowest)
+            _power(scores[first] - top, factor, rest, lowest)
+            + _power(scores[second] - top, factor, rest, lowest)
         ) + (
-            _power(scores[three] - top, factor, rest, lowest)
-            + _power(scores[three + quarter] - top, factor, rest, lowest)
+            _power(scores[third] - top, factor, rest, lowest)
+            + _power(scores[third + quarter] - top, factor, rest, lowest)
         )
     total = _total(fours)
     for i in range(U(low) + U(4) * quarter, U(high)):

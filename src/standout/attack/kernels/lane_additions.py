@@ -43,11 +43,15 @@ def add_one_lane(
 ) -> None:
     """Add a fact to the scores of a block and to the sums, and notice records that reach the bound: one lane.
 
-    In a decay, where all kinds have one factor, every other entry goes into sums of its own: an addition
-    need not wait for the last.
+    In a decay all kinds have one factor. There, odd and even entries have separate sums, so that an addition
+    need not wait for the one before.
     """
-    of_time, of_place, u = U(time_bits), U(time_bits + value_bits), U(shape)
-    time_mask, kind_mask, place_mask = (U(1) << of_time) - U(1), (U(1) << U(value_bits)) - U(1), U(BLOCK - 1)
+    kind_shift, position_shift, u = U(time_bits), U(time_bits + value_bits), U(shape)
+    time_mask, kind_mask, position_mask = (
+        (U(1) << kind_shift) - U(1),
+        (U(1) << U(value_bits)) - U(1),
+        U(BLOCK - 1),
+    )
     row, factor = off[u, U(0)] - U(known_time), b[u, U(0)]
     added, grown = 0.0, 0.0
     for begin in range(low, high, CHUNK):
@@ -55,34 +59,34 @@ def add_one_lane(
         added_1, grown_1, added_2, grown_2 = ZERO, ZERO, ZERO, ZERO  # never long sums in single precision
         for _ in range((stop - begin) // 2 if even[u] and not line_bits else 0):
             x, y = U(word[p]), U(word[p + U(1)])
-            place = (x >> of_place) & place_mask
-            alike = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> of_time) & kind_mask])
+            position = (x >> position_shift) & position_mask
+            alike = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
             part = weight * alike
-            old = scores[place]
+            old = scores[position]
             new = old + part
-            scores[place] = new
+            scores[position] = new
             added_1 += part
             grown_1 = multiply_add(part, old + new, grown_1)
             highest = new if new > highest else highest
-            place = (y >> of_place) & place_mask
-            alike = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> of_time) & kind_mask])
+            position = (y >> position_shift) & position_mask
+            alike = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> kind_shift) & kind_mask])
             part = weight * alike
-            old = scores[place]
+            old = scores[position]
             new = old + part
-            scores[place] = new
+            scores[position] = new
             added_2 += part
             grown_2 = multiply_add(part, old + new, grown_2)
             other = new if new > other else other
             p += U(2)
         for _ in range(stop - np.int64(p)):
             x = U(word[p])
-            kind, place = (x >> of_time) & kind_mask, (x >> of_place) & place_mask
+            kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & position_mask
             at = (x & time_mask) + row
             alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
             part = weight * multiply_add(b[u, kind], alike, a[u, kind])
-            old = scores[place]
+            old = scores[position]
             new = old + part
-            scores[place] = new
+            scores[position] = new
             added_1 += part
             grown_1 = multiply_add(part, old + new, grown_1)
             highest = new if new > highest else highest
@@ -91,9 +95,9 @@ def add_one_lane(
         grown += np.float64(grown_1) + np.float64(grown_2)
         if highest >= least or other >= least:
             for i in range(U(begin), U(stop)):
-                place = (U(word[i]) >> of_place) & place_mask
-                if scores[place] >= least:
-                    _notice(noticed, n_noticed, mark, np.int64(place), np.int64(0), np.int64(place))
+                position = (U(word[i]) >> position_shift) & position_mask
+                if scores[position] >= least:
+                    _notice(noticed, n_noticed, mark, np.int64(position), np.int64(0), np.int64(position))
     sums[0, 0] += added
     sums[1, 0] += grown
 
@@ -118,36 +122,36 @@ def add_many_lanes(
     mark: Array,
 ) -> None:
     """The same for several lanes."""
-    of_place = U(value_bits + time_bits)
+    position_shift = U(value_bits + time_bits)
     for begin in range(low, high, CHUNK):
         stop = min(begin + CHUNK, high)
         if add_fact(
             word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest
         ):
             for p in range(U(begin), U(stop)):
-                place = np.int64((U(word[p]) >> of_place) & U(BLOCK - 1))
-                reached = _lanes_reaching(scores, place, least)
+                position = np.int64((U(word[p]) >> position_shift) & U(BLOCK - 1))
+                reached = _lanes_reaching(scores, position, least)
                 lane = 0
                 while reached:
                     if reached & 1 and lane < lanes:
-                        _notice(noticed, n_noticed, mark, place, lane, place * LANES + lane)
+                        _notice(noticed, n_noticed, mark, position, lane, position * LANES + lane)
                     reached >>= 1
                     lane += 1
 
 
 @subroutine
-def _lanes_reaching(scores: Array, place: Int, least: Array) -> Int:
+def _lanes_reaching(scores: Array, position: Int, least: Array) -> Int:
     """Bit i says whether the score of a record in lane i has reached its bound."""
     bits = 0
     for lane in range(LANES):
-        bits |= int(scores[place * LANES + lane] >= least[lane]) << lane
+        bits |= int(scores[position * LANES + lane] >= least[lane]) << lane
     return bits
 
 
 @inline
-def _notice(noticed: Array, n_noticed: Array, mark: Array, place: Int, lane: Int, at: Int) -> None:
-    """Note a place of the block, once."""
+def _notice(noticed: Array, n_noticed: Array, mark: Array, position: Int, lane: Int, at: Int) -> None:
+    """Note a position of the block, once."""
     if not mark[at]:
         mark[at] = True
-        noticed[lane, n_noticed[lane]] = place
+        noticed[lane, n_noticed[lane]] = position
         n_noticed[lane] += 1

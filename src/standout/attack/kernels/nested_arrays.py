@@ -28,7 +28,7 @@ class NestedWorkspace(NamedTuple):
 
     `scores` are those of one block, lane by lane. `a`, `b` and `c` are the lanes' own tables by step. `sums`
     and `floor` are sums and bounds by step and lane; until[j] is the first wanted step from j on. `best` and
-    `highest` are the highest scores of a shortlist and of each lane. `noticed` are the places of the block
+    `highest` are the highest scores of a shortlist and of each lane. `noticed` are the positions of the block
     that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` and `at` are each
     fact's next run and next word. `flat` is one lane of the block.
     """

@@ -3,12 +3,12 @@
 Most questions of an audit are nested: how well does an adversary do with 2 facts, with 3, … with 10? The
 scores after m facts are those after m − 1 and a little more, so each posting is visited once. The sums
 follow each change: if a score grows from `old` to `new` by `part`, the sum of squares grows by part · (old
-+ new). Draws that differ only in their noise lie beside each other as lanes. All kinds of a fact share one
-row of the time table here. A user's own function, which has more rows, is not nested.
++ new). Draws that differ only in their noise are stored next to each other, as lanes. All kinds of a fact
+share one row of the time table here. A user's own function has more rows, so it is not nested.
 
-A record that may be among the best is noticed when its score rises above the lowest of the best so far. A
-record that crosses no bound any more may still be among the best of a later step, because scores never fall:
-so the records noticed in a block are looked at again after each step.
+A record that may be among the best is noticed when its score rises above the lowest of the best so far.
+Scores never fall, so a noticed record may be among the best of a later step even if it crosses no further
+bound. The records noticed in a block are therefore examined again after each step.
 """
 
 import numpy as np
@@ -84,7 +84,7 @@ def score_prefixes(
                     if stop > 0:
                         gap = stop
                         if exclude // BLOCK == number:
-                            gap = _find_place(postings, at[j], stop, exclude % BLOCK)
+                            gap = _find_position(postings, at[j], stop, exclude % BLOCK)
                         bound = until[j] if walk == BEST else steps
                         for turn in range(2):  # before the excluded record, and after
                             first, last = (at[j], gap) if turn == 0 else (gap + 1, stop)
@@ -216,7 +216,7 @@ def _spread_tables(
     steps: Int,
     span: Int,
 ) -> None:
-    """The lanes' own tables, weight included, beside each other by kind and time; empty lanes add 0."""
+    """Write the lanes' tables, weight included, next to each other by kind and time; empty lanes add 0."""
     a, b, c, time_row = work.a, work.b, work.c, tables.c
     for j in range(steps):
         for lane in range(LANES):
@@ -231,16 +231,16 @@ def _spread_tables(
 
 
 @subroutine
-def _find_place(postings: Postings, low: Int, high: Int, place: Int) -> Int:
+def _find_position(postings: Postings, low: Int, high: Int, position: Int) -> Int:
     """The position of a record in these words, or `high`."""
     word, shift, stop = postings.word, U(postings.value_bits + postings.time_bits), high
     while low < high:
         middle = (low + high) // 2
-        if np.int64(U(word[middle]) >> shift) < place:
+        if np.int64(U(word[middle]) >> shift) < position:
             low = middle + 1
         else:
             high = middle
-    return low if low < stop and np.int64(U(word[low]) >> shift) == place else stop
+    return low if low < stop and np.int64(U(word[low]) >> shift) == position else stop
 
 
 @subroutine
@@ -266,8 +266,8 @@ def _shortlist_noticed(
     Returns the new n, and whether there were too many.
     """
     for i in range(n_noticed):
-        place = noticed[i]
-        x = scores[place * width + lane]
+        position = noticed[i]
+        x = scores[position * width + lane]
         if x < floor[lane] or overflow:
             continue
         if n == capacity or (n > 0 and n % (2 * len(best)) == 0):  # raises the bound, and makes room
@@ -275,7 +275,7 @@ def _shortlist_noticed(
             overflow = n == capacity
             if overflow or x < floor[lane]:
                 continue
-        record[first + n] = block + place
+        record[first + n] = block + position
         score[first + n] = x
         n += 1
     return n, overflow
@@ -292,7 +292,7 @@ def _mass(
     highest: Real,
     scale: Real,
 ) -> Real:
-    """Σ e^((score − highest) · scale) over a block, without the excluded place, of one lane."""
+    """Σ e^((score − highest) · scale) over a block, without the excluded position, of one lane."""
     if width > 1:
         for i in range(U(size)):
             flat[i] = scores[i * U(width) + U(lane)]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.release.model import Release
+from standout.release.model import INVALID_CODE, Release
 from standout.similarity.lookup_tables import Tables
 
 __all__ = ["Pairs", "entry_positions", "first_times", "has_item", "similarities"]
@@ -62,26 +62,26 @@ def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
 
     The first is -1 if the record lacks the item.
     """
-    side, terms = release.by_record, np.zeros((2, len(pairs.record)))
+    by_record, terms = release.by_record, np.zeros((2, len(pairs.record)))
     entries = _Entries(
-        start=side.start,
-        item=side.item,
-        value=NO_CODES if side.value is None else side.value,
-        time=NO_CODES if side.time is None else side.time,
+        start=by_record.start,
+        item=by_record.item,
+        value=NO_CODES if by_record.value is None else by_record.value,
+        time=NO_CODES if by_record.time is None else by_record.time,
         n_levels=release.n_levels,
         span=release.span,
     )
     if not _similarities(entries, pairs, _Tables(tables.a, tables.b, tables.off, tables.c), terms):
-        raise StoreError("the index is damaged: an entry points nowhere; run standout verify")
+        raise StoreError(INVALID_CODE)
     return terms
 
 
 def first_times(release: Release) -> NDArray[np.int32]:
     """The earliest time of every record, -1 where it has none."""
-    side, clock = release.by_record, release.clock
+    by_record, clock = release.by_record, release.clock
     first = np.full(release.n_records, -1, np.int32)
-    if side.time is not None and clock is not None:
-        _begins(side.start, side.time, clock.span, first)
+    if by_record.time is not None and clock is not None:
+        _begins(by_record.start, by_record.time, clock.span, first)
     return first
 
 
