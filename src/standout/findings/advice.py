@@ -207,3 +207,11 @@ class AdviceFindings:
     def n_candidates(self) -> Count:
         """Number of candidates apart from the untouched release."""
         return len(self.candidates) - 1
+
+    @property
+    def frontier(self) -> list[CandidateFindings]:
+        """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
+        candidates = {candidate.steps: candidate for candidate in self.candidates if candidate.frontier}
+        if self.recommended is not None:
+            candidates[self.recommended.steps] = self.recommended
+        return sorted(candidates.values(), key=lambda candidate: -candidate.rate(self.among).value)

@@ -55,7 +55,7 @@ def advice_page(advice: AdviceFindings) -> str:
 
 def advice_section(advice: AdviceFindings) -> AdviceSection:
     """The part of a page that shows the candidates."""
-    frontier = _frontier(advice)
+    frontier = advice.frontier
     rates = [candidate.rate(advice.among).value for candidate in frontier]
     marks = [_mark(str(number), candidate, advice) for number, candidate in enumerate(frontier, 1)]
     chart = FrontierChart(
@@ -74,15 +74,6 @@ def advice_section(advice: AdviceFindings) -> AdviceSection:
     table = _table(advice.candidates, numbered=False)
     figure = Figure("People identified and utility kept", description, chart.draw, table)
     return AdviceSection(draw_figure(figure), _table(frontier, numbered=True))
-
-
-def _frontier(advice: AdviceFindings) -> list[CandidateFindings]:
-    """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
-    best = advice.recommended
-    candidates = {candidate.steps: candidate for candidate in advice.candidates if candidate.frontier}
-    if best is not None:
-        candidates[best.steps] = best
-    return sorted(candidates.values(), key=lambda candidate: -candidate.rate(advice.among).value)
 
 
 def _mark(number: str, candidate: CandidateFindings, advice: AdviceFindings) -> CandidateMark:

@@ -208,7 +208,7 @@ def _show(advice: "Advice", findings: "AdviceFindings", command: str, folder: Pa
 
         print_json(to_json_object(findings))
         return
-    console().print(_table(advice))
+    console().print(_table(findings))
     print_text("", advice.summary)
     if command:
         print_text(f"\n  {command}\n")
@@ -219,16 +219,17 @@ def _show(advice: "Advice", findings: "AdviceFindings", command: str, folder: Pa
     print_text(f"Report: {folder / 'report.html'}")
 
 
-def _table(advice: "Advice") -> "Table":
+def _table(findings: "AdviceFindings") -> "Table":
+    """The frontier, with the recommended candidate as it was re-measured."""
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
     number_columns(table, "identified", "95 %", "utility kept", "95 %", "hit rate", "RMSE")
-    for candidate in advice.frontier:
+    for candidate in findings.frontier:
         utility = candidate.utility
         kept = ("", "") if utility.kept is None else _share(utility.kept)
         rmse = "" if utility.rmse is None else f"{utility.rmse.value:.3f}"
         hit_rate = f"{utility.hit_rate.value:.3f}"
-        table.add_row(candidate.name, *_share(candidate.rate), *kept, hit_rate, rmse)
+        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *kept, hit_rate, rmse)
     return table
 
 
