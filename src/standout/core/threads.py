@@ -12,8 +12,8 @@ from standout.core.progress import Progress
 __all__ = ["run_in_slices", "thread_count"]
 
 W = TypeVar("W")
-SLICE = 16
-"""Largest number of tasks in a slice."""
+SLICE = 32
+"""Largest number of tasks in a slice. Attacks on 10 million entries took 3 % longer with 16."""
 
 
 def thread_count(threads: int | None) -> int:
