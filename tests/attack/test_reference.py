@@ -118,3 +118,10 @@ def test_without_facts_all_records_are_equally_likely():
     assert reference.scores_1a([], 4).tolist() == reference.scores_1b([], 4).tolist() == [0.0] * 4
     assert reference.entropy(reference.lineup_1b(np.zeros(4)), 2) == 2.0
     assert reference.entropy(reference.lineup_1a(np.zeros(4)), 2) == 2.0
+
+
+@pytest.mark.parametrize(("support", "logarithm_of"), [(1, 2), (2, 2), (3, 3)])
+def test_an_item_that_one_or_two_records_have_weighs_1_over_ln_2(support, logarithm_of):
+    item = reference.KnownItem(np.arange(support), None, None)
+    expected = [1 / math.log(logarithm_of)] * support + [0.0] * (5 - support)
+    assert reference.scores_1b([item], 5).tolist() == pytest.approx(expected, rel=1e-15)

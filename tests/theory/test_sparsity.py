@@ -2,42 +2,16 @@
 
 import numba
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 import standout as so
+from random_releases import random_rows, read_rows
 from standout.theory.sparsity import EPSILONS, Sparsity, sparsity
 
 COMPILED = not numba.config.DISABLE_JIT
 
 
 SEED = 2008
-
-
-FIRST = pd.Timestamp("2005-01-01")
-
-
-def read_rows(rows):
-    """The release of rows (record, item, value or None, day or None)."""
-    schema = {"record": pl.String, "item": pl.String, "value": pl.Float64, "day": pl.Int32}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    start = int(FIRST.timestamp()) // 86_400
-    return so.read(frame.with_columns(time=(pl.col("day") + start).cast(pl.Date)).drop("day"))
-
-
-def random_rows(records, items, seed, length=6, missing=0.0, levels=5, days=20):
-    """Rows of a random release; popular items are likelier, and some values and days may be missing."""
-    draw = np.random.default_rng(seed)
-    chance = 1 / np.arange(3, items + 3)
-    rows = []
-    for record in range(records):
-        count = min(items, 1 + draw.poisson(draw.exponential(length)))
-        for item in np.sort(draw.choice(items, count, replace=False, p=chance / chance.sum())):
-            value = None if draw.random() < missing else float(draw.integers(1, levels + 1))
-            day = None if draw.random() < missing else int(draw.integers(days))
-            rows.append((f"{record}", f"{item}", value, day))
-    return rows
 
 
 @pytest.fixture(scope="module")
