@@ -29,17 +29,17 @@ def test_every_measure_follows_from_the_outcomes(release):
         assert estimates["identified", ""] == pytest.approx(outcomes.identified.mean())
         assert estimates["in_top", "top=5"] == pytest.approx(outcomes.in_top.mean())
         assert estimates["similar", "theta=0.4"] == pytest.approx(outcomes.similar.mean())
-        is_correct = (outcomes.eccentricity >= 0.8) & (outcomes.identified == 1)
+        is_correct = (outcomes.claim_strength >= 0.8) & (outcomes.identified == 1)
         assert estimates["correct_claims", "phi=0.8"] == pytest.approx(is_correct.mean())
         assert estimates["wrong_claims", "phi=0.8"] == pytest.approx(
-            ((outcomes.eccentricity >= 0.8) & ~is_correct).mean()
+            ((outcomes.claim_strength >= 0.8) & ~is_correct).mean()
         )
         assert estimates["absent_rejected", "phi=0.8"] == pytest.approx(
-            (outcomes.absent_eccentricity < 0.8).mean()
+            (outcomes.absent_claim_strength < 0.8).mean()
         )
         phi = estimates["phi", "absent_claims<=0.2"]
-        assert 0.2 - 2 / 80 <= (outcomes.absent_eccentricity >= phi).mean() <= 0.2
-        is_correct_at_budget = (outcomes.eccentricity >= phi) & (outcomes.identified == 1)
+        assert 0.2 - 2 / 80 <= (outcomes.absent_claim_strength >= phi).mean() <= 0.2
+        is_correct_at_budget = (outcomes.claim_strength >= phi) & (outcomes.identified == 1)
         assert estimates["correct_claims", "absent_claims<=0.2"] == pytest.approx(is_correct_at_budget.mean())
         assert estimates["bits_left", ""] == pytest.approx(outcomes.bits_left.mean())
         assert estimates["bits_left", "theta=0.4"] == pytest.approx(outcomes.similar_bits_left.mean())

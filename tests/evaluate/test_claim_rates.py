@@ -29,20 +29,20 @@ def trades(draw):
 
 @given(trades(), st.sampled_from([0.0, 0.3, 1.0, 1.5, 9.0]))
 def test_rates_at_phi_count_the_claims(trade, phi):
-    shares, n = trade.at(phi), trade.eccentricity.size
-    pairs = list(zip(trade.eccentricity.ravel(), trade.identified.ravel(), strict=True))
+    shares, n = trade.at(phi), trade.claim_strength.size
+    pairs = list(zip(trade.claim_strength.ravel(), trade.identified.ravel(), strict=True))
     assert shares.correct_claims.value == pytest.approx(sum(c >= phi and r == 1 for c, r in pairs) / n)
     assert shares.wrong_claims.value == pytest.approx(sum(c >= phi and r < 1 for c, r in pairs) / n)
     assert shares.no_claim.value == pytest.approx(sum(c < phi for c, _ in pairs) / n)
-    assert shares.absent_claims.value == pytest.approx(sum(trade.absent_eccentricity.ravel() >= phi) / n)
-    assert shares.correct_claims.n == len(trade.eccentricity)
+    assert shares.absent_claims.value == pytest.approx(sum(trade.absent_claim_strength.ravel() >= phi) / n)
+    assert shares.correct_claims.n == len(trade.claim_strength)
 
 
 @given(trades(), st.sampled_from([0.0, 0.01, 0.1, 0.34, 0.5, 0.99]))
 def test_phi_for_a_budget_is_the_smallest_that_keeps_it(trade, budget):
     phi = trade.phi_for(budget)
     assert trade.at(phi).absent_claims.value <= budget + 1e-9
-    for lower in [0.0, *trade.absent_eccentricity[trade.absent_eccentricity >= 0]]:
+    for lower in [0.0, *trade.absent_claim_strength[trade.absent_claim_strength >= 0]]:
         assert lower >= phi * (1 - 2e-5) or trade.at(lower).absent_claims.value > budget
 
 
@@ -95,6 +95,6 @@ def test_a_chosen_phi_ignores_the_difference_of_one_record():
     cells |= {(f"q{i:03}", f"own{i}"): (1.0, 0) for i in range(100)}
     release = released(cells)
     trade = simulate(release, so.Adversary(knows=1), targets="all").cell().claim_rates
-    assert ((trade.absent_eccentricity > 0).mean(), (trade.eccentricity > 0).mean()) == (0.5, 0.5)
-    assert 0 < trade.eccentricity.max() / trade.absent_eccentricity.max() - 1 < 0.01
+    assert ((trade.absent_claim_strength > 0).mean(), (trade.claim_strength > 0).mean()) == (0.5, 0.5)
+    assert 0 < trade.claim_strength.max() / trade.absent_claim_strength.max() - 1 < 0.01
     assert trade.at(trade.phi_for(0.01)).correct_claims.value == 0

@@ -75,7 +75,7 @@ def test_outcomes_equal_those_of_single_attacks(release, draws):
             assert outcome["best_probability"] == pytest.approx(present.probability(present.best), rel=2e-6)
             first, same = present.rank(name), np.count_nonzero(present.scores == present.score(name))
             assert outcome["in_top"] == pytest.approx(min(1, max(0, 11 - first) / same))
-            for field, verdict in (("eccentricity", present), ("absent_eccentricity", absent)):
+            for field, verdict in (("claim_strength", present), ("absent_claim_strength", absent)):
                 matched = verdict.match(0)
                 assert outcome[field] == (
                     pytest.approx(verdict.eccentricity, rel=2e-6) if matched else NO_CLAIM
@@ -159,4 +159,4 @@ def test_absent_equals_a_release_built_without_the_target(realdata):
             verdict = so.ScoreboardRH().attack(rebuilt, replace(aux, facts=aux.facts[: cell.facts]))
             matched = verdict.match(0)
             expected = pytest.approx(verdict.eccentricity, rel=1e-6, abs=1e-9) if matched else NO_CLAIM
-            assert cell.outcomes.absent_eccentricity[t, 0] == expected
+            assert cell.outcomes.absent_claim_strength[t, 0] == expected

@@ -77,8 +77,8 @@ def test_outcomes_equal_those_of_single_attacks(movielens, safer):
             result.eccentricity if match else NO_CLAIM
             for result, match in zip((verdict, without_target), matched, strict=True)
         )
-        assert outcomes.eccentricity[t, 0] == pytest.approx(claim, rel=2e-6)
-        assert outcomes.absent_eccentricity[t, 0] == pytest.approx(absent, rel=2e-6)
+        assert outcomes.claim_strength[t, 0] == pytest.approx(claim, rel=2e-6)
+        assert outcomes.absent_claim_strength[t, 0] == pytest.approx(absent, rel=2e-6)
         if name is None:
             assert (outcomes.identified[t, 0], outcomes.in_top[t, 0]) == (0, 0)
             assert outcomes.bits_left[t, 0] == pytest.approx(np.log2(safer.n_records), rel=1e-12)

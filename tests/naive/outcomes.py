@@ -38,14 +38,14 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
         "identified": 0.0,
         "in_top": 0.0,
         "similar": sum(guess in near for guess in best) / len(best),
-        "eccentricity": claim_eccentricity(scores),
+        "claim_strength": claim_eccentricity(scores),
         "bits_left": math.log2(n),
         "similar_bits_left": min((-math.log2(distribution[record]) for record in near), default=math.log2(n)),
         "best_probability": max(distribution.values()),
         "candidates": n,
         "revealed": math.fsum(revealed) / max(len(revealed), 1),
         "revealed_correct": math.fsum(correct) / max(len(correct), 1),
-        "absent_eccentricity": claim_eccentricity(scores),
+        "absent_claim_strength": claim_eccentricity(scores),
     }
     outcome |= {f"lineup_{share}": lineup_size(distribution, share / 100) for share in (50, 90, 99)}
     if right_record is None:
@@ -57,5 +57,5 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
         "identified": (right_record in best) / len(best),
         "in_top": min(1.0, max(0.0, (top - higher) / equal)),
         "bits_left": -math.log2(distribution[right_record]),
-        "absent_eccentricity": claim_eccentricity(sums(others, facts) if others else {}),
+        "absent_claim_strength": claim_eccentricity(sums(others, facts) if others else {}),
     }

@@ -122,7 +122,7 @@ class SimulationCell:
         yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
         if not rates.has_absent:
             return
-        n_targets, n_absent = len(rates.eccentricity), absent.n
+        n_targets, n_absent = len(rates.claim_strength), absent.n
         yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
         rejected = rate(n_absent - absent.value * n_absent, n_absent, 0.0)
         yield Measurement("absent_rejected", at_phi, rejected)

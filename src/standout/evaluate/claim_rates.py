@@ -1,7 +1,8 @@
 """Claims at each φ: correct, wrong, or about an absent target  [Definitions 2 and 3].
 
-The adversary claims a record if its eccentricity is at least φ. A higher φ gives fewer wrong claims, and
-fewer correct ones. A trial is a target; several draws of one target are one trial that succeeds in part.
+The adversary claims a record if the strength of the claim is at least φ: its eccentricity in the paper's
+attack, −log10(1 − posterior) in a Bayesian one. A higher φ gives fewer wrong claims, and fewer correct ones.
+A trial is a target; several draws of one target are one trial that succeeds in part.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ POINTS = 200
 LAST_DIGITS = 1e-9
 """Relative difference that two processors may show."""
 ROUNDING = 1e-5
-"""Relative difference up to which two eccentricities may come from the same scores."""
+"""Relative difference up to which two claim strengths may come from the same scores."""
 
 
 class RatesAtPhi(NamedTuple):
@@ -47,10 +48,10 @@ class ClaimRates:
 
     Parameters
     ----------
-    eccentricity, identified, absent_eccentricity
+    claim_strength, identified, absent_claim_strength
         As in `Outcomes`, by target and draw.
     slack
-        A φ that is chosen lies above all eccentricities that differ by no more than this share, and rounding.
+        A φ that is chosen lies above all strengths that differ by no more than this share, and rounding.
 
     Examples
     --------
@@ -61,31 +62,32 @@ class ClaimRates:
     (0.5, 0.0, 0.400004...)
     """
 
-    eccentricity: Floats
+    claim_strength: Floats
     identified: Floats
-    absent_eccentricity: Floats
+    absent_claim_strength: Floats
     slack: float = 0.0
 
     @classmethod
-    def of(cls, outcomes: Outcomes) -> "ClaimRates":
-        """The claim rates of outcomes, with enough slack for the difference between N and N − 1 records.
+    def of(cls, outcomes: Outcomes, slack: float | None = None) -> "ClaimRates":
+        """The claim rates of outcomes. The default slack suits eccentricities; posteriors need 0.
 
         The highest possible eccentricity among N records is N/√(N − 1). Present and absent targets have N and
         N − 1 candidates, so their eccentricities may differ by 1/2N for no other reason.
         """
-        n = float(outcomes.candidates.min(initial=np.inf))
-        slack = 2.0 / max(n, 2.0) if n < np.inf else 0.0
-        return cls(outcomes.eccentricity, outcomes.identified, outcomes.absent_eccentricity, slack)
+        if slack is None:
+            n = float(outcomes.candidates.min(initial=np.inf))
+            slack = 2.0 / max(n, 2.0) if n < np.inf else 0.0
+        return cls(outcomes.claim_strength, outcomes.identified, outcomes.absent_claim_strength, slack)
 
     @property
     def has_absent(self) -> bool:
         """Whether absent targets were attacked, too."""
-        return bool(self.absent_eccentricity.size) and not bool(np.isnan(self.absent_eccentricity).any())
+        return bool(self.absent_claim_strength.size) and not bool(np.isnan(self.absent_claim_strength).any())
 
     def at(self, phi: float) -> RatesAtPhi:
         """The rates at one φ."""
-        is_claim, is_correct = self.eccentricity >= phi, self.identified == 1.0
-        absent_claim = self.absent_eccentricity >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
+        is_claim, is_correct = self.claim_strength >= phi, self.identified == 1.0
+        absent_claim = self.absent_claim_strength >= phi if self.has_absent else np.zeros((0, 1), np.bool_)
         return RatesAtPhi(
             correct_claims=_rate(is_claim & is_correct),
             wrong_claims=_rate(is_claim & (self.identified < 1.0)),
@@ -98,7 +100,7 @@ class ClaimRates:
         if not 0 <= budget < 1:
             raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
         self._check_has_absent()
-        highest_first = np.sort(self.absent_eccentricity.ravel())[::-1]
+        highest_first = np.sort(self.absent_claim_strength.ravel())[::-1]
         allowed = int(np.floor(budget * len(highest_first) + 1e-9))
         rejected = float(highest_first[allowed]) if allowed < len(highest_first) else -1.0
         return float(self._just_above(np.array([rejected]))[0]) if rejected >= 0 else 0.0
@@ -131,16 +133,16 @@ class ClaimRates:
         }
         return pl.DataFrame(columns | ({"absent_claims": steps.absent[chosen]} if self.has_absent else {}))
 
-    def _just_above(self, eccentricities: Floats) -> Floats:
-        return np.asarray(np.nextafter(eccentricities * (1.0 + self.slack + ROUNDING), np.inf))
+    def _just_above(self, strengths: Floats) -> Floats:
+        return np.asarray(np.nextafter(strengths * (1.0 + self.slack + ROUNDING), np.inf))
 
     def _check_has_absent(self) -> None:
         if not self.has_absent:
             raise ParameterError("no absent targets were attacked: simulate with absent=True")
 
     def _steps(self) -> "_Steps":
-        absent = self.absent_eccentricity.ravel() if self.has_absent else np.empty(0)
-        present, is_correct = self.eccentricity.ravel(), self.identified.ravel() == 1.0
+        absent = self.absent_claim_strength.ravel() if self.has_absent else np.empty(0)
+        present, is_correct = self.claim_strength.ravel(), self.identified.ravel() == 1.0
         levels = np.unique(np.concatenate([present, absent]))
         levels = _distinct(levels[levels >= 0])
         phi = np.concatenate([[0.0], self._just_above(levels)])
@@ -169,9 +171,9 @@ def _distinct(levels: Floats) -> Floats:
     return levels[np.diff(levels, prepend=-np.inf) > LAST_DIGITS * levels]
 
 
-def _shares_above(eccentricities: Floats, phi: Floats, n: int) -> Floats:
-    """For each φ how many of these eccentricities reach it, as a share of n."""
-    ordered = np.sort(eccentricities)
+def _shares_above(strengths: Floats, phi: Floats, n: int) -> Floats:
+    """For each φ how many of these strengths reach it, as a share of n."""
+    ordered = np.sort(strengths)
     return (len(ordered) - np.searchsorted(ordered, phi)) / max(n, 1)
 
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 NO_CLAIM = -1.0
-"""Instead of an eccentricity where no claim is possible: a tie, no spread, a single candidate."""
+"""Instead of a claim strength where no claim is possible: a tie, no spread, a single candidate."""
 NO_RECORD = -np.inf
 """Instead of a score where no record represents the target."""
 MASSES = (0.5, 0.9, 0.99)
@@ -64,7 +64,7 @@ class Outcomes:
     identified            probability that the best guess is the right record: 1/t in a tie of t, otherwise 0
     in_top                probability that the right record is among the first `top`; ties in random order
     similar               probability that the best guess is at least θ similar to the target  [Definition 2]
-    eccentricity          eccentricity of the best guess, NO_CLAIM if none is possible; a claim if it is ≥ φ
+    claim_strength        eccentricity of the best guess, NO_CLAIM if none is possible; a claim if it is ≥ φ
     bits_left             −log2 Π(right record)  [Definition 4]; log2 N if no record represents the target
     similar_bits_left     the smallest −log2 Π of a record at least θ similar to the target; log2 N if none is
     best_probability      Π of the best guess
@@ -75,13 +75,13 @@ class Outcomes:
                           first draw of some targets
     lineup_90             the same for 90 %
     lineup_99             the same for 99 %
-    absent_eccentricity   `eccentricity` with the target's record removed; NaN if that was not asked for
+    absent_claim_strength `claim_strength` with the target's record removed; NaN if that was not asked for
     """
 
     identified: Floats
     in_top: Floats
     similar: Floats
-    eccentricity: Floats
+    claim_strength: Floats
     bits_left: Floats
     similar_bits_left: Floats
     best_probability: Floats
@@ -91,7 +91,7 @@ class Outcomes:
     lineup_50: Floats
     lineup_90: Floats
     lineup_99: Floats
-    absent_eccentricity: Floats
+    absent_claim_strength: Floats
 
     def __len__(self) -> int:
         return len(self.identified)
@@ -146,7 +146,7 @@ def attack_outcomes(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
         similar=similar.probability,
-        eccentricity=claim_eccentricities(columns),
+        claim_strength=claim_eccentricities(columns),
         bits_left=_bits(columns, score, n),
         similar_bits_left=_bits(columns, similar.highest, n),
         best_probability=elementary.exp2(-_bits(columns, columns.highest, n)),
@@ -156,7 +156,7 @@ def attack_outcomes(
         lineup_50=lineup_50,
         lineup_90=lineup_90,
         lineup_99=lineup_99,
-        absent_eccentricity=absent,
+        absent_claim_strength=absent,
     )
     shape = len(targets), draws, len(sizes)
     return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))

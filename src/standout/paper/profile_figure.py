@@ -40,7 +40,7 @@ def profile_eccentricities(runner: AttackRunner) -> FigureResult:
             rows.append(ComparisonRow(panel, "eccentricity", "eccentricity", "number", None, None, note=note))
             continue
         outcomes = simulation.cell().outcomes
-        present, absent = outcomes.eccentricity.ravel(), outcomes.absent_eccentricity.ravel()
+        present, absent = outcomes.claim_strength.ravel(), outcomes.absent_claim_strength.ravel()
         rows += _rows(panel, present, absent)
         points += [*_curve(panel, "present", present), *_curve(panel, "absent", absent)]
     return FigureResult(tuple(rows), tuple(points))
