@@ -259,7 +259,7 @@ def user_similarity(bench: Bench) -> Iterator[RatioRow]:
     assert np.allclose(custom().highest, decay().highest, rtol=1e-6), "Custom disagrees"
     ours, other = bench.compare(custom, decay, len(bench.known))
     yield RatioRow("Custom function ÷ Decay, with prepared tables", ours / other, "about 1", ours, other)
-    yield RatioRow("Custom function: making the tables, once per batch", 1e3 * table_seconds, unit="ms")
+    yield RatioRow("Custom function: making the tables, once per simulation", 1e3 * table_seconds, unit="ms")
 
 
 def filters(bench: Bench) -> Iterator[RatioRow]:

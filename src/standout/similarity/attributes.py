@@ -10,7 +10,7 @@ or date that the fact gives but the entry lacks counts 0.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -18,9 +18,10 @@ import numpy as np
 
 from standout.core import elementary
 from standout.core.arrays import Floats
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError
 from standout.release.clock import SECONDS
 from standout.release.model import Levels, Release
+from standout.similarity.function_values import FunctionValues, call_user_code, check_numbers
 
 __all__ = [
     "ROUNDING",
@@ -54,7 +55,7 @@ class Similarity:
 
     Examples
     --------
-    >>> from dataclasses import dataclass
+    >>> from dataclasses import dataclass, field
     >>> @dataclass(frozen=True)
     ... class SameWeekday(Similarity):
     ...     def times(self, days):
@@ -209,9 +210,11 @@ class Equal(Similarity):
 class Custom(Similarity):
     """Your own function: Sim = function(known value, entry's value, days from the fact to the entry).
 
-    An argument is None if it is not known or not in the release. The function is called once for each known
-    value, each level and each distance, before the attack begins. If value and date can be judged separately,
-    a subclass of `Similarity` is tabulated faster and has no limit of size.
+    An argument is None if it is not known or not in the release. The function is called for the known values,
+    levels and distances before the attack begins, and its results are kept, so it must always return the
+    same for the same arguments. If it works element by element on an array of days, or of values, it is
+    called with arrays, which is faster. If value and date can be judged separately, a subclass of
+    `Similarity` is tabulated faster still and has no limit of size.
 
     Parameters
     ----------
@@ -225,35 +228,17 @@ class Custom(Similarity):
     1.0
     """
 
-    function: Callable[[Any, Any, float | None], float]
+    function: Callable[[Any, Any, Any], Any]
+    results: FunctionValues = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "results", FunctionValues(self.function))
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """Return the result of the function after a check."""
         source = "the similarity's function"
         number = call_user_code(lambda: self.function(known, value, days), source)
         return float(check_numbers([number], 1, source)[0])
-
-
-def call_user_code(call: Callable[[], Any], source: str) -> Any:
-    """Call a user's code; an error says which code failed."""
-    try:
-        return call()
-    except StandoutError:
-        raise
-    except Exception as error:
-        raise ParameterError(f"{source} failed: {type(error).__name__}: {error}") from error
-
-
-def check_numbers(given: Any, count: int, source: str) -> Floats:
-    """Return the result of a user's code as `count` numbers; an error says which code is at fault."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # lists of different lengths
-        array = np.asarray(None)
-    numbers = array.astype(np.float64) if array.dtype.kind in "biuf" else None
-    if numbers is None or numbers.shape != (count,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise ParameterError(f"{source} must return {count:,} finite number{'s' * (count != 1)} ≥ 0")
-    return numbers
 
 
 def check_similarity(similarity: Any) -> Similarity:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Int, kernel
-from standout.facts import KnownFacts
+from standout.facts import KnownFacts, level_values
 from standout.release.model import Levels, Release
 from standout.similarity.attributes import (
     Custom,
@@ -28,11 +28,12 @@ from standout.similarity.attributes import (
     check_similarity,
     days_per_unit,
 )
+from standout.similarity.function_values import FEW
 
 __all__ = ["FactShape", "KernelTables", "Tables", "tabulate"]
 
 CALLS = 1 << 22
-"""Largest number of calls of a user's own function."""
+"""Largest number of results of a user's own function in one table."""
 LONG = 1 << 20
 """A table of times of up to this many floats is looked up directly: it fits into a cache."""
 STRAIGHT = 2.0**-22
@@ -237,7 +238,7 @@ class _Tabulation:
     def _fill_custom(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         """One shape of a user's own function: each kind has a row of c."""
         assert isinstance(self.similarity, Custom)
-        call = self.similarity
+        results = self.similarity.results
         timed = shape.timed and self.span > 0
         steps = self._steps(shape)
         if self.end + (self.n_levels + 1) * len(steps) * timed > CALLS:
@@ -245,16 +246,18 @@ class _Tabulation:
                 f"a function of value and time would be called more than {CALLS:,} times: "
                 "judge them separately, in a subclass of Similarity with values() and times()"
             )
-        levels, valued = [*self.levels, None], self.n_levels > 0 and not self._lacks_values
-        for kind, level in enumerate(levels[:-1] if valued else levels):
-            level = float(level) if isinstance(level, np.floating) else level
-            a[kind] = 0.0 if timed else call(shape.value, level, None)
-            if kind + len(levels) < self.used:
-                a[kind + len(levels)] = call(shape.value, level, None)
-            if timed:
-                b[kind] = 1.0
-                row = [call(shape.value, level, float(step * self.day)) for step in steps]
-                off[kind] = self._row(np.array(row)) + self._zero(shape)
+        levels = [*level_values(self.release), None]
+        used = levels[:-1] if self.n_levels > 0 and not self._lacks_values else levels
+        second = self.used > len(levels)  # entries without a time
+        if second or not timed:
+            untimed = results.over_levels(shape.value, used)
+            a[: len(used)] = 0.0 if timed else untimed
+            a[len(levels) : len(levels) + len(used)] = untimed if second else 0.0
+        many = self.span > FEW
+        for kind, level in enumerate(used if timed else []):
+            b[kind] = 1.0
+            row = results.over_times(shape.value, level, steps.astype(np.int64), self.day, many)
+            off[kind] = self._row(row) + self._zero(shape)
         unused = b == 0  # kinds without a time, and those that do not come up: looked up, multiplied by 0
         off[unused] = off[0]
         return 1, timed
