@@ -23,7 +23,7 @@ from evaluate.releases import (
     released,
     targets_of,
 )
-from standout.evaluate.outcomes import NO_CLAIM
+from standout.evaluate.outcomes import NO_CLAIM, record_scores
 from standout.evaluate.simulate import simulate
 
 
@@ -137,6 +137,14 @@ def test_a_record_that_is_no_candidate_is_no_similar_record():
     )
     assert unfiltered.similar_bits_left[0, 0] < unfiltered.bits_left[0, 0]
     assert filtered.similar_bits_left[0, 0] == filtered.bits_left[0, 0]
+
+
+def test_a_right_record_that_is_no_candidate_has_no_score_in_place_of_one_above_the_highest():
+    cells = {("a", f"x{i}"): (1.0, 0) for i in range(6)} | {("b", "x0"): (1.0, 0), ("c", "y"): (1.0, 0)}
+    aux = so.Aux([so.Fact("x0", 1.0), so.Fact("x1", 1.0)], length=(1, 2))
+    verdicts = so.ScoreboardRH().attacks(released(cells), [aux, so.Aux(aux.facts)])
+    assert record_scores(verdicts, np.array([0, 0]))[0] == -np.inf
+    assert record_scores(verdicts, np.array([0, 0]))[1] == verdicts[1].highest
 
 
 @pytest.mark.slow

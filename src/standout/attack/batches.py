@@ -33,6 +33,10 @@ FLAT = 1 << 13
 """Largest number of time units for which lanes have tables of their own."""
 FAINT = 1e-15
 """A query whose highest score is below this is computed again in double precision."""
+FAINT_STEPS = 1 << 24
+"""The same below this many steps of the query's grid, on which single precision does not round its scores."""
+TINY_SPREAD = 1e-100
+"""Scores that differ by less are divided by their spread before they are squared: the squares would be 0."""
 
 
 def run_1b(
@@ -184,7 +188,8 @@ def refine(
     n = np.maximum(summaries.candidates, 1)
     mean, single_sigma = _mean_and_sigma_of_sums(summaries.total, summaries.squares, n)
     has_facts = np.diff(queries.facts.first) > 0
-    too_close = (single_sigma**2 < least_spread * mean**2) | (summaries.highest < FAINT)
+    is_faint = summaries.highest < np.maximum(FAINT, FAINT_STEPS * queries.step)
+    too_close = (single_sigma**2 < least_spread * mean**2) | is_faint
     again = summaries.overflow | (has_facts & too_close)
     is_filled = np.arange(summaries.capacity)[None, :] < np.where(again, 0, summaries.shortlisted)[:, None]
     best = _score_exactly(queries, np.nonzero(is_filled)[0], summaries.record[is_filled.ravel()])
@@ -308,5 +313,7 @@ def mean_and_sigma(scores: Floats) -> tuple[float, float]:
         return 0.0, 0.0
     if scores.min() == scores.max():
         return float(scores[0]), 0.0
-    mean = float(scores.mean())
-    return mean, float(np.sqrt(np.mean((scores - mean) ** 2)))
+    above = scores - scores.min()  # exact, where the mean of nearly equal scores is rounded
+    unit = float(above.max()) if above.max() < TINY_SPREAD else 1.0
+    sigma = float(np.sqrt(np.mean(((above - above.mean()) / unit) ** 2))) * unit
+    return float(scores.mean()), sigma

@@ -169,9 +169,10 @@ def claim_eccentricities(columns: VerdictColumns) -> Floats:
 
 
 def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
-    """The score of one record in each query; NO_RECORD where the record is -1."""
-    scores = verdicts.queries.scores_of(np.arange(len(records)), np.maximum(records, 0))
-    return np.where(records >= 0, scores, NO_RECORD)
+    """The score of one record in each query; NO_RECORD where the record is -1 or not a candidate."""
+    query, record = np.arange(len(records)), np.maximum(records, 0)
+    is_candidate = (records >= 0) & verdicts.queries.are_candidates(query, record)
+    return np.where(is_candidate, verdicts.queries.scores_of(query, record), NO_RECORD)
 
 
 def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:

@@ -14,14 +14,16 @@ LOG2_E = 1.4426950408889634
 C0, C1, C2 = np.float32(1.0000001), np.float32(0.69314694), np.float32(0.2402212)
 C3, C4, C5 = np.float32(0.05550713), np.float32(0.009675541), np.float32(0.0013276472)
 BOTTOM, BIAS, POINT = np.float32(-126), np.int32(127), np.int32(23)
+LEAST_VARIANCE = 1e-70
+"""Single precision does not hold 1/σ of a smaller variance, which is all rounding."""
 
 
 @subroutine
 def inverse_sigma(n: Int, total: Real, squares: Real) -> Real:
-    """1 / σ, or 0 if all scores are equal."""
+    """1 / σ, or 0 if all scores are equal, as far as their sums show."""
     mean = total / max(n, 1)
     variance = squares / max(n, 1) - mean * mean
-    return 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
+    return 1.0 / np.sqrt(variance) if variance > LEAST_VARIANCE else 0.0
 
 
 @subroutine
