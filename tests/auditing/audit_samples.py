@@ -18,6 +18,16 @@ DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "findings.schema.json").read_text())
 TARGETS, FACTS, SEED = 12, [1, 2, 4], 3
 
+DEFAULTS = {
+    "colleague": so.Adversary(knows=4, wrong=1, value_error=1, time_error=30, items="popular"),
+    "acquaintance": so.Adversary(knows=8, wrong=2, value_error=1, time_error=14),
+    "profile": so.Adversary(knows=8, time_error=3),
+    "undated": so.Adversary(knows=8, wrong=2, value_error=1, time_error=None),
+    "worst": so.Adversary(knows=8, items="rarest"),
+}
+"""The default ladder on five stars over several years."""
+ACQUAINTANCE = DEFAULTS["acquaintance"]
+
 small_audit = partial(so.audit, targets=TARGETS, facts=FACTS, name="people.csv", seed=SEED)
 
 

@@ -3,15 +3,14 @@
 import pytest
 
 import standout as so
-from auditing.audit_samples import people
+from auditing.audit_samples import ACQUAINTANCE, people
 from standout.auditing.adversary_runs import curve_adversary
-from standout.auditing.ladder import LADDER
 
 pytestmark = pytest.mark.once
 
 
 def test_a_curve_ends_where_half_of_the_records_have_enough_items():
-    adversary = LADDER[1].adversary
+    adversary = ACQUAINTANCE
     half_long = people(items=40, length=lambda r: 5 if r % 2 else 20)
     longest, sizes = curve_adversary(adversary, half_long, [1, 2, 4, 8, 16])
     assert (longest.knows, longest.wrong, sizes) == (16, 4, (1, 2, 4, 8, 16))

@@ -11,7 +11,17 @@ import polars as pl
 import pytest
 
 import standout as so
-from auditing.audit_samples import CASES, FACTS, SCHEMA, SEED, TARGETS, small_audit, valid
+from auditing.audit_samples import (
+    ACQUAINTANCE,
+    CASES,
+    DEFAULTS,
+    FACTS,
+    SCHEMA,
+    SEED,
+    TARGETS,
+    small_audit,
+    valid,
+)
 from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
 from standout.evaluate import simulation_runner
@@ -42,9 +52,10 @@ def by_name(result, name):
     return next(adversary for adversary in result.findings.adversaries if adversary.name == name)
 
 
-@pytest.mark.parametrize("rung", LADDER, ids=lambda rung: rung.name)
-def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, release, rung):
-    adversary, simulation = by_name(audited, rung.name), direct(release, rung.adversary)
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, release, name):
+    adversary, knows = by_name(audited, name), DEFAULTS[name].knows
+    simulation = direct(release, DEFAULTS[name])
     settings = {
         "identified": "",
         "in_top": "top=10",
@@ -63,9 +74,9 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, release,
         assert close(getattr(measures, name), simulation.estimate(name, setting)), name
     assert close(measures.correct_claims_at_budget, simulation.estimate("correct_claims", at_budget))
     assert measures.phi_at_budget == pytest.approx(simulation.estimate("phi", at_budget).value, rel=1e-12)
-    assert (measures.facts, measures.targets) == (rung.adversary.knows, TARGETS)
+    assert (measures.facts, measures.targets) == (knows, TARGETS)
     assert adversary.too_few_items == simulation.cell().too_few_items
-    assert adversary.too_few_items == int((release.lengths < rung.adversary.knows).sum())
+    assert adversary.too_few_items == int((release.lengths < knows).sum())
 
 
 def close(estimate, wanted):
@@ -77,8 +88,7 @@ def close(estimate, wanted):
 
 @pytest.mark.parametrize("name", ["acquaintance", "worst"])
 def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name):
-    rung = next(rung for rung in LADDER if rung.name == name)
-    simulation = direct(release, with_facts(rung.adversary, 4), FACTS)
+    simulation = direct(release, with_facts(DEFAULTS[name], 4), FACTS)
     curve = by_name(audited, name).curve
     assert [point.facts for point in curve] == FACTS
     for point in curve:
@@ -92,7 +102,7 @@ def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name
 
 
 def test_the_answer_is_about_the_headline_adversary(audited, release):
-    answer, rate = audited.findings.answer, direct(release, LADDER[1].adversary).estimate("identified")
+    answer, rate = audited.findings.answer, direct(release, ACQUAINTANCE).estimate("identified")
     assert answer.rate == rate and answer.adversary == "acquaintance"
     assert answer.people_identified == round(rate.value * release.n_records)
     assert answer.sentence == (

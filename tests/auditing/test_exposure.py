@@ -9,16 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditing.audit_samples import FACTS, SEED, TARGETS, identified, people, random_hour, targets_of
+from auditing.audit_samples import (
+    ACQUAINTANCE,
+    FACTS,
+    SEED,
+    TARGETS,
+    identified,
+    people,
+    random_hour,
+    targets_of,
+)
 from standout.auditing.exposure import NEVER, by_first_date, by_length, smallest_sufficient
-from standout.auditing.ladder import LADDER, with_facts
+from standout.auditing.ladder import with_facts
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once
 
 
 def test_facts_needed_are_those_of_a_slow_twin(audited, release):
-    adversary = with_facts(LADDER[1].adversary, 4)
+    adversary = with_facts(ACQUAINTANCE, 4)
     rows = targets_of(release, adversary)
     by_size = {size: identified(release, adversary, rows, size) for size in FACTS}
     for needed in audited.findings.exposure.facts_needed:
@@ -27,7 +36,7 @@ def test_facts_needed_are_those_of_a_slow_twin(audited, release):
 
 
 def test_groups_of_people_are_those_of_a_slow_twin(audited, release):
-    adversary = LADDER[1].adversary
+    adversary = ACQUAINTANCE
     rows = targets_of(release, adversary)
     correct = identified(release, adversary, rows, 8)
     first = {r: min(e.time for e in release.record_at(r).entries) for r in range(release.n_records)}

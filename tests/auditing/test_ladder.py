@@ -1,18 +1,25 @@
 """The ladder: adversaries adapted to a release; what does not apply is skipped and reported."""
 
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
 import pytest
 
+import naive
 import standout as so
-from auditing.audit_samples import people
+from auditing.audit_samples import DEFAULTS, people
+from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.ladder import (
     LADDER,
     Rung,
-    describe_adversary,
     fit_ladder,
     fit_rung,
     resolve_ladder,
     with_facts,
 )
+from standout.auditing.relative_errors import DataSpread, RelativeError
 
 pytestmark = pytest.mark.once
 
@@ -61,6 +68,7 @@ def test_an_adversary_knows_fewer_facts_if_hardly_any_record_has_enough_items():
     rung = fit_rung(LADDER[1], release)
     assert (rung.adversary.knows, rung.adversary.wrong) == (3, 1)
     assert rung.note == (
+        "the value error is 33 % of the spread of 4; "
         "fewer than 5 % of the records have enough items for 8 facts, 2 of them wrong, "
         "so the adversary knows 3 facts, 1 of them wrong"
     )
@@ -83,3 +91,146 @@ def test_a_ladder_of_the_wrong_type_is_an_error(release):
             so.audit(release, ladder=wrong)
     with pytest.raises(so.ParameterError, match="headline must be one of colleague"):
         so.audit(release, headline="nobody")
+
+
+def fitted(release, ladder=None):
+    return {rung.name: rung for rung in fit_ladder(resolve_ladder(ladder), release).rungs}
+
+
+def stars(scale=1.0, days=2200, unit="day", n=40, zero=0.0):
+    """Ratings like those of the Netflix Prize, in another unit or over another time."""
+    draw, rows = np.random.default_rng(8), []
+    for r in range(n):
+        for i in draw.permutation(30)[:12].tolist():
+            minutes = int(draw.integers(days * 1440))
+            value = float(draw.choice(5, p=[0.05, 0.1, 0.29, 0.33, 0.23])) + 1
+            time = datetime(2000, 1, 1) + timedelta(minutes=minutes)
+            rows.append((str(r), str(i), value * scale + zero, time))
+    names = ["record", "item", "value", "time"]
+    return so.read(pl.DataFrame(rows, schema=names, orient="row"), time_unit=unit)
+
+
+def test_on_five_stars_over_several_years_the_errors_are_the_papers():
+    for release in (people(), stars(), so.synthesize(records=500, items=200, entries=10_000, seed=7)):
+        rungs = fitted(release)
+        assert {name: rung.adversary for name, rung in rungs.items()} == DEFAULTS
+    assert [rung.title for rung in rungs.values()] == [
+        "A colleague: values ± 1, dates ± 30 days",
+        "An acquaintance: values ± 1, dates ± 14 days",
+        "Public profile: exact values, dates ± 3 days",
+        "An acquaintance: values ± 1, no dates",
+        "The worst case: exact values and dates",
+    ]
+
+
+@pytest.mark.parametrize("scale", [0.2, 20.0, 100.0, 1 / 3, 1e-4, 1e9])
+def test_the_same_values_in_another_unit_give_the_same_adversaries(scale):
+    adversary = fitted(stars(scale))["acquaintance"].adversary
+    assert adversary.value_error == pytest.approx(scale, rel=1e-12)
+    assert replace(adversary, value_error=1) == DEFAULTS["acquaintance"]
+    shifted = fitted(stars(scale, zero=-3 * scale))["acquaintance"].adversary
+    assert shifted.value_error == pytest.approx(scale, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.2, 20.0, 100.0, 1 / 3])
+def test_the_adversaries_draw_as_many_levels_in_any_unit(scale):
+    plain, scaled = stars(), stars(scale)
+    drawn = []
+    for release in (plain, scaled):
+        adversary = fitted(release)["acquaintance"].adversary
+        known = replace(adversary, wrong=0).observe_all(release, np.arange(40))
+        right = {(r, e.item): e.value for r in range(40) for e in release.record_at(r).entries}
+        level = {value: code for code, value in enumerate(release.levels.tolist())}
+        off = [
+            level[fact.value] - level[right[r, fact.item]]
+            for r in range(40)
+            for fact in known.aux(release, r)
+        ]
+        drawn.append({*off})
+    assert drawn == [{-1, 0, 1}, {-1, 0, 1}]
+
+
+def test_a_trace_of_two_weeks_has_errors_of_hours_or_exact_days():
+    minutely, hourly, daily = (fitted(stars(days=14, unit=unit)) for unit in ("minute", "hour", "day"))
+    for rungs in (minutely, hourly):
+        assert rungs["colleague"].title == "A colleague: values ± 1, dates ± 13 hours"
+        assert rungs["acquaintance"].adversary.time_error == 5 / 24
+        assert rungs["acquaintance"].title == "An acquaintance: values ± 1, dates ± 5 hours"
+    assert "the date error is 2 % of the time span of 11" in minutely["acquaintance"].note
+    assert daily["acquaintance"].adversary.time_error == 0
+    assert daily["acquaintance"].title == "An acquaintance: values ± 1, exact dates"
+    assert "date error" not in fitted(stars())["acquaintance"].note
+
+
+def test_relative_errors_are_those_of_a_slow_twin():
+    draw = np.random.default_rng(4)
+    samples = [
+        draw.lognormal(3, 2, 300).round(2),
+        draw.integers(-5, 50, 200),
+        draw.choice([0, 1, 7, 100], 90),
+        draw.choice([0.1, 0.2, 0.3], 20),
+        [3.0] * 10,
+        [1.0] * 19 + [1000.0],
+    ]
+    for values in samples:
+        units = {"day": 1440, "hour": 60, "minute": 1}
+        for unit, days in (("day", 3000), ("hour", 40), ("minute", 2), ("minute", 1000)):
+            moments = draw.integers(days * 1440 // units[unit], size=len(values)) * units[unit]
+            rows = [
+                (str(i), "thing", float(value), datetime(2000, 1, 1) + timedelta(minutes=int(minute)))
+                for i, (value, minute) in enumerate(zip(values, moments, strict=True))
+            ]
+            frame = pl.DataFrame(rows, schema=["record", "item", "value", "time"], orient="row")
+            spread = DataSpread(so.read(frame, time_unit=unit))
+            for share in (0.0, 0.05, 0.33, 0.9):
+                wanted = naive.relative_value_error([float(value) for value in values], share)
+                assert spread.value_error(RelativeError(share)) == pytest.approx(wanted, rel=1e-9)
+                wanted = naive.relative_time_error(moments.tolist(), units[unit], str(share), 30)
+                assert spread.time_error(RelativeError(share, 30)) == pytest.approx(float(wanted), rel=1e-9)
+
+
+def test_a_few_absurd_values_and_dates_do_not_change_the_errors():
+    frame = stars(days=60).to_frame()
+    absurd = frame.with_row_index().with_columns(
+        value=pl.when(pl.col("index") < 5).then(1e12).otherwise(pl.col("value")),
+        time=pl.when(pl.col("index") < 5).then(datetime(1970, 1, 1).date()).otherwise(pl.col("time")),
+    )
+    plain, odd = (fitted(so.read(each))["colleague"].adversary for each in (frame, absurd.drop("index")))
+    assert (plain.value_error, plain.time_error) == (odd.value_error, odd.time_error) == (1, 2)
+
+
+def test_titles_say_only_what_is_true_of_the_release():
+    titles = [rung.title for rung in fitted(people(time=False)).values()]
+    assert titles == [
+        "A colleague: values ± 1",
+        "An acquaintance: values ± 1",
+        "Public profile: exact values",
+        "The worst case: exact values",
+    ]
+    assert fitted(people(value=False, time=False))["worst"].title == "The worst case: items only"
+    assert fitted(people(value=False))["worst"].title == "The worst case: exact dates"
+    words = fitted(people(value=lambda draw: str(draw.choice(["rented", "bought"]))))
+    assert words["acquaintance"].title == "An acquaintance: exact values, dates ± 14 days"
+    binary = fitted(people(value=lambda draw: float(draw.integers(2))))
+    assert binary["acquaintance"].title == "An acquaintance: exact values, dates ± 14 days"
+
+
+def test_the_worst_case_knows_all_that_any_other_adversary_knows():
+    worst = LADDER[4]
+    others = {
+        "long": so.Adversary(knows=10, wrong=3, value_error=2, length_error=0.5),
+        "joined": so.Adversary(knows=3, joined_error=30, length_error=0.2),
+        "worst": worst,
+    }
+    rung = fitted(people(), others)["worst"]
+    assert rung.adversary == so.Adversary(knows=10, items="rarest", length_error=0.2, joined_error=30)
+    assert (
+        rung.title
+        == "The worst case: exact values and dates, length of the record ± 20%, first date ± 30 days"
+    )
+    # as many facts as records allow, and at least as many right ones as any other
+    short = fitted(people(length=lambda r: 3), others)
+    assert short["worst"].adversary.knows == 3
+    liar = {"liar": so.Adversary(knows=6, wrong=3, wrong_facts="items"), "worst": worst}
+    assert fitted(people(length=lambda r: 3), liar)["worst"].adversary.knows == 3
+    assert fitted(people(), {"worst": worst})["worst"].adversary == DEFAULTS["worst"]

@@ -4,8 +4,9 @@ import pytest
 
 import standout as so
 from auditing.audit_samples import DOCS, small_audit, valid
-from standout.auditing.ladder import LADDER, Rung, resolve_ladder
+from standout.auditing.ladder import LADDER, Rung, fit_ladder, resolve_ladder
 from standout.auditing.ladder_file import read_ladder
+from standout.auditing.relative_errors import RelativeError, RelativeErrors
 
 pytestmark = pytest.mark.once
 
@@ -50,6 +51,36 @@ def test_a_file_defines_a_ladder(put, release):
     assert [adversary["gate"] for adversary in findings["adversaries"]] == [True, False]
 
 
+def test_errors_may_be_numbers_durations_or_shares_of_the_data(put):
+    spellings = {
+        "value_error = '33 %'": RelativeErrors(RelativeError(0.33)),
+        "value_error = '12.5%, at most 2'": RelativeErrors(RelativeError(0.125, 2)),
+        "time_error = '2 %,  at most 14 Days'": RelativeErrors(time_error=RelativeError(0.02, 14)),
+        "time_error = '2 %, at most 14'": RelativeErrors(time_error=RelativeError(0.02, 14)),
+        "time_error = '2 %, at most 6 hours'": RelativeErrors(time_error=RelativeError(0.02, 0.25)),
+        "joined_error = '.5 %'": RelativeErrors(joined_error=RelativeError(0.005)),
+        "time_error = '14 days'": so.Adversary(time_error=14),
+        "time_error = '1 hour'": so.Adversary(time_error=1 / 24),
+        "joined_error = '30 minutes'": so.Adversary(joined_error=1 / 48),
+        "length_error = '50 %'": so.Adversary(length_error=0.5),
+        "value_error = 'None'": so.Adversary(value_error=None),
+        "value_error = 1.5": so.Adversary(value_error=1.5),
+    }
+    for text, wanted in spellings.items():
+        (rung,) = read_ladder(put(A + text, "ladder.toml")).rungs
+        relative = isinstance(wanted, RelativeErrors)
+        assert rung.relative == (wanted if relative else RelativeErrors()), text
+        assert rung.adversary == (so.Adversary() if relative else wanted), text
+
+
+def test_a_file_may_have_a_worst_case_that_bounds_its_adversaries(put, release):
+    text = A + "knows = 3\nlength_error = 0.5\n[[adversary]]\nname = 'b'\nbound = true\nknows = 2\n"
+    ladder = read_ladder(put(text, "ladder.toml"))
+    assert fit_ladder(ladder, release).rungs[1].adversary == so.Adversary(
+        knows=3, items="rarest", length_error=0.5
+    )
+
+
 A = "[[adversary]]\nname = 'a'\n"
 ERRORS = [
     ("", r"at least one table \[\[adversary\]\]"),
@@ -66,7 +97,19 @@ ERRORS = [
     (A + "items = 'some'", "items must be"),
     (A + "items = 3", "items must be text"),
     (A + "items = 'outside_top(0)'", "adversary 1: outside_top must be a whole"),
-    (A + "value_error = 'much'", 'value_error must be a number, or "none"'),
+    (A + "value_error = 'much'", 'value_error must be a number, a text such as "33 %"'),
+    (A + "value_error = '14 days'", 'value_error must be a number, a text such as "33 %"'),
+    (A + "value_error = '33 %, at most 2 days'", "value_error has no days: give its limit as a number"),
+    (A + "value_error = '-3 %'", "value_error must be a number, a text such as .* got '-3 %'"),
+    (A + "value_error = '101 %'", "value_error must be at most 100 % of the data, got 101 %"),
+    (A + "value_error = true", "value_error must be a number"),
+    (A + "time_error = '2 weeks'", 'time_error must be a number, a text such as "14 days", "2 %"'),
+    (A + "time_error = '2 % at most 14'", "time_error must be a number, a text such as"),
+    (A + "time_error = '14'", "time_error must be a number, a text such as"),
+    (A + "length_error = '50 %, at most 3'", "length_error must be a number or a share without"),
+    (A + "bound = 1", "bound must be true or false"),
+    (A + "bound = true\nwrong = 1", "wrong must not be given with bound = true"),
+    (A + "bound = true\ntime_error = 0", "time_error must not be given with bound = true"),
     (A + "time_error = -1", "time_error must be"),
     (A + "time_error = nan", "time_error must be"),
     (A + "wrong_facts = 'lies'", "wrong_facts must be"),

@@ -5,8 +5,7 @@ import math
 import pytest
 
 import standout as so
-from auditing.audit_samples import SEED, identified, small_audit, targets_of, valid
-from standout.auditing.ladder import LADDER
+from auditing.audit_samples import ACQUAINTANCE, SEED, identified, small_audit, targets_of, valid
 from standout.auditing.sensitive import read_sensitive_list
 from standout.evaluate.estimates import rate
 
@@ -48,7 +47,7 @@ def test_revealed_items_are_counted_as_a_slow_twin_does(put, release):
     sensitive = result.findings.exposure.sensitive
     assert (sensitive.file, sensitive.items_listed, sensitive.items_in_release) == ("sensitive.txt", 5, 4)
     assert "1 of 5 lines of sensitive.txt name no item of the release." in result.findings.limits
-    adversary = LADDER[1].adversary
+    adversary = ACQUAINTANCE
     rows = targets_of(release, adversary)
     correct, known = identified(release, adversary, rows, 8), adversary.observe_all(release, rows, SEED)
     chosen["any"] = ["thing 1", "thing 2", "thing 3", "thing 4"]

@@ -20,7 +20,7 @@ from standout.advising.sentences import (
     sanitize_command,
     summary_sentences,
 )
-from standout.auditing.ladder import describe_adversary
+from standout.auditing.adversary_text import describe_adversary
 from standout.core.atomic_files import write_atomically
 from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate

@@ -12,8 +12,8 @@ import numpy as np
 from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan
+from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
-from standout.auditing.ladder import describe_adversary
 from standout.auditing.sensitive import SensitiveList, revealed_categories
 from standout.auditing.theory_section import theory_findings
 from standout.evaluate.cell import SimulationCell

@@ -1,6 +1,7 @@
 """The ladder: the named adversaries of an audit, from a colleague to the worst case.
 
-`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains.
+`resolve_ladder` finds the ladder that a caller means. `fit_ladder` adapts it to what a release contains, and
+resolves errors that are shares of the value spread or of the time span.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from standout.adversary import Adversary, Choice
+from standout.auditing.adversary_text import describe_precision
+from standout.auditing.relative_errors import ABSOLUTE, DataSpread, RelativeError, RelativeErrors
 from standout.core.errors import ParameterError
 from standout.release.model import Release
 
@@ -21,7 +24,6 @@ __all__ = [
     "LadderSource",
     "Rung",
     "checked_ladder",
-    "describe_adversary",
     "eligible_share",
     "fit_ladder",
     "fit_rung",
@@ -33,6 +35,8 @@ __all__ = [
 FEW = 0.05
 """An adversary knows fewer facts if less than this share of the records has enough items."""
 LONGEST_NAME = 80
+PRECISION = "{precision}"
+"""Stands in a title for the errors on the release: values ± 1, dates ± 14 days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,18 @@ class Rung:
 
     Attributes
     ----------
+    title
+        Title in the report. "{precision}" is replaced by the errors of values and dates on the release.
+    adversary
+        What is known. Errors in `relative` replace its errors.
     gate
         Whether the adversary counts for the threshold.
     note
         How the adversary was adapted to the release.
+    relative
+        Errors that are shares of the value spread or of the time span. Empty once they are resolved.
+    bound
+        Whether the adversary is the worst case: it knows at least as much as each of the others.
     """
 
     name: str
@@ -52,6 +64,8 @@ class Rung:
     adversary: Adversary
     gate: bool = True
     note: str = ""
+    relative: RelativeErrors = ABSOLUTE
+    bound: bool = False
 
 
 class Ladder(NamedTuple):
@@ -73,32 +87,40 @@ class FittedLadder(NamedTuple):
 LadderSource: TypeAlias = str | Path | Mapping[str, Adversary | Rung] | Sequence[Rung] | None
 """Path of a TOML file, adversaries by name, rungs, or None for the default ladder."""
 
+ABOUT_ONE_STAR = RelativeError(0.33)
+"""A third of the spread: one star of five in the Netflix Prize data, whose inter-decile range is 2 to 5."""
+
 LADDER = (
     Rung(
         "colleague",
-        "A colleague who knows a few popular items",
-        Adversary(knows=4, wrong=1, value_error=1, time_error=30, items="popular"),
+        f"A colleague: {PRECISION}",
+        Adversary(knows=4, wrong=1, items="popular"),
+        relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.05, at_most=30)),
     ),
     Rung(
         "acquaintance",
-        "An acquaintance who knows approximate dates",
-        Adversary(knows=8, wrong=2, value_error=1, time_error=14),
+        f"An acquaintance: {PRECISION}",
+        Adversary(knows=8, wrong=2),
+        relative=RelativeErrors(ABOUT_ONE_STAR, RelativeError(0.02, at_most=14)),
     ),
     Rung(
         "profile",
-        "A reader of a public profile",
-        Adversary(knows=8, wrong=0, value_error=0, time_error=3),
+        f"Public profile: {PRECISION}",
+        Adversary(knows=8),
+        relative=RelativeErrors(time_error=RelativeError(0.005, at_most=3)),
     ),
     Rung(
         "undated",
-        "An acquaintance who knows no dates",
-        Adversary(knows=8, wrong=2, value_error=1, time_error=None),
+        f"An acquaintance: {PRECISION}",
+        Adversary(knows=8, wrong=2, time_error=None),
+        relative=RelativeErrors(ABOUT_ONE_STAR),
     ),
     Rung(
         "worst",
-        "The worst case: exact facts, rarest items",
-        Adversary(knows=8, wrong=0, value_error=0, time_error=0, items="rarest"),
+        f"The worst case: {PRECISION}",
+        Adversary(knows=8),
         gate=False,
+        bound=True,
     ),
 )
 """The default ladder. The worst case is a bound rather than a likely adversary: it does not count for the
@@ -164,11 +186,19 @@ def shortened(value: object) -> str:
 
 def fit_ladder(ladder: Ladder, release: Release) -> FittedLadder:
     """The adversaries adapted to this release. Those that do not apply are named in `limits`."""
+    spread = DataSpread(release)
+    candidates = {rung.name: fit_rung(rung, release, spread) for rung in ladder.rungs if not rung.bound}
+    others = [rung.adversary for rung in candidates.values() if isinstance(rung, Rung)]
+    for rung in ladder.rungs:
+        if rung.bound:
+            adversary = _at_least_as_strong(rung.adversary, others)
+            stronger = replace(rung, adversary=adversary, relative=ABSOLUTE)
+            candidates[rung.name] = fit_rung(stronger, release, spread)
     fitted: list[Rung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
     for rung in ladder.rungs:
-        candidate = fit_rung(rung, release)
+        candidate = candidates[rung.name]
         if isinstance(candidate, str):
             limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
             continue
@@ -190,18 +220,35 @@ def fit_ladder(ladder: Ladder, release: Release) -> FittedLadder:
     return FittedLadder(tuple(fitted), headline, tuple(limits))
 
 
-def fit_rung(rung: Rung, release: Release) -> Rung | str:
-    """The adversary without knowledge that the release cannot match; or the reason why it does not apply."""
-    adversary, notes = rung.adversary, []
-    if not release.n_levels and adversary.value_error is not None:
-        adversary = replace(adversary, value_error=None)
-        notes.append("the release has no values, so the adversary knows none")
-    if isinstance(release.levels, tuple) and adversary.value_error:
-        adversary = replace(adversary, value_error=0)
-        notes.append("values are categories, so the adversary knows them exactly")
-    if not release.span and (adversary.time_error is not None or adversary.joined_error is not None):
-        adversary = replace(adversary, time_error=None, joined_error=None)
-        notes.append("the release has no dates, so the adversary knows none")
+def _at_least_as_strong(adversary: Adversary, others: Sequence[Adversary]) -> Adversary:
+    """The adversary with right and exact facts about the rarest items, and with all that the others know.
+
+    It knows as many facts as any of them. It knows lengths and first dates as precisely as the best of them,
+    so that the same candidates are excluded. Exact ones could leave a single candidate, who is never claimed.
+    """
+    return replace(
+        adversary,
+        knows=max([adversary.knows, *(other.knows for other in others)]),
+        wrong=0,
+        wrong_facts="values",
+        value_error=0,
+        time_error=0,
+        items="rarest",
+        length_error=_smallest([adversary.length_error, *(other.length_error for other in others)]),
+        joined_error=_smallest([adversary.joined_error, *(other.joined_error for other in others)]),
+    )
+
+
+def _smallest(errors: Sequence[float | None]) -> float | None:
+    return min((error for error in errors if error is not None), default=None)
+
+
+def fit_rung(rung: Rung, release: Release, spread: DataSpread | None = None) -> Rung | str:
+    """The adversary with errors in numbers, without knowledge that the release cannot match.
+
+    The reason, if it does not apply. `spread` is that of the release, if it is known already.
+    """
+    adversary, notes = _with_numbers(rung, release, spread or DataSpread(release))
     assert isinstance(adversary.items, Choice)
     if not release.span and adversary.items.name in ("recent", "burst"):
         return "the release has no dates"
@@ -217,7 +264,33 @@ def fit_rung(rung: Rung, release: Release) -> Rung | str:
     notes += fewer
     if not eligible_share(adversary, release):
         return "no record has enough items that the adversary could know"
-    return replace(rung, adversary=adversary, note="; ".join([*filter(None, [rung.note]), *notes]))
+    title = rung.title.replace(PRECISION, describe_precision(adversary, release))
+    note = "; ".join([*filter(None, [rung.note]), *notes])
+    return replace(rung, title=title, adversary=adversary, note=note, relative=ABSOLUTE)
+
+
+def _with_numbers(rung: Rung, release: Release, spread: DataSpread) -> tuple[Adversary, list[str]]:
+    """The adversary with errors in numbers, None for what the release lacks; and notes about the changes."""
+    adversary, relative, notes = rung.adversary, rung.relative, []
+    is_numeric = isinstance(release.levels, np.ndarray)
+    if not release.n_levels and (adversary.value_error is not None or relative.value_error):
+        adversary, relative = replace(adversary, value_error=None), relative._replace(value_error=None)
+        notes.append("the release has no values, so the adversary knows none")
+    elif not is_numeric and (adversary.value_error or relative.value_error):
+        adversary, relative = replace(adversary, value_error=0), relative._replace(value_error=None)
+        notes.append("values are categories, so the adversary knows them exactly")
+    dated = (adversary.time_error, adversary.joined_error, relative.time_error, relative.joined_error)
+    if not release.span and any(error is not None for error in dated):
+        adversary = replace(adversary, time_error=None, joined_error=None)
+        relative = relative._replace(time_error=None, joined_error=None)
+        notes.append("the release has no dates, so the adversary knows none")
+    if relative.value_error is not None:
+        adversary = replace(adversary, value_error=spread.value_error(relative.value_error))
+    if relative.time_error is not None:
+        adversary = replace(adversary, time_error=spread.time_error(relative.time_error))
+    if relative.joined_error is not None:
+        adversary = replace(adversary, joined_error=spread.time_error(relative.joined_error))
+    return adversary, [*notes, *spread.explain(relative)]
 
 
 def _applies(adversary: Adversary, release: Release) -> bool:
@@ -276,40 +349,3 @@ def with_facts(adversary: Adversary, knows: int) -> Adversary:
 def _facts(adversary: Adversary) -> str:
     facts = f"{adversary.knows} {'fact' if adversary.knows == 1 else 'facts'}"
     return f"{facts}, {adversary.wrong} of them wrong" if adversary.wrong else facts
-
-
-def describe_adversary(adversary: Adversary, release: Release) -> str:
-    """What the adversary knows, in one line: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
-    parts = [_items(adversary)]
-    if release.n_levels:
-        parts.append(_precision("values", adversary.value_error, ""))
-    if release.span:
-        parts.append(_precision("dates", adversary.time_error, " days"))
-    if adversary.length_error is not None:
-        parts.append(f"length of the record ± {adversary.length_error:.0%}")
-    if adversary.joined_error is not None:
-        parts.append(f"first date ± {adversary.joined_error:g} days")
-    if adversary.wrong:
-        what = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
-        parts.append(f"{adversary.wrong} wrong{what}")
-    return ", ".join(parts)
-
-
-def _items(adversary: Adversary) -> str:
-    assert isinstance(adversary.items, Choice)
-    noun = "item" if adversary.knows == 1 else "items"
-    kinds = {
-        "any": noun,
-        "popular": f"popular {noun}",
-        "rarest": "of the rarest items",
-        "recent": "of the latest items",
-        "burst": f"{noun} close in time",
-    }
-    outside = f"{noun} outside the {adversary.items.top:,} most popular"
-    return f"{adversary.knows} {kinds.get(adversary.items.name, outside)}"
-
-
-def _precision(what: str, error: float | None, unit: str) -> str:
-    if error is None:
-        return f"no {what}"
-    return f"{what} ± {error:g}{unit}" if error else f"exact {what}"
