@@ -21,9 +21,9 @@ TIMEOUT = 120
 
 
 LAYERS = [
-    "core", "release", "ingest", "fact_file", "facts", "similarity", "observation", "adversary", "sanitized",
-    "attack", "neighbours", "evaluate", "theory", "synthetic", "sanitizing", "data_utility", "findings",
-    "report", "linking", "auditing", "advising", "paper", "cli",
+    "core", "release", "ingest", "fact_file", "facts", "similarity", "observation", "own_observation",
+    "adversary", "sanitized", "attack", "neighbours", "evaluate", "theory", "synthetic", "sanitizing",
+    "data_utility", "findings", "report", "linking", "auditing", "advising", "paper", "cli",
 ]  # fmt: skip
 """Packages and top-level modules in the order of the data: each imports only from those before it."""
 

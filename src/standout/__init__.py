@@ -47,10 +47,11 @@ if TYPE_CHECKING:
     from standout.evaluate.estimates import Estimate
     from standout.evaluate.simulate import simulate
     from standout.evaluate.simulation import Simulation
-    from standout.facts import Aux, Fact
+    from standout.facts import Aux, Fact, KnownFacts
     from standout.ingest.read import read
     from standout.linking.link import link
     from standout.linking.links import Links
+    from standout.own_observation import TargetEntries
     from standout.paper.reproduce import reproduce
     from standout.paper.reproduction import Reproduction
     from standout.release.describe import describe
@@ -110,6 +111,7 @@ _MODULES = {
     "Fact": "facts",
     "Item": "release.record",
     "KmSuppress": "sanitizing.km",
+    "KnownFacts": "facts",
     "Lineup": "attack.lineup",
     "Links": "linking.links",
     "Match": "attack.eccentricity",
@@ -136,6 +138,7 @@ _MODULES = {
     "Sparsity": "theory.sparsity",
     "StandoutError": "core.errors",
     "StoreError": "core.errors",
+    "TargetEntries": "own_observation",
     "Unicity": "theory.unicity",
     "Utility": "data_utility.utility",
     "Verdict": "attack.verdict",
@@ -193,6 +196,7 @@ __all__ = [
     "Fact",
     "Item",
     "KmSuppress",
+    "KnownFacts",
     "Lineup",
     "Links",
     "Match",
@@ -219,6 +223,7 @@ __all__ = [
     "Sparsity",
     "StandoutError",
     "StoreError",
+    "TargetEntries",
     "Unicity",
     "Utility",
     "Verdict",

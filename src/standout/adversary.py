@@ -11,17 +11,21 @@ import numpy as np
 from standout.core.arrays import Bools, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
+from standout.core.rng import key as stream_key
 from standout.facts import Aux, KnownFacts
 from standout.observation import Choice, Observer
+from standout.own_observation import ChosenObserver, TargetEntries, check_known_facts, observe_each
 from standout.release.labels import position_of_id
 from standout.release.model import Release
 
-__all__ = ["Adversary", "Choice", "outside_top"]
+__all__ = ["Adversary", "Choice", "check_checkpoint_key", "has_own_draws", "known_facts", "outside_top"]
 
 WrongFacts = Literal["values", "items", "any items"]
 WRONG = {"values": "", "items": " items", "any items": " items of any kind"}
 CHOICES = ("any", "rarest", "popular", "recent", "burst")
 ERRORS = ("value_error", "time_error", "length_error", "joined_error")
+DRAWS = ("choose", "observe", "observe_all", "eligible")
+"""Methods that decide what a subclass knows."""
 
 
 def outside_top(k: int) -> Choice:
@@ -52,10 +56,14 @@ class Adversary:
     "6 of 8" is `knows=8, wrong=2`. Every draw depends only on (seed, adversary, record), not on the other
     targets or their order.
 
+    For an adversary of your own, subclass it as a frozen dataclass and override `choose`, which says which
+    entries are known; or `observe`, which gives any facts about one target; or `observe_all`, which gives
+    those about many. See docs/extending.md.
+
     Parameters
     ----------
     knows : int
-        Number of known facts, m′.
+        Number of known facts, m′; the largest number in an adversary of your own.
     wrong : int
         Number of wrong facts among them, m′ − m.
     wrong_facts : {"values", "items", "any items"}
@@ -99,7 +107,18 @@ class Adversary:
     length_error: float | None = None
     joined_error: float | None = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super(Adversary, cls).__init_subclass__(**options)
+        own = vars(cls)
+        if "observe" in own and "observe_all" not in own:
+            cls.observe_all = _observe_all_with_observe  # type: ignore[method-assign]
+        elif "choose" in own and "observe_all" not in own and cls.observe_all is not Adversary.observe_all:
+            raise ParameterError(
+                f"{cls.__name__}.choose() would have no effect: a base class has draws of its own"
+            )
+
     def __post_init__(self) -> None:
+        _check_dataclass(type(self))
         object.__setattr__(self, "knows", whole_number("knows", self.knows, 1))
         object.__setattr__(self, "wrong", whole_number("wrong", self.wrong, 0))
         if self.wrong > self.knows:
@@ -160,7 +179,25 @@ class Adversary:
             If the record has too few items, or the release lacks what the adversary needs.
         """
         position = position_of_id(release.records, record)
-        return self.observe_all(release, [position], seed).aux(release, 0)
+        known: KnownFacts = _batch_draws(type(self))(self, release, [position], seed)
+        return known.aux(release, 0)
+
+    def choose(self, entries: TargetEntries, rng: np.random.Generator) -> Ints:
+        """Choose which entries of a target's record are known: override it for an adversary of your own.
+
+        Parameters
+        ----------
+        entries : TargetEntries
+            The entries of the record.
+        rng : numpy.random.Generator
+            Random numbers that depend only on (seed, adversary, record).
+
+        Returns
+        -------
+        array of int
+            Positions of the known entries, in the order in which they become known; the first `knows` count.
+        """
+        raise NotImplementedError
 
     def observe_all(
         self, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
@@ -189,7 +226,7 @@ class Adversary:
         ParameterError
             If a record has too few items: see `eligible`.
         """
-        observer = Observer(self, release, seed)
+        observer = self._observer(release, seed)
         return observer.observe(_positions(release, records), whole_number("draws", draws, 1))
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> Bools:
@@ -207,7 +244,11 @@ class Adversary:
         array of bool
             One value for each record.
         """
-        return Observer(self, release, 0).can_observe(_positions(release, records))
+        return self._observer(release, 0).can_observe(_positions(release, records))
+
+    def _observer(self, release: Release, seed: int) -> Observer:
+        own = type(self).choose is not Adversary.choose
+        return ChosenObserver(self, release, seed) if own else Observer(self, release, seed)
 
     def key(self) -> str:
         """Text that names this adversary in the keys of random draws.
@@ -215,9 +256,62 @@ class Adversary:
         Returns
         -------
         str
-            All parameters with their values.
+            All parameters with their values, after the name of the class if it is a subclass.
         """
-        return ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        parameters = ",".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        kind = type(self)
+        return parameters if kind is Adversary else f"{kind.__module__}.{kind.__qualname__}({parameters})"
+
+
+def known_facts(
+    adversary: Adversary, release: Release, records: Ints, seed: int, draws: int = 1
+) -> KnownFacts:
+    """What an adversary knows about these records; the facts of a subclass are checked."""
+    known = adversary.observe_all(release, records, seed, draws)
+    if type(adversary) is Adversary:
+        return known
+    return check_known_facts(known, type(adversary).__name__, release, len(records) * draws, adversary.knows)
+
+
+def check_checkpoint_key(adversary: Adversary, option: str) -> None:
+    """Refuse a checkpoint if key() cannot identify the draws, as in a subclass without a key() of its own."""
+    if has_own_draws(adversary) and type(adversary).key is Adversary.key:
+        raise ParameterError(
+            f"{option} needs a method key() of {type(adversary).__name__}: a checkpoint cannot tell one "
+            "version of an adversary of your own from another"
+        )
+
+
+def has_own_draws(adversary: Adversary) -> bool:
+    """Whether a subclass decides what is known."""
+    return any(getattr(type(adversary), name) is not getattr(Adversary, name) for name in DRAWS)
+
+
+def _observe_all_with_observe(
+    self: Adversary, release: Release, records: Sequence[int] | Ints, seed: int = 0, draws: int = 1
+) -> KnownFacts:
+    """`observe_all` of a subclass that overrides `observe` only: the same facts, one target at a time.
+
+    The first draw has the seed itself, so that it does not depend on the number of draws.
+    """
+    later = range(1, whole_number("draws", draws, 1))
+    seeds = [seed, *(int(stream_key(seed, "draw", draw) >> np.uint64(1)) for draw in later)]
+    return observe_each(self, release, _positions(release, records), seeds)
+
+
+def _batch_draws(kind: type[Adversary]) -> Any:
+    """The `observe_all` of a class that does not call `observe`, for an `observe` that calls its super()."""
+    own = (vars(base).get("observe_all") for base in kind.__mro__)
+    return next(draws for draws in own if draws is not None and draws is not _observe_all_with_observe)
+
+
+def _check_dataclass(kind: type[Adversary]) -> None:
+    """A parameter that is set in the body of a class which is no dataclass would have no effect."""
+    for base in kind.__mro__[: kind.__mro__.index(Adversary)]:
+        if {*vars(base)} & {*Adversary.__dataclass_fields__} and "__dataclass_fields__" not in vars(base):
+            raise ParameterError(
+                f"{base.__name__} must be a dataclass: write @dataclass(frozen=True) above it"
+            )
 
 
 def _error(name: str, error: Any) -> float | None:

@@ -149,11 +149,34 @@ class Aux:
 class KnownFacts:
     """What is known about many targets, encoded for one release.
 
-    Target q owns the facts first[q] … first[q + 1]. `item` is an item's code, -1 if the release has no such
-    item. `value` is an index into `values`, -1 if it is not known. `time` is a code of the release's clock,
-    below 0 or past its end for times outside it; `timed` says whether it is known. `length` and `joined` are
-    the lowest and highest values that a candidate may have; `filtered` says whether any target has such
-    limits. `names` has the names of unknown items, by fact.
+    Attributes
+    ----------
+    first : array of int
+        Target q has the facts first[q] … first[q + 1] − 1.
+    item : array of int
+        Code of each fact's item; -1 if the release has no such item.
+    value : array of int
+        Index of its value in `values`; -1 if the value is not known.
+    values : tuple of float or str
+        The distinct known values.
+    time : array of int
+        Its time in the release's clock, below 0 or past its end for times outside it.
+    timed : array of bool
+        Whether its time is known.
+    length, joined : arrays of int, by target
+        The lowest and highest number of items, and time of the first entry, that a candidate may have.
+    filtered : bool
+        Whether any target has such limits.
+    names : dict
+        The names of unknown items, by fact.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> known = so.Adversary(knows=2).observe_all(release, [17, 18])
+    >>> len(known), known.first.tolist(), len(known.aux(release, 1))
+    (2, [0, 2, 4], 2)
     """
 
     first: Ints
@@ -171,7 +194,18 @@ class KnownFacts:
         return len(self.first) - 1
 
     def select(self, query: Ints, fact: Ints, first: Ints) -> "KnownFacts":
-        """Other targets made of these: target p has limits query[p] and facts fact[first[p]:first[p + 1]]."""
+        """Other targets made of these.
+
+        Parameters
+        ----------
+        query, fact, first : array of int
+            New target p has the limits of target query[p] and the facts fact[first[p]:first[p + 1]].
+
+        Returns
+        -------
+        KnownFacts
+            What is known about the new targets.
+        """
         names = {}
         if self.names:
             names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
@@ -189,13 +223,39 @@ class KnownFacts:
         )
 
     def fact(self, release: Release, i: int) -> Fact:
-        """The i-th fact, decoded."""
+        """One fact, decoded.
+
+        Parameters
+        ----------
+        release : Release
+            The data set.
+        i : int
+            Number of the fact.
+
+        Returns
+        -------
+        Fact
+            Its item, value and time.
+        """
         item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
         value = None if self.value[i] < 0 else self.values[self.value[i]]
         return Fact(item, value, _moment(release, int(self.time[i])) if self.timed[i] else None)
 
     def aux(self, release: Release, q: int) -> Aux:
-        """Everything known about the q-th target, decoded."""
+        """Everything known about one target, decoded.
+
+        Parameters
+        ----------
+        release : Release
+            The data set.
+        q : int
+            Number of the target.
+
+        Returns
+        -------
+        Aux
+            The facts and limits.
+        """
         facts = [self.fact(release, i) for i in range(self.first[q], self.first[q + 1])]
         shortest, longest = (int(end) for end in self.length[q])
         earliest, latest = (int(end) for end in self.joined[q])

@@ -16,7 +16,7 @@ from standout.release.clock import SECONDS
 from standout.release.model import Release
 from standout.similarity.attributes import ROUNDING
 
-__all__ = ["Choice", "Knowledge", "Observer"]
+__all__ = ["Choice", "Entries", "Knowledge", "Observer"]
 
 MOST_DAYS = 100_000
 """Largest error of a date: 273 years. Beyond it there may be no valid date."""
@@ -134,17 +134,22 @@ class Observer:
         uniform = uniforms(self._streams("errors", records), 3 * draws * self.needs)
         uniform = uniform.reshape(len(records) * draws, 3, self.needs)
         for_values, for_times, for_wrong = uniform.transpose(1, 0, 2)
-        wrong = self._wrong(for_wrong, right)
+        wrong = self._wrong(for_wrong, right, self.by_values)
         value, time = self._values(for_values, right.value, wrong), self._times(for_times, right.time, wrong)
         facts = Entries(right.item, value, time)
         records = np.repeat(records, draws)
         if self.by_items:
             facts = self._with_wrong_items(facts, records, draws)
-        item, value, time = (column.ravel() for column in facts)
+        first = self.adversary.knows * np.arange(len(records) + 1)
+        return self._known_facts(records, Entries(*(column.ravel() for column in facts)), first)
+
+    def _known_facts(self, records: Ints, facts: Entries, first: Ints) -> KnownFacts:
+        """These facts, and what else is known about the records."""
+        item, value, time = facts
         timed = time != NEVER
         filtered = self.adversary.length_error is not None or self.adversary.joined_error is not None
         return KnownFacts(
-            first=self.adversary.knows * np.arange(len(records) + 1),
+            first=first,
             item=item,
             value=value,
             values=level_values(self.release),
@@ -230,13 +235,13 @@ class Observer:
             return shuffled[np.argsort(np.abs(entries.time[shuffled] - anchor), kind="stable")][:count]
         return shuffled[:count]
 
-    def _wrong(self, uniform: Floats, known: Entries) -> Bools:
-        """Which of the known entries are wrong. Entries without a known value or date are the last choice."""
+    def _wrong(self, uniform: Floats, known: Entries, count: int) -> Bools:
+        """Which `count` of the known entries are wrong. Those without a known value or date come last."""
         has_content = (known.value < self.release.n_levels) & (self.adversary.value_error is not None)
         has_content |= (known.time < self.release.span) & (self.adversary.time_error is not None)
         order = np.argsort(uniform + ~has_content, axis=1)
         wrong = np.zeros(uniform.shape, np.bool_)
-        np.put_along_axis(wrong, order[:, : self.by_values], True, axis=1)
+        np.put_along_axis(wrong, order[:, :count], True, axis=1)
         return wrong
 
     def _values(self, uniform: Floats, code: Ints, wrong: Bools) -> Ints:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from standout.adversary import Adversary
+from standout.adversary import Adversary, check_checkpoint_key
 from standout.advising.advice import Advice
 from standout.advising.candidate import Steps
 from standout.advising.composition import Composition, composition, have_people_in_common
@@ -103,6 +103,8 @@ def advise(
     _check(release, adversary, limit, among)
     if adversary is None:
         adversary = headline_adversary(release.check())
+    if work is not None:
+        check_checkpoint_key(adversary, "work")
     runner = CandidateRunner(
         release=release,
         adversary=adversary,

@@ -1,6 +1,6 @@
 """What an adversary knows, in words: its items, and how precise its values and dates are."""
 
-from standout.adversary import Adversary, Choice
+from standout.adversary import Adversary, Choice, has_own_draws
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
@@ -63,6 +63,8 @@ def _error(what: str, error: float | None, text: str) -> str:
 def _items(adversary: Adversary) -> str:
     assert isinstance(adversary.items, Choice)
     noun = "item" if adversary.knows == 1 else "items"
+    if has_own_draws(adversary):
+        return f"up to {adversary.knows} {noun} chosen by {type(adversary).__name__}"
     kinds = {
         "any": noun,
         "popular": f"popular {noun}",

@@ -92,8 +92,11 @@ def by_popularity(release: Release, cell: SimulationCell, known: KnownFacts) -> 
 
 
 def rarest_known_rank(release: Release, known: KnownFacts) -> Ints:
-    """Popularity rank of the rarest known item, by target."""
-    return np.maximum.reduceat(release.rank[known.item], known.first[:-1]).astype(np.int64)
+    """Popularity rank of the rarest known item, by target; 0 if none of its items is known."""
+    named, target = known.item >= 0, np.repeat(np.arange(len(known)), np.diff(known.first))
+    rank = np.zeros(len(known), np.int64)
+    np.maximum.at(rank, target[named], release.rank[known.item[named]])
+    return rank
 
 
 def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.adversary import Adversary
+from standout.adversary import Adversary, known_facts
 from standout.attack.kernels.record_scores import has_item
 from standout.core.arrays import Ints, offsets
 from standout.facts import KnownFacts, facts_from_entries
@@ -46,7 +46,7 @@ class Population:
 
     def known_facts(self, adversary: Adversary, people: Ints, seed: int, draws: int = 1) -> KnownFacts:
         """What the adversary knows about these people, in codes of the release."""
-        return self._in_release_codes(adversary.observe_all(self.original, people, seed, draws), people)
+        return self._in_release_codes(known_facts(adversary, self.original, people, seed, draws), people)
 
     def all_facts(self, people: Ints) -> KnownFacts:
         """Everything that is true of these people, in codes of the release; -1 for an item it lacks."""

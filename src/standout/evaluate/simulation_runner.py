@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout._version import __version__
-from standout.adversary import Adversary
+from standout.adversary import Adversary, check_checkpoint_key
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
@@ -191,6 +191,8 @@ class SimulationRunner:
                 "save works with named weights and the built-in similarities only: a checkpoint cannot tell "
                 "one function from another"
             )
+        if self.save is not None:
+            check_checkpoint_key(adversary, "save")
         return [
             *self.population.key(),
             adversary.key(),
