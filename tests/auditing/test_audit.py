@@ -73,6 +73,7 @@ def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, release,
     for name, setting in settings.items():
         assert close(getattr(measures, name), simulation.estimate(name, setting)), name
     assert close(measures.correct_claims_at_budget, simulation.estimate("correct_claims", at_budget))
+    assert close(measures.absent_claims_at_budget, simulation.estimate("absent_claims", at_budget))
     assert measures.phi_at_budget == pytest.approx(simulation.estimate("phi", at_budget).value, rel=1e-12)
     assert (measures.facts, measures.targets) == (knows, TARGETS)
     assert adversary.too_few_items == simulation.cell().too_few_items

@@ -6,7 +6,7 @@ import pytest
 
 from report.sample_findings import full
 from standout.auditing import sentences
-from standout.evaluate.estimates import rate
+from standout.evaluate.estimates import Estimate, rate
 
 pytestmark = pytest.mark.once
 
@@ -61,6 +61,12 @@ def verdict(hits, n=100, records=1000, share=0.0, claims=0):
         revealed_correct=rate(share * n, n),
     )
     return sentences.verdict(nosy, [nosy], FINDINGS.settings, True)
+
+
+def test_too_few_targets_to_be_sure_of_phi_are_no_protection():
+    unsure = Estimate(0.5, 0.0, 0.8, 100, 0.001)
+    nosy = adversary(correct_claims_at_budget=unsure)
+    assert sentences.verdict(nosy, [nosy], FINDINGS.settings, True).linkability.answer == "yes"
 
 
 def test_the_verdict_says_yes_partly_or_not_by_these_adversaries():

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
+import naive
 import standout as so
 from evaluate.releases import (
     ADVERSARY,
 )
+from standout.evaluate.claim_budget import rates_within_budget
 from standout.evaluate.similar_records import similarities_to_all
 from standout.evaluate.simulate import simulate
 
@@ -37,14 +39,20 @@ def test_every_measure_follows_from_the_outcomes(release):
         assert estimates["absent_rejected", "phi=0.8"] == pytest.approx(
             (outcomes.absent_claim_strength < 0.8).mean()
         )
-        phi = estimates["phi", "absent_claims<=0.2"]
-        assert 0.2 - 2 / 80 <= (outcomes.absent_claim_strength >= phi).mean() <= 0.2
-        is_correct_at_budget = (outcomes.claim_strength >= phi) & (outcomes.identified == 1)
-        assert estimates["correct_claims", "absent_claims<=0.2"] == pytest.approx(is_correct_at_budget.mean())
+        phi, at_budget = estimates["phi", "absent_claims<=0.2"], "absent_claims<=0.2"
+        assert 0.2 - 3 / 80 <= (outcomes.absent_claim_strength >= phi).mean() <= 0.2
+        within = rates_within_budget(cell.claim_rates, 0.2)
+        assert phi == within.phi
+        assert estimates["correct_claims", at_budget] == within.correct_claims.value
+        assert estimates["absent_claims", at_budget] == within.absent_claims.value
         assert estimates["bits_left", ""] == pytest.approx(outcomes.bits_left.mean())
         assert estimates["bits_left", "theta=0.4"] == pytest.approx(outcomes.similar_bits_left.mean())
         mixed = -np.log2(np.exp2(-outcomes.bits_left) / 2 + 1 / (2 * n))
         assert estimates["bits_left", "mixed_with_uniform"] == pytest.approx(mixed.mean())
+        by_target = zip(outcomes.identified, outcomes.bits_left, strict=True)
+        failures = naive.bits_left_of_failures([list(zip(*arrays, strict=True)) for arrays in by_target])
+        assert estimates["bits_left", "not identified"] == pytest.approx(failures)
+        assert rows["bits_left", "not identified"]["n"] == (outcomes.identified.mean(axis=1) < 1).sum()
         assert estimates["lineup_size", "mass=90 %"] == np.nanmedian(outcomes.lineup_90)
         beyond, right = outcomes.revealed.sum(axis=1), outcomes.revealed_correct.sum(axis=1)
         share = [r / b for r, b in zip(right, beyond, strict=True) if b]
@@ -55,6 +63,26 @@ def test_every_measure_follows_from_the_outcomes(release):
             row["n"] * abs(row["mean_probability"] - row["identified"]) for row in gaps.iter_rows(named=True)
         ]
         assert estimates["calibration_gap", ""] == pytest.approx(sum(weighed) / gaps["n"].sum())
+        bias = rows["calibration_bias", ""]
+        assert bias["estimate"] == pytest.approx((outcomes.best_probability - outcomes.identified).mean())
+        assert bias["low"] < bias["estimate"] < bias["high"] and bias["n"] == 80
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("theta", [0.001, 0.1, 1.0])
+def test_a_claim_of_a_similar_record_is_correct(release, theta):
+    """Definition 3; without θ, only a claim of the right record is correct."""
+    simulation = simulate(release, ADVERSARY, facts=2, targets=80, draws=2, seed=3, phi=0.3, theta=theta)
+    rows, outcomes = rows_of(simulation, 2), simulation.cell().outcomes
+    arrays = (outcomes.claim_strength, outcomes.similar == 1, outcomes.absent_claim_strength)
+    targets = [list(zip(*(array[t] for array in arrays), strict=True)) for t in range(80)]
+    correct, wrong, _ = naive.claim_shares(targets, 0.3)
+    setting = f"phi=0.3, theta={theta:g}"
+    assert rows["correct_claims", setting]["estimate"] == pytest.approx(correct)
+    assert rows["wrong_claims", setting]["estimate"] == pytest.approx(wrong)
+    assert correct >= rows["correct_claims", "phi=0.3"]["estimate"] - 1e-12 and correct + wrong > 0
+    equal = (rows["equal_error_rate", setting]["estimate"] for setting in (f"theta={theta:g}", ""))
+    assert next(equal) <= next(equal)
 
 
 @pytest.mark.large

@@ -39,11 +39,15 @@ def test_rates_at_phi_count_the_claims(trade, phi):
 
 
 @given(trades(), st.sampled_from([0.0, 0.01, 0.1, 0.34, 0.5, 0.99]))
-def test_phi_for_a_budget_is_the_smallest_that_keeps_it(trade, budget):
-    phi = trade.phi_for(budget)
-    assert trade.at(phi).absent_claims.value <= budget + 1e-9
+def test_phi_for_a_budget_is_the_smallest_that_keeps_it_with_one_more_target(trade, budget):
+    phi, n = trade.phi_for(budget), len(trade.claim_strength)
+
+    def with_one_more(at):
+        return (trade.at(at).absent_claims.value * n + 1) / (n + 1)
+
+    assert with_one_more(phi) <= max(budget, 1 / (n + 1)) + 1e-9
     for lower in [0.0, *trade.absent_claim_strength[trade.absent_claim_strength >= 0]]:
-        assert lower >= phi * (1 - 2e-5) or trade.at(lower).absent_claims.value > budget
+        assert lower >= phi * (1 - 2e-5) or with_one_more(lower) > budget
 
 
 @given(trades())

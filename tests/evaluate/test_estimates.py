@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import standout as so
-from standout.evaluate.estimates import Estimate, mean, median, rate, student
+from standout.evaluate.estimates import Estimate, difference, mean, median, rate, student, weighted_mean
 
 RUNS = 4_000
 
@@ -61,6 +61,50 @@ def test_intervals_of_medians_cover_whatever_the_distribution(n):
     estimates = [median(row) for row in np.random.default_rng(19).exponential(size=(RUNS // 4, n))]
     covered = np.mean([estimate.low <= math.log(2) <= estimate.high for estimate in estimates])
     assert 0.93 <= covered <= 0.98  # steps of whole numbers: a little more than asked, never less
+
+
+@pytest.mark.parametrize("n", [100, 400])
+@pytest.mark.parametrize("bias", [-0.1, 0.0, 0.02])
+@pytest.mark.parametrize("certainty", ["spread", "high"])
+def test_intervals_of_a_paired_difference_cover(certainty, bias, n):
+    """What a guess says it is right with, minus whether it is; even where hardly any guess is wrong."""
+    rng = np.random.default_rng(n)
+    shape = (4, 2) if certainty == "spread" else (60, 1)
+    everybody = rng.beta(*shape, size=10**6)
+    truth = (everybody - np.clip(everybody - bias, 0, 1)).mean()
+    said = rng.choice(everybody, size=(RUNS // 4, n))
+    right = (rng.random(said.shape) < np.clip(said - bias, 0, 1)).astype(float)
+    covered = 0
+    for numbers, successes in zip(said, right, strict=True):
+        correlation = float(np.corrcoef(numbers, successes)[0, 1]) if successes.std() > 0 else 0.0
+        estimate = difference(mean(numbers), rate(successes.sum(), n), correlation)
+        assert estimate.value == pytest.approx((numbers - successes).mean())
+        covered += estimate.low <= truth <= estimate.high
+    assert 0.92 <= covered / len(said)
+
+
+@pytest.mark.parametrize("n", [50, 400])
+def test_intervals_of_a_weighted_mean_cover(n):
+    """Weights of ties: 0 for a right guess, 1 for a wrong one, 1/2 for a tie of two."""
+    rng = np.random.default_rng(n)
+    weights = rng.choice([0.0, 0.5, 1.0], size=(RUNS // 4, n), p=[0.5, 0.2, 0.3])
+    numbers = rng.gamma(4.0, size=weights.shape) + 2 * (weights == 0.5)
+    truth = 4 + 2 * 0.1 / 0.4
+    estimates = [weighted_mean(*rows) for rows in zip(numbers, weights, strict=True)]
+    assert 0.92 <= np.mean([e.low <= truth <= e.high for e in estimates]) <= 0.98
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.sampled_from([0.0, 1.0])), min_size=1, max_size=9))
+def test_a_mean_with_weights_0_and_1_is_that_of_the_numbers_with_weight_1(pairs):
+    numbers, weights = zip(*pairs, strict=True)
+    plain, weighted = mean([x for x, w in pairs if w]), weighted_mean(numbers, weights)
+    assert (weighted.value, weighted.n) == (pytest.approx(plain.value), plain.n)
+    assert (weighted.low, weighted.high) == pytest.approx((plain.low, plain.high), abs=1e-6)
+
+
+def test_a_difference_of_something_unknown_is_unknown():
+    unknown = difference(mean([0.5]), rate(1, 1))
+    assert (unknown.low, unknown.high) == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize("n", [1, 5, 6, 9, 30, 99])

@@ -76,6 +76,7 @@ def adversary(name, title, description, knows, wrong, rate, slope):
         absent_claims=est(0.28),
         phi_at_budget=2.314,
         correct_claims_at_budget=est(0.55 * rate),
+        absent_claims_at_budget=est(0.01),
         bits_gained=est(8.97),
         bits_left=est(1.28),
         lineup_size=est(3.0),

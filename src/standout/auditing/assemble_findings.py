@@ -229,6 +229,7 @@ def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPl
         absent_claims=estimates["absent_claims", at_phi],
         phi_at_budget=estimates["phi", at_budget].value,
         correct_claims_at_budget=estimates["correct_claims", at_budget],
+        absent_claims_at_budget=estimates["absent_claims", at_budget],
         bits_gained=estimates["bits_gained", ""],
         bits_left=estimates["bits_left", ""],
         lineup_size=estimates.get(("lineup_size", LINEUP_SETTING)),

@@ -69,6 +69,7 @@ def _measures(
     at_phi, at_budget = f"phi={settings.phi:g}", f"absent_claims<={settings.budget:g}"
     setting_of = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), at_phi)
     setting_of |= {"in_top": f"top={settings.top}", "correct_claims_at_budget": at_budget}
+    setting_of |= {"absent_claims_at_budget": at_budget}
     setting_of |= {"lineup_size": "mass=90 %"}
     for key in measures.__dataclass_fields__:
         estimate = getattr(measures, key)

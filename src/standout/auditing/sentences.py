@@ -7,6 +7,7 @@ data safe: the strongest statement is "not identified by these adversaries".
 from collections.abc import Sequence
 from typing import Literal
 
+from standout.evaluate import estimates
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings
@@ -164,14 +165,18 @@ def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFi
 
 def _linkability(headline: AdversaryFindings, phi: float, budget: float) -> VerdictPart:
     measures = headline.as_named
+    linked = measures.correct_claims_at_budget
     explanation = (
         f"Suppose another source contains {_facts(headline)}. A record is linked only if its eccentricity is "
         f"at least φ, with φ chosen so that at most {percent(budget)} of absent people are linked to any "
-        f"record. Then {rate_text(measures.correct_claims_at_budget)} of targets are linked to their own "
+        f"record. Then {rate_text(linked)} of targets are linked to their own "
         f"record. At φ = {phi:g}, {rate_text(measures.correct_claims)} are, but "
         f"{rate_text(measures.absent_claims)} of absent people are linked to somebody else's record."
     )
-    return _part("Linkability", measures.correct_claims_at_budget, explanation)
+    # too few targets to be sure of φ are no protection: the answer is about the φ of these targets
+    return _part(
+        "Linkability", linked, explanation, low=estimates.rate(linked.value * linked.n, linked.n).low
+    )
 
 
 def _inference(headline: AdversaryFindings) -> VerdictPart:
@@ -185,10 +190,12 @@ def _inference(headline: AdversaryFindings) -> VerdictPart:
     return _part("Inference", correct_share, explanation)
 
 
-def _part(title: str, rate: Estimate, explanation: str, baseline: float | None = None) -> VerdictPart:
+def _part(
+    title: str, rate: Estimate, explanation: str, baseline: float | None = None, low: float | None = None
+) -> VerdictPart:
     """Yes: the interval lies above one in ten and above guessing. Partly: above guessing."""
     guessing = (rate.baseline or 0.0) if baseline is None else baseline
-    low = rate.low if rate.n else 0.0
+    low = (rate.low if low is None else low) if rate.n else 0.0
     judgement: Judgement = "not by these adversaries"
     if low > guessing:
         judgement = "yes" if low > CLEAR else "partly"

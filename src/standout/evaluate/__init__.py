@@ -7,6 +7,7 @@ Entry point: `simulate` in simulate.py. Read the files in this order:
     outcomes          the outcome of each attack on each target
     pairs             similarity of people and records; what a best guess reveals
     similar_records   records that are at least θ similar to a target
+    claim_budget      claims at a φ that other targets choose, within a budget of false claims
     claim_rates       correct, wrong and false claims at every φ
     estimates         rates, means and medians with 95 % intervals
     cell              the measures of one adversary with one number of facts

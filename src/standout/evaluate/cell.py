@@ -10,8 +10,9 @@ import polars as pl
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
+from standout.evaluate.claim_budget import rates_within_budget
 from standout.evaluate.claim_rates import LAST_DIGITS, ClaimRates
-from standout.evaluate.estimates import Estimate, mean, median, rate
+from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
 from standout.evaluate.outcomes import Criteria, Outcomes
 
 __all__ = ["Measurement", "RandomGuess", "SimulationCell", "rate_by_target"]
@@ -78,6 +79,11 @@ class SimulationCell:
         """The rates of claims at any φ."""
         return ClaimRates.of(self.outcomes)
 
+    @property
+    def similar_claim_rates(self) -> ClaimRates:
+        """The same if a claim is correct whenever the record is at least θ similar to the target."""
+        return replace(self.claim_rates, identified=self.outcomes.similar)
+
     def calibration(self) -> pl.DataFrame:
         """Best guesses grouped by their probability Π, with the share of right guesses in each group.
 
@@ -107,33 +113,47 @@ class SimulationCell:
             "in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top)
         )
         yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
-        yield from self._claims(phi, budget)
+        yield from self._claims(phi)
+        if self.claim_rates.has_absent:
+            yield from self._false_claims(phi, budget)
+        yield from self._similar_claims(phi, theta)
         yield from self._bits(theta)
         yield from self._lineup_sizes()
         yield from self._revealed()
         yield Measurement("calibration_gap", "", self._calibration_gap())
+        yield Measurement("calibration_bias", "", self._calibration_bias())
 
-    def _claims(self, phi: float, budget: float) -> Iterator[Measurement]:
-        """Claims at φ and within the budget. The baseline claims a random record for every target."""
-        at_phi, rates, guess = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
-        correct, wrong, no_claim, absent = rates.at(phi)
+    def _claims(self, phi: float) -> Iterator[Measurement]:
+        """Claims at φ. The baseline claims a random record for every target."""
+        at_phi, guess = f"phi={phi:g}", self.present / self.n_records
+        correct, wrong, no_claim, _ = self.claim_rates.at(phi)
         yield Measurement("correct_claims", at_phi, replace(correct, baseline=guess))
         yield Measurement("wrong_claims", at_phi, replace(wrong, baseline=1 - guess))
         yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
-        if not rates.has_absent:
-            return
-        n_targets, n_absent = len(rates.claim_strength), absent.n
+
+    def _false_claims(self, phi: float, budget: float) -> Iterator[Measurement]:
+        """Claims about absent targets: at φ, at equal errors, and within the budget."""
+        at_phi, rates, guess = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
+        absent, n = rates.at(phi).absent_claims, len(rates.absent_claim_strength)
         yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
-        rejected = rate(n_absent - absent.value * n_absent, n_absent, 0.0)
-        yield Measurement("absent_rejected", at_phi, rejected)
+        yield Measurement("absent_rejected", at_phi, rate(n - absent.value * n, n, 0.0))
         equal = rates.equal_error_rate()
-        equal_rate = rate(equal.rate * n_targets, n_targets, 1 / (1 + guess))
-        yield Measurement("equal_error_rate", "", equal_rate)
-        yield Measurement("phi", "equal_error_rate", _without_interval(equal.phi, n_absent))
-        phi_at_budget, at_budget = rates.phi_for(budget), f"absent_claims<={budget:g}"
-        correct = rates.at(phi_at_budget).correct_claims
-        yield Measurement("correct_claims", at_budget, replace(correct, baseline=guess))
-        yield Measurement("phi", at_budget, _without_interval(phi_at_budget, n_absent))
+        yield Measurement("equal_error_rate", "", rate(equal.rate * n, n, 1 / (1 + guess)))
+        yield Measurement("phi", "equal_error_rate", _without_interval(equal.phi, n))
+        within, at_budget = rates_within_budget(rates, budget), f"absent_claims<={budget:g}"
+        yield Measurement("phi", at_budget, _without_interval(within.phi, n))
+        yield Measurement("correct_claims", at_budget, replace(within.correct_claims, baseline=guess))
+        yield Measurement("absent_claims", at_budget, replace(within.absent_claims, baseline=1.0))
+
+    def _similar_claims(self, phi: float, theta: str) -> Iterator[Measurement]:
+        """Claims at φ that are correct if the record is at least θ similar to the target  [Definition 3]."""
+        setting, rates, guess = f"phi={phi:g}, {theta}", self.similar_claim_rates, self.random_guess.similar
+        at_phi = rates.at(phi)
+        yield Measurement("correct_claims", setting, replace(at_phi.correct_claims, baseline=guess))
+        yield Measurement("wrong_claims", setting, replace(at_phi.wrong_claims, baseline=1 - guess))
+        if rates.has_absent:
+            n, equal = len(rates.claim_strength), rates.equal_error_rate().rate
+            yield Measurement("equal_error_rate", theta, rate(equal * n, n, 1 / (1 + guess)))
 
     def _bits(self, theta: str) -> Iterator[Measurement]:
         bits, all_bits = self.outcomes.bits_left, math.log2(self.n_records)
@@ -143,6 +163,17 @@ class SimulationCell:
         yield Measurement("bits_gained", "", _mean_by_target(all_bits - bits, 0.0))
         yield Measurement("bits_left", theta, _not_negative(_mean_by_target(similar, all_bits)))
         yield Measurement("bits_left", "mixed_with_uniform", _not_negative(_mean_by_target(mixed, all_bits)))
+        yield Measurement("bits_left", "not identified", _not_negative(self._bits_left_of_failures(all_bits)))
+
+    def _bits_left_of_failures(self, baseline: float) -> Estimate:
+        """The mean of `bits_left` where the best guess is wrong; a tie of t counts (t − 1)/t.
+
+        "Even for the other 32 % … the additional information required … is only around 3 bits" [section 5].
+        """
+        wrong = 1.0 - self.outcomes.identified
+        weight = _means_by_target(wrong)
+        bits = _means_by_target(wrong * self.outcomes.bits_left) / np.where(weight > 0, weight, 1.0)
+        return weighted_mean(bits, weight, baseline)
 
     def _lineup_sizes(self) -> Iterator[Measurement]:
         outcomes = self.outcomes
@@ -170,6 +201,15 @@ class SimulationCell:
         distance = (bins["mean_probability"] - bins["identified"]).abs()
         return _without_interval(float((bins["n"] * distance).sum()) / max(n, 1), n)
 
+    def _calibration_bias(self) -> Estimate:
+        """Mean Π of the best guess minus the share of right guesses, paired by target."""
+        said, right = (
+            _means_by_target(self.outcomes.best_probability),
+            _means_by_target(self.outcomes.identified),
+        )
+        bias = difference(mean(said), rate_by_target(self.outcomes.identified), _correlation(said, right))
+        return replace(bias, low=max(bias.low, -1.0), high=min(bias.high, 1.0))
+
 
 def _without_interval(value: float, n: int) -> Estimate:
     return Estimate(value, math.nan, math.nan, n, None)
@@ -185,10 +225,17 @@ def _means_by_target(values: Floats) -> Floats:
     return np.asarray(values.mean(axis=1))
 
 
-def rate_by_target(values: Floats, baseline: float) -> Estimate:
+def rate_by_target(values: Floats, baseline: float | None = None) -> Estimate:
     """The rate over targets of outcomes by target and draw."""
     trials = _means_by_target(values)
     return rate(min(math.fsum(trials), len(trials)), len(trials), baseline)
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    """Pearson's correlation; 0 if one of the two does not vary."""
+    x, y = first - first.mean(), second - second.mean()
+    scale = math.sqrt(math.fsum(x * x) * math.fsum(y * y))
+    return math.fsum(x * y) / scale if scale > 0 else 0.0
 
 
 def _mean_by_target(values: Floats, baseline: float | None) -> Estimate:

@@ -5,6 +5,7 @@ attack, −log10(1 − posterior) in a Bayesian one. A higher φ gives fewer wro
 A trial is a target; several draws of one target are one trial that succeeds in part.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.core.arrays import Floats
+from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.outcomes import Outcomes
@@ -59,7 +60,7 @@ class ClaimRates:
     >>> present, absent = np.array([[3.0], [2.0], [0.5], [-1.0]]), np.array([[0.2], [0.9], [0.4], [-1.0]])
     >>> rates = ClaimRates(present, np.array([[1.0], [1.0], [0.0], [0.0]]), absent)
     >>> rates.at(1.5).correct_claims.value, rates.at(1.5).absent_claims.value, rates.phi_for(0.25)
-    (0.5, 0.0, 0.400004...)
+    (0.5, 0.0, 0.900009...)
     """
 
     claim_strength: Floats
@@ -96,14 +97,30 @@ class ClaimRates:
         )
 
     def phi_for(self, budget: float) -> float:
-        """The smallest φ at which at most this share of absent targets is claimed."""
+        """The smallest φ at which a further absent target is claimed with at most this probability.
+
+        The further target may be one that is claimed: (claims + 1) / (targets + 1) must not exceed the
+        budget. If there are too few targets for that, φ lies above all absent targets.
+        """
+        return float(self.phi_rejecting(np.array([self.allowed_claims(budget)]))[0])
+
+    def allowed_claims(self, budget: float) -> int:
+        """How many claims about absent targets keep to the budget if those of one more target are added."""
         if not 0 <= budget < 1:
             raise ParameterError(f"budget must be at least 0 and below 1, got {budget!r}")
         self._check_has_absent()
-        highest_first = np.sort(self.absent_claim_strength.ravel())[::-1]
-        allowed = int(np.floor(budget * len(highest_first) + 1e-9))
-        rejected = float(highest_first[allowed]) if allowed < len(highest_first) else -1.0
-        return float(self._just_above(np.array([rejected]))[0]) if rejected >= 0 else 0.0
+        targets, draws = self.absent_claim_strength.shape
+        allowed: int = max(math.floor(budget * (targets + 1) * draws + 1e-9) - draws, 0)
+        return allowed
+
+    def phi_rejecting(self, positions: Ints) -> Floats:
+        """The φ just above the absent strengths at these positions, counted from the highest as 0.
+
+        So many absent targets are claimed at each φ, or fewer in a tie; φ is 0 beyond the last position.
+        """
+        strengths = np.append(np.sort(self.absent_claim_strength.ravel())[::-1], -1.0)
+        rejected = strengths[np.minimum(positions, len(strengths) - 1)]
+        return np.where(rejected >= 0, self._just_above(rejected), 0.0)
 
     def equal_error_rate(self) -> EqualErrorRate:
         """The φ at which present targets are missed as often as absent ones are claimed, and that rate.

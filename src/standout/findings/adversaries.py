@@ -24,9 +24,9 @@ class CurvePoint:
     absent_claims
         Share of absent targets for whom a record is claimed at φ of the settings.
     phi_at_budget
-        The smallest φ that keeps claims about absent targets within the budget.
+        The smallest φ that keeps claims about absent targets within the budget, chosen on all targets.
     correct_claims_at_budget
-        Share of targets for whom the right record is claimed at `phi_at_budget`.
+        Share of targets for whom the right record is claimed, each at the φ that the other targets choose.
     bits_gained
         Mean information gained about who the target is, in bits.
     lineup_size
@@ -66,9 +66,11 @@ class MeasuresAsNamed:
     absent_claims
         Share of absent targets for whom a record is claimed at φ of the settings.
     phi_at_budget
-        The smallest φ that keeps claims about absent targets within the budget.
+        The smallest φ that keeps claims about absent targets within the budget, chosen on all targets.
     correct_claims_at_budget
-        Share of targets for whom the right record is claimed at `phi_at_budget`.
+        Share of targets for whom the right record is claimed, each at the φ that the other targets choose.
+    absent_claims_at_budget
+        Share of absent targets for whom a record is claimed, each at the φ that the other targets choose.
     bits_gained
         Mean information gained about who the target is, in bits.
     bits_left
@@ -93,6 +95,7 @@ class MeasuresAsNamed:
     absent_claims: Rate
     phi_at_budget: NonNegative
     correct_claims_at_budget: Rate
+    absent_claims_at_budget: Rate
     bits_gained: Estimate
     bits_left: Estimate
     lineup_size: Estimate | None

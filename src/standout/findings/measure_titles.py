@@ -26,6 +26,7 @@ MEASURES = (
     Measure("absent_claims", "share", "Claims about absent people at φ\xa0=\xa0{phi}"),
     Measure("phi_at_budget", "phi", "φ for ≤\xa0{budget} false claims"),
     Measure("correct_claims_at_budget", "share", "Correct claims at ≤\xa0{budget} false claims"),
+    Measure("absent_claims_at_budget", "share", "Claims about absent people at this φ"),
     Measure("bits_gained", "number", "Bits gained (mean)"),
     Measure("bits_left", "number", "Bits missing (mean)"),
     Measure("lineup_size", "number", "Lineup: records that share {mass} of the probability (median)"),

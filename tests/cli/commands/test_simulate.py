@@ -13,7 +13,7 @@ from standout.findings.measure_titles import measure_titles
 pytestmark = pytest.mark.large  # whole runs; their parts have tests of their own
 
 OPTIONS = ("--knows", 6, "--wrong", 1, "--value-error", 1, "--time-error", 14, "--facts", "2,6", "--seed", 4)
-UNTITLED = {"calibration_gap", "absent_rejected"}
+UNTITLED = {"calibration_bias", "calibration_gap", "absent_rejected"}
 """Measures that only the table and JSON contain."""
 
 

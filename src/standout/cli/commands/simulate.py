@@ -264,12 +264,19 @@ def _titles(simulation: "Simulation") -> dict[tuple[str, str], str]:
         ("phi", "equal_error_rate"): "φ at equal errors",
         ("phi", at_budget): titles["phi_at_budget"],
         ("correct_claims", at_budget): titles["correct_claims_at_budget"],
+        ("absent_claims", at_budget): titles["absent_claims_at_budget"],
+        ("correct_claims", f"{at_phi}, {at_theta}"): f"Correct claims, Sim ≥ {criteria.theta:g}",
+        ("wrong_claims", f"{at_phi}, {at_theta}"): f"Wrong claims, Sim < {criteria.theta:g}",
+        ("equal_error_rate", at_theta): f"Equal error rate, Sim ≥ {criteria.theta:g}",
         ("bits_left", at_theta): "Bits missing to a similar record",
         ("bits_left", "mixed_with_uniform"): "Bits missing, mixed with a guess",
+        ("bits_left", "not identified"): "Bits missing where the guess is wrong",
     }
 
 
 def _with_interval(measure: str, estimate: "Estimate") -> str:
+    if not estimate.n:
+        return "–"
     value = _number(measure, estimate.value)
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return value
