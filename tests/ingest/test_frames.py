@@ -213,7 +213,7 @@ def test_values_of_any_type_become_numbers_or_categories():
         (pl.Series(["good", None], dtype=pl.Categorical), "good"),
         (pl.Series([True, None]), "true"),
         (pl.Series(["4.50", None]).cast(pl.Decimal(10, 2)), 4.5),
-        (pl.Series([1e300, None]), 1e300),
+        (pl.Series([1e100, None]), 1e100),
         (pl.Series([-1e-7, None]), -1e-7),
         (pl.Series([None, None]), None),
     ]:

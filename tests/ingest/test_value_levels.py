@@ -67,6 +67,15 @@ def test_nan_and_infinity_are_rejected(put):
             so.read(put(column(bad)))
 
 
+def test_numbers_whose_squares_may_overflow_are_rejected(put):
+    for bad in ["1e300", "-1e308", "1.0000001e100", "-1.7976931348623157e308"]:
+        assert outcome(put(column("1", bad, "2")))[1] == {3: Reason.TOO_LARGE}
+        with pytest.raises(so.RejectedRows, match="above 1e100"):
+            so.read(put(column("1", bad)))
+        assert so.read(put(column("1", bad)), value_type="text").n_levels == 2
+    assert levels(so.read(put(column("-1e100", "1e100")))) == [-1e100, 1e100]
+
+
 def test_text_can_be_declared_and_then_keeps_its_spelling(put):
     release = so.read(put(column("1", "01", "1.0", "NaN", "good")), value_type="text")
     assert levels(release) == ("01", "1", "1.0", "NaN", "good")
@@ -120,7 +129,7 @@ def test_a_value_that_no_bin_holds_is_rejected_like_infinity(put):
         for width in [1e308, 1e-300]:
             kept, bad = outcome(put(column("1", value)), value_bin=width)
             assert len(kept) + len(bad) == 2
-            assert set(bad.values()) <= {Reason.NOT_FINITE}
+            assert set(bad.values()) <= {Reason.NOT_FINITE, Reason.TOO_LARGE}
 
 
 def test_a_bin_without_width_is_refused():

@@ -33,6 +33,7 @@ class Reason(IntEnum):
     NOT_A_RATING_LINE = 11
     NO_FILM_YET = 12
     TOO_MANY_DIGITS = 13
+    TOO_LARGE = 14
 
     @property
     def description(self) -> str:
@@ -49,6 +50,7 @@ DESCRIPTIONS = {
     Reason.NOT_A_NUMBER: "value is not a number, but others are (for categories: --value-type text)",
     Reason.TOO_MANY_DIGITS: "value has more digits than a number holds (for categories: --value-type text)",
     Reason.NOT_FINITE: "value is NaN or infinite",
+    Reason.TOO_LARGE: "value is below -1e100 or above 1e100 (for categories: --value-type text)",
     Reason.UNREADABLE_TIME: "time is not recognised (set --time-format)",
     Reason.OTHER_TIME_FORMAT: "time in another format than the first row",
     Reason.TIME_OUT_OF_RANGE: "time out of range (for micro- or nanoseconds: --time-format us or ns)",

@@ -20,6 +20,8 @@ ValueType = Literal["auto", "number", "text"]
 MOST_LEVELS = 65_536
 MOST_TEXTS = 16 * MOST_LEVELS
 MOST_EXACT = 2.0**53
+LARGEST = 1e100
+"""Largest number of a value column: the squares of differences of larger ones may exceed a 64-bit number."""
 WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
@@ -88,6 +90,8 @@ class ValueReader:
             numbers[good] = [_round_down(number, self.bin_width) for number in numbers[good].tolist()]
             status[good & np.isinf(numbers)] = Reason.NOT_FINITE
             good &= status == 0
+        status[good & (np.abs(numbers) > LARGEST)] = Reason.TOO_LARGE
+        good &= status == 0
         levels, codes = np.unique(numbers[good] + 0.0, return_inverse=True)  # + 0.0: no negative zero
         if len(levels) > MOST_LEVELS:
             raise _too_many(len(levels), self.bin_width)

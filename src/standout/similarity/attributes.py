@@ -173,11 +173,11 @@ class Decay(Similarity):
     def values(self, known: Value, levels: Levels) -> Floats | None:
         """e^(−|Δvalue| / value_scale) for each level."""
         scale = self.value_scale
-        return None if scale is None else elementary.exp(-_distances(known, levels) / scale)
+        return None if scale is None else _decayed(_distances(known, levels), scale)
 
     def times(self, days: Floats) -> Floats | None:
         """e^(−|Δdays| / time_scale) for each distance."""
-        return None if self.time_scale is None else elementary.exp(-np.abs(days) / self.time_scale)
+        return None if self.time_scale is None else _decayed(np.abs(days), self.time_scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +251,12 @@ def check_similarity(similarity: Any) -> Similarity:
 def days_per_unit(release: Release) -> float:
     """Length of a unit of the release's clock, in days."""
     return 1.0 if release.clock is None else SECONDS[release.clock.unit] / SECONDS["day"]
+
+
+def _decayed(distances: Floats, scale: float) -> Floats:
+    """e^(−distance / scale); 0 where the quotient exceeds all numbers."""
+    with np.errstate(over="ignore"):
+        return elementary.exp(-distances / scale)
 
 
 def _at_most(distances: Floats, threshold: float) -> Floats:
