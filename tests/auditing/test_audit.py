@@ -128,7 +128,7 @@ def test_any_release_can_be_audited(case):
     result = so.audit(CASES[case](), targets=6, facts=[1, 2], fail_above=0.5)
     findings = valid(result)
     assert result.trusted, [check for check in findings["trust"]["checks"] if not check["passed"]]
-    assert len(result.tables) == 6
+    assert len(result.tables) == 7
     for adversary in findings["adversaries"]:
         assert adversary["value_error"] is None or findings["data"]["has_values"]
         assert adversary["time_error"] is None or findings["data"]["has_times"]
@@ -167,7 +167,7 @@ def test_an_audit_is_written_as_json_and_tables(tmp_path, audited):
     audited.to_json(tmp_path / "findings.json")
     assert json.loads((tmp_path / "findings.json").read_text()) == audited.to_dict()
     audited.to_csv(tmp_path / "tables")
-    names = ["adversaries", "checks", "curves", "exposure", "sensitive", "theory"]
+    names = ["adversaries", "checks", "curves", "envelope", "exposure", "sensitive", "theory"]
     assert sorted(path.stem for path in (tmp_path / "tables").iterdir()) == names
     table = pl.read_csv(tmp_path / "tables" / "adversaries.csv")
     row = table.filter(adversary="acquaintance", measure="identified").row(0, named=True)

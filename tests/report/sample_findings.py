@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import cycle
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings, CurvePoint, MeasuresAsNamed
+from standout.findings.adversaries import AdversaryFindings, CurvePoint, EnvelopePoint, MeasuresAsNamed
 from standout.findings.audit import (
     Answer,
     AuditFindings,
@@ -313,6 +313,16 @@ def full():
             too_few_items=12,
         ),
         adversaries=adversaries(),
+        envelope=tuple(
+            EnvelopePoint(
+                facts=point.facts,
+                adversary="worst",
+                identified=point.identified,
+                gate_adversary="profile",
+                gate_identified=other.identified,
+            )
+            for point, other in zip(adversaries()[-1].curve, adversaries()[2].curve, strict=True)
+        ),
         exposure=exposure(),
         theory=theory(),
         verdict=verdict(),

@@ -13,6 +13,7 @@ from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan
 from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.envelope import envelope
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
 from standout.auditing.sensitive import SensitiveList, revealed_categories
 from standout.auditing.theory_section import theory_findings
@@ -87,6 +88,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         trust=Trust(trusted=trusted, checks=tuple(results.checks)),
         answer=sentences.answer(headline, people, original),
         adversaries=adversaries,
+        envelope=envelope(adversaries),
         exposure=_exposure(headline_run, request),
         theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
         verdict=sentences.verdict(headline, adversaries, settings, trusted),

@@ -87,7 +87,7 @@ class Audit:
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The findings as frames: adversaries, curves, exposure, sensitive, theory and checks."""
+        """The findings as frames: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
         return result_frames(self.findings)
 
     def finished_at(self, time: str) -> "Audit":

@@ -28,6 +28,7 @@ ESTIMATE: Columns = {
 }
 MEASURES: Columns = {"adversary": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT}
 MEASURES |= ESTIMATE | {"too_few_items": COUNT}
+ENVELOPE: Columns = {"among": TEXT, "facts": COUNT, "adversary": TEXT} | ESTIMATE
 EXPOSURE: Columns = {"adversary": TEXT, "by": TEXT, "class": TEXT, "from": TEXT, "to": TEXT, "people": COUNT}
 EXPOSURE |= ESTIMATE
 SENSITIVE: Columns = {"adversary": TEXT, "category": TEXT, "items": COUNT, "people_with": COUNT}
@@ -40,11 +41,12 @@ NO_ESTIMATE: Row = (None,) * len(ESTIMATE)
 
 
 def result_frames(findings: AuditFindings) -> dict[str, pl.DataFrame]:
-    """Tables by name: adversaries, curves, exposure, sensitive, theory and checks."""
+    """Tables by name: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
     checks = ((*(getattr(check, name) for name in CHECKS),) for check in findings.trust.checks)
     return {
         "adversaries": _frame(MEASURES, _adversaries(findings)),
         "curves": _frame(MEASURES, _curves(findings)),
+        "envelope": _frame(ENVELOPE, _envelope(findings)),
         "exposure": _frame(EXPOSURE, _exposure(findings.exposure)),
         "sensitive": _frame(SENSITIVE, _sensitive(findings.exposure.sensitive)),
         "theory": _frame(THEORY, _theory(findings.theory)),
@@ -90,6 +92,15 @@ def _curves(findings: AuditFindings) -> Iterator[Row]:
     for adversary in findings.adversaries:
         for point in adversary.curve:
             yield from _measures(adversary.name, point, adversary.curve_too_few_items, findings.settings)
+
+
+def _envelope(findings: AuditFindings) -> Iterator[Row]:
+    """The strongest of all adversaries, then the strongest of those that count for the threshold."""
+    for point in findings.envelope:
+        yield ("all", point.facts, point.adversary, *_estimate(point.identified))
+    for point in findings.envelope:
+        if point.gate_identified is not None:
+            yield ("gate", point.facts, point.gate_adversary, *_estimate(point.gate_identified))
 
 
 def _exposure(exposure: Exposure) -> Iterator[Row]:

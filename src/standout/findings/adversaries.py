@@ -6,7 +6,7 @@ from typing import Literal
 from standout.evaluate.estimates import Estimate
 from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
 
-__all__ = ["AdversaryFindings", "CurvePoint", "MeasuresAsNamed"]
+__all__ = ["AdversaryFindings", "CurvePoint", "EnvelopePoint", "MeasuresAsNamed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,3 +163,28 @@ class AdversaryFindings:
     curve: tuple[CurvePoint, ...]
     curve_note: str
     curve_too_few_items: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvelopePoint:
+    """The strongest adversary with one number of known facts.
+
+    Attributes
+    ----------
+    facts
+        Number of known facts.
+    adversary
+        Name of the adversary that identifies most targets with this number of facts.
+    identified
+        Share of targets whom this adversary identifies.
+    gate_adversary
+        Name of the strongest adversary that counts for the threshold; null if none has this number of facts.
+    gate_identified
+        Share of targets whom this adversary identifies.
+    """
+
+    facts: PositiveCount
+    adversary: str
+    identified: Rate
+    gate_adversary: str | None
+    gate_identified: Rate | None

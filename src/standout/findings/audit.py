@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from standout.findings.adversaries import AdversaryFindings
+from standout.findings.adversaries import AdversaryFindings, EnvelopePoint
 from standout.findings.advice import AdviceFindings
 from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
@@ -309,6 +309,8 @@ class AuditFindings:
         Whether the audit finished. If not, results that are missing were not computed.
     adversaries
         Results by adversary, in the order of the ladder.
+    envelope
+        The strongest adversary at each number of known facts.
     limits
         What the findings do not say, in sentences.
     versions
@@ -327,6 +329,7 @@ class AuditFindings:
     trust: Trust
     answer: Answer
     adversaries: tuple[AdversaryFindings, ...]
+    envelope: tuple[EnvelopePoint, ...]
     exposure: Exposure
     theory: Theory
     verdict: Verdict

@@ -21,6 +21,7 @@ Group: TypeAlias = SizeGroup | RankGroup | DateGroup
 MOST_TABLE_ROWS = 20
 """A table of a curve has at most this many rows."""
 MOST_DESCRIBED_GROUPS = 40
+STRONGEST = "strongest of these"
 
 
 class GroupKind(NamedTuple):
@@ -53,19 +54,28 @@ def _success(findings: AuditFindings) -> Figure | None:
     return Figure(
         "Identified people, by number of known facts",
         f"Share of people who are identified, by number of known facts. {'; '.join(ends)}.",
-        partial(_success_chart, series, main.name, answer),
-        _success_table(findings.adversaries),
+        partial(_success_chart, series, main.name, answer, _envelope(findings)),
+        _success_table(findings),
     )
 
 
-def _success_chart(series: dict[str, list[Point]], main: str, answer: Point, width: int) -> Chart:
+def _success_chart(
+    series: dict[str, list[Point]], main: str, answer: Point, envelope: list[Point], width: int
+) -> Chart:
     label = percent(answer.y) + (f" with {count(int(answer.x), 'fact', 'facts')}" if width == WIDE else "")
     names = _distinct(list(series))
     renamed: dict[str, Sequence[Point]] = {names[name]: curve for name, curve in series.items()}
     marked = answer._replace(series=label)
-    return share_curves(
-        renamed, names[main], "Identified people", Axis("known facts about a person"), marked, width
-    )
+    axis = Axis("known facts about a person")
+    return share_curves(renamed, names[main], "Identified people", axis, marked, width, envelope)
+
+
+def _envelope(findings: AuditFindings) -> list[Point]:
+    """The strongest adversary at each number of facts; empty if there is one adversary."""
+    if len(findings.adversaries) < 2:
+        return []
+    points = [_point("", point.facts, point.identified) for point in findings.envelope]
+    return [point for point in points if point is not None]
 
 
 def _distinct(names: list[str]) -> dict[str, str]:
@@ -88,14 +98,17 @@ def _point(series: str, x: float, share: Estimate) -> Point | None:
     return None if value is None else Point(series, x, value, share.low, share.high)
 
 
-def _success_table(adversaries: Sequence[AdversaryFindings]) -> Table:
-    """A row for each number of facts, a column for each adversary."""
-    sizes = sorted({point.facts for adversary in adversaries for point in adversary.curve})
+def _success_table(findings: AuditFindings) -> Table:
+    """A row for each number of facts, a column for each adversary and one for the strongest."""
+    adversaries = findings.adversaries
+    strongest = {point.facts: point.identified for point in findings.envelope}
+    sizes = sorted({*strongest, *(point.facts for adversary in adversaries for point in adversary.curve)})
     curves = [{point.facts: point.identified for point in adversary.curve} for adversary in adversaries]
     cells: list[Cells] = [
-        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in curves)) for facts in sizes
+        (f"{facts:g}", *(_with_interval(curve.get(facts)) for curve in (*curves, strongest)))
+        for facts in sizes
     ]
-    return Table(("known facts", *(adversary.name for adversary in adversaries)), cells)
+    return Table(("known facts", *(adversary.name for adversary in adversaries), STRONGEST), cells)
 
 
 def _adversaries(findings: AuditFindings) -> Figure | None:

@@ -21,6 +21,8 @@ WIDE, NARROW = 750, 372
 """Width of a chart on a desktop and on a phone."""
 SOFT = "#6b6b6b"
 """Colour of thin lines and their names: dark enough to be read."""
+PALE = "#c9c9c9"
+"""Colour of the wide line behind the others."""
 LINE_HEIGHT = 16
 """Distance between the names of curves in pixels."""
 LETTER_WIDTH = 6.7
@@ -56,10 +58,12 @@ def share_curves(
     x: Axis,
     marked: Point | None = None,
     width: int = WIDE,
+    envelope: Sequence[Point] = (),
 ) -> Chart:
     """A curve of shares for each series, with its name at its end.
 
     The series `main` has a band and points; the others are thin and grey. `marked` gets a ring and its name.
+    `envelope` is a wide pale line behind them.
     """
     curves = {
         name: sorted((point._replace(series=name) for point in points), key=lambda point: point.x)
@@ -70,10 +74,12 @@ def share_curves(
     name_width = min(max(map(len, curves)) * LETTER_WIDTH, NAME_LIMIT) + 12
     inner_width = max(width - LEFT - EDGE - name_width, width / 3)
     every = [point for curve in curves.values() for point in curve] + ([marked] if marked else [])
+    every += envelope
     x_ticks = sorted({point.x for point in every})
     y_ticks = _ticks([max(point.y, point.high or 0.0) for point in every])
     axes = _x(x, x_ticks, inner_width), _y(y_ticks)
-    layers = _thin_lines([point for name, curve in curves.items() if name != main for point in curve], axes)
+    layers = _wide_line(envelope, axes)
+    layers += _thin_lines([point for name, curve in curves.items() if name != main for point in curve], axes)
     layers += _main_line(curves.get(main, []), axes)
     names = _name_points(curves, LINE_HEIGHT * y_ticks[-1] / height, y_ticks[-1])
     layers += _names([point for point in names if point.series != main], SOFT, "normal", axes)
@@ -159,6 +165,13 @@ def _thin_lines(points: list[Point], axes: Axes) -> Layers:
     single = [point for point in points if counts[point.series] == 1]
     lines = _data(points, axes).mark_line(color=SOFT, strokeWidth=1.2).encode(detail="series:N")
     return [lines, _data(single, axes).mark_circle(size=36, color=SOFT, opacity=1)] if single else [lines]
+
+
+def _wide_line(curve: Sequence[Point], axes: Axes) -> Layers:
+    if len(curve) < 2:
+        return []
+    style: dict[str, Any] = {"strokeWidth": 11, "strokeCap": "round", "strokeJoin": "round", "opacity": 0.5}
+    return [_data(curve, axes).mark_line(color=PALE, **style)]
 
 
 def _main_line(curve: list[Point], axes: Axes) -> Layers:
