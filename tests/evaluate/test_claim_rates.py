@@ -1,5 +1,6 @@
 """Claim rates: counts at any φ, the φ for a budget, and the equal error rate."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -98,7 +99,10 @@ def test_a_chosen_phi_ignores_the_difference_of_one_record():
     cells = {(f"p{i:03}", f"x{j}"): (1.0, 0) for j in range(50) for i in (2 * j, 2 * j + 1)}
     cells |= {(f"q{i:03}", f"own{i}"): (1.0, 0) for i in range(100)}
     release = released(cells)
-    trade = simulate(release, so.Adversary(knows=1), targets="all").cell().claim_rates
+    cell = simulate(release, so.Adversary(knows=1), targets="all").cell()
+    trade = cell.claim_rates
     assert ((trade.absent_claim_strength > 0).mean(), (trade.claim_strength > 0).mean()) == (0.5, 0.5)
     assert 0 < trade.claim_strength.max() / trade.absent_claim_strength.max() - 1 < 0.01
     assert trade.at(trade.phi_for(0.01)).correct_claims.value == 0
+    posteriors = replace(cell, slack=0.0).claim_rates
+    assert posteriors.at(posteriors.phi_for(0.01)).correct_claims.value > 0

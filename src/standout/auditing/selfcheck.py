@@ -167,7 +167,7 @@ class SelfCheck:
             subset(self.release, keep), _auxes(self.release, known), threads=self.threads
         )
         hits, n = int(np.count_nonzero(claim_eccentricities(verdicts.columns) >= phi)), len(removed)
-        allowed = math.floor(self.budget * len(rest) + 1e-9)
+        allowed = max(math.floor(self.budget * (len(rest) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
         most = max(
             k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(rest) - allowed) >= RARE
         )

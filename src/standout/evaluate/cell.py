@@ -59,6 +59,8 @@ class SimulationCell:
         Indices of the targets; in the original if the release is sanitized.
     present
         Share of the targets whom a record of the release represents.
+    slack
+        As in `ClaimRates.of`: None if the strength of a claim is its eccentricity, 0 if it is a posterior.
     """
 
     adversary: str
@@ -70,6 +72,7 @@ class SimulationCell:
     random_guess: RandomGuess
     targets: Ints
     present: float = 1.0
+    slack: float | None = None
 
     def __repr__(self) -> str:
         return f"<SimulationCell: {self.adversary}; {self.facts} facts, {len(self.outcomes):,} targets>"
@@ -77,7 +80,7 @@ class SimulationCell:
     @property
     def claim_rates(self) -> ClaimRates:
         """The rates of claims at any φ."""
-        return ClaimRates.of(self.outcomes)
+        return ClaimRates.of(self.outcomes, self.slack)
 
     @property
     def similar_claim_rates(self) -> ClaimRates:
