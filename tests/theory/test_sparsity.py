@@ -59,7 +59,7 @@ def test_tables_have_a_row_for_each_point_and_never_rise():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"similarity": so.Decay()}, r"Present\(\), Within\(...\) or Equal\(\), got Decay"),
+        ({"similarity": so.Custom(lambda known, value, days: 2.0)}, "from 0 to 1 for every pair of entries"),
         ({"similarity": None}, "got NoneType"),
         ({"over": "second"}, "over must be .union. or .first., got 'second'"),
         ({"sample": 0}, "sample must be a whole number ≥ 1"),

@@ -41,7 +41,7 @@ from standout.neighbours.range_kernels import (
 from standout.release.model import Levels, Release, read_only
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
-__all__ = ["Rule", "nearest_neighbours", "rule_of"]
+__all__ = ["Rule", "counts_items", "nearest_neighbours", "rule_of"]
 
 Codes = NDArray[Any]
 MAX_BITMAP_LEVELS = 32
@@ -80,12 +80,17 @@ class Rule(NamedTuple):
         return 1 if self.ranged or self.low is None else len(self.low)
 
 
+def counts_items(similarity: Similarity) -> bool:
+    """Whether a similarity of records counts the items that agree, so that it has a rule."""
+    return type(similarity) in (Present, Within, Equal)
+
+
 def rule_of(release: Release, similarity: Similarity) -> Rule:
     """The rule of a similarity, in the codes of a release."""
-    if type(similarity) not in (Present, Within, Equal):
+    if not counts_items(similarity):
         raise ParameterError(
             f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
-            "sparsity counts the items that agree"
+            "only these count the items that agree"
         )
     value, time = (similarity.value, similarity.time) if isinstance(similarity, Within) else (None, None)
     compares_values = isinstance(similarity, Equal) or value is not None

@@ -13,9 +13,10 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
-from standout.neighbours.nearest import nearest_neighbours, rule_of
+from standout.neighbours.any_similarity import nearest_by_sums
+from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
 from standout.release.model import Release
-from standout.similarity.attributes import Present, Similarity
+from standout.similarity.attributes import Present, Similarity, check_similarity
 from standout.similarity.records import Over
 
 if TYPE_CHECKING:
@@ -165,15 +166,17 @@ def sparsity(
 ) -> Sparsity:
     """Find the nearest neighbour of every record, or of a sample, among all other records.
 
-    Sim(r, r′) = (shared items with similar attributes) / |supp(r) ∪ supp(r′)| [section 2]. The search is
-    exact.
+    Sim(r, r′) = Σ Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| over the shared items [section 2]. The search is
+    exact. Present, Within and Equal count items that agree, which is fast. For any other similarity, all
+    pairs of records that share an item are compared: take a sample of a large release.
 
     Parameters
     ----------
     release
         The release.
     similarity
-        Which shared items are similar: Present (all), Within or Equal.
+        How similar shared items are, from 0 to 1: Present, Within, Equal, Decay (the mean of its terms),
+        Custom, or a subclass of Similarity.
     sample
         Number of random records to examine; default: all.
     over
@@ -193,7 +196,7 @@ def sparsity(
     Raises
     ------
     ParameterError
-        If a parameter is out of range.
+        If a parameter is out of range, or a similarity is above 1.
 
     Examples
     --------
@@ -203,20 +206,24 @@ def sparsity(
     >>> pair = [release.records[index] for index in (result.records[0], result.neighbour[0])]
     >>> so.record_similarity(release, *pair, so.Within(value=1, time=14)), float(result.nearest[0])
     (0.2857142857142857, 0.2857142857142857)
+    >>> print(sparsity(release, so.Decay()))
+    200 of 200 records: similarity of the nearest neighbour 0.279 (median), 0.909 (maximum)
     """
     if over not in ("union", "first"):
         raise ParameterError(f'over must be "union" or "first", got {over!r}')
-    rule = rule_of(release.check(), similarity)
+    release.check()
     records = _examined(release.n_records, sample, seed)
-    best = nearest_neighbours(
-        release,
-        rule,
-        records,
-        over_first=over == "first",
-        threads=thread_count(threads),
-        progress=progress,
+    is_over_first, threads = over == "first", thread_count(threads)
+    if counts_items(check_similarity(similarity)):
+        rule = rule_of(release, similarity)
+        best = nearest_neighbours(
+            release, rule, records, over_first=is_over_first, threads=threads, progress=progress
+        )
+        return Sparsity(records, best.similar / best.union, best.record, release.n_records)
+    nearest = nearest_by_sums(
+        release, similarity, records, over_first=is_over_first, threads=threads, progress=progress
     )
-    return Sparsity(records, best.similar / best.union, best.record, release.n_records)
+    return Sparsity(records, nearest.similarity, nearest.record, release.n_records)
 
 
 def _examined(n_records: int, sample: int | None, seed: int) -> Ints:

@@ -1,0 +1,181 @@
+"""Nearest neighbours by any similarity: Σ Sim(r_i, r′_i) over the shared items, added up by postings.
+
+Every pair of records that share an item is compared, so this is slower than counting items that agree
+(`nearest`): its time grows with the sum of the squared supports. A similarity is tabulated once for each
+batch of records. Each thread has one sum and one count for each record.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.kernels.query_arrays import BLOCK, U
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.errors import ParameterError
+from standout.core.jit import Array, Flag, Int, kernel, subroutine
+from standout.core.progress import Progress
+from standout.core.threads import run_in_slices
+from standout.facts import facts_from_entries
+from standout.release.model import Release
+from standout.release.postings import Postings
+from standout.similarity.attributes import ROUNDING, Similarity
+from standout.similarity.lookup_tables import tabulate
+
+__all__ = ["Nearest", "nearest_by_sums"]
+
+ENTRIES_AT_ONCE = 1 << 22
+"""Largest number of entries of a batch of records, unless one record has more."""
+
+
+class Nearest(NamedTuple):
+    """The similarity of each record's nearest neighbour, and its index; 0 and -1 if there is none."""
+
+    similarity: Floats
+    record: Ints
+
+
+class _Facts(NamedTuple):
+    """The entries of a batch of records as known facts, with the tables of their similarity in each term.
+
+    Sim of fact f and an entry is (a[u, kind] + b[u, kind] · c[off[u, kind] + time − known]) / terms[u], with
+    u = shape[f]. Batch position q has the facts first[q] … first[q + 1] - 1. Each Sim is rounded to a
+    multiple of step[q], so that sums are exact, and equal neighbours tie in whatever order they are added.
+    """
+
+    first: Ints
+    item: Ints
+    shape: Ints
+    known: Ints
+    step: Floats
+    a: Floats
+    b: Floats
+    off: Ints
+    c: Floats
+    terms: Ints
+
+
+class _Sums(NamedTuple):
+    """A thread's arrays, by record: Σ Sim and the number of shared items; 0 between two searches."""
+
+    total: Floats
+    shared: NDArray[np.int32]
+
+
+def nearest_by_sums(
+    release: Release,
+    similarity: Similarity,
+    records: Ints,
+    *,
+    over_first: bool,
+    threads: int,
+    progress: Progress,
+) -> Nearest:
+    """The nearest neighbour of each of these records, in their order; the first one in a tie."""
+    nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
+    lengths = release.lengths
+    cuts = _batch_cuts(lengths[records])
+
+    def allocate() -> _Sums:
+        return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32))
+
+    for low, high in pairwise(cuts):
+        batch = records[low:high]
+        facts = _facts(release, similarity, batch)
+        part = Nearest(nearest.similarity[low:high], nearest.record[low:high])
+
+        def work_on(first: int, last: int, sums: _Sums) -> None:
+            _search(release.by_item, facts, batch, lengths, over_first, sums, part, first, last)  # noqa: B023
+
+        run_in_slices(len(batch), threads, allocate, work_on, _part(progress, low, len(records)))
+    if nearest.similarity.max(initial=0.0) > 1 + ROUNDING:
+        raise ParameterError(
+            "similarity must be from 0 to 1 for every pair of entries, got more than 1: "
+            "divide what it returns by its largest value"
+        )
+    return Nearest(np.minimum(nearest.similarity, 1.0), nearest.record)
+
+
+def _part(progress: Progress, before: int, total: int) -> Progress:
+    """The progress of one batch as a part of the whole."""
+    return lambda stage, done, _: progress("comparing", before + done, total)
+
+
+def _batch_cuts(lengths: Ints) -> list[int]:
+    """Where batches begin, and where the last one ends."""
+    ends, cuts = np.cumsum(lengths), [0]
+    while cuts[-1] < len(lengths):
+        before = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, before + ENTRIES_AT_ONCE, side="right"))))
+    return cuts
+
+
+def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
+    counts = release.lengths[records]
+    first = offsets(counts)
+    entries = np.arange(first[-1]) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    known = facts_from_entries(release, entries, first)
+    tables = tabulate(release, known, similarity)
+    step = np.ldexp(1.0, np.frexp(counts.astype(np.float64))[1] - 52)  # sums are below 2^52 steps
+    return _Facts(
+        first=first,
+        item=known.item,
+        shape=tables.shape,
+        known=tables.time,
+        step=step,
+        a=tables.a,
+        b=tables.b,
+        off=tables.off,
+        c=tables.c,
+        terms=tables.terms,
+    )
+
+
+@kernel
+def _search(
+    postings: Postings,
+    facts: _Facts,
+    records: Array,
+    lengths: Array,
+    over_first: Flag,
+    sums: _Sums,
+    nearest: Nearest,
+    low: Int,
+    high: Int,
+) -> None:
+    """Fill in the nearest neighbours of records[low:high]."""
+    total, shared = sums.total, sums.shared
+    for q in range(low, high):
+        for fact in range(facts.first[q], facts.first[q + 1]):
+            _add_fact(postings, facts, fact, facts.step[q], total, shared)
+        own, most, neighbour = records[q], 0.0, -1
+        for record in range(len(total)):
+            if shared[record] == 0:
+                continue
+            items = lengths[own] if over_first else lengths[own] + lengths[record] - shared[record]
+            sim = total[record] / items
+            if record != own and sim > most:
+                most, neighbour = sim, record
+            total[record], shared[record] = 0.0, 0
+        nearest.similarity[q], nearest.record[q] = most, neighbour
+
+
+@subroutine
+def _add_fact(postings: Postings, facts: _Facts, fact: Int, step: float, total: Array, shared: Array) -> None:
+    """Add Sim of a fact and each entry of its item to the sums of the entries' records."""
+    start, run, block, end, word, value_bits, time_bits = postings
+    a, b, off, c = facts.a, facts.b, facts.off, facts.c
+    kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
+    item, u, known = facts.item[fact], facts.shape[fact], facts.known[fact]
+    at, terms = start[item], facts.terms[u]
+    for r in range(run[item], run[item + 1]):
+        stop, first = start[item] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+        for p in range(at, stop):
+            x = U(word[p])
+            kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
+            record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
+            sim = (a[u, kind] + b[u, kind] * c[off[u, kind] + time - known]) / terms
+            total[record] += np.rint(sim / step) * step if sim <= 1 + ROUNDING else np.inf  # refused later
+            shared[record] += 1
+        at = stop
