@@ -252,7 +252,7 @@ def audit(
         The data that would be published.
     ladder : str, Path or mapping, optional
         The adversaries: a TOML file (docs/ladder.toml) or adversaries by name. Default: the five of the
-        default ladder.
+        default ladder, whose errors are shares of the value spread and of the time span.
     headline : str, optional
         Name of the adversary that the answer is about. Default: acquaintance.
     targets : int
