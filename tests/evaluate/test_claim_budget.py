@@ -30,6 +30,8 @@ def test_rates_within_a_budget_equal_their_slow_twin(trade, budget):
     assert within.phi == pytest.approx(phi)
     assert within.correct_claims.value == pytest.approx(correct)
     assert within.absent_claims.value == pytest.approx(absent)
+    interval = within.correct_claims.low, within.correct_claims.high
+    assert interval == pytest.approx(naive.correct_claims_interval(triples(trade), budget), abs=1e-9)
     for estimate in (within.correct_claims, within.absent_claims):
         assert 0 <= estimate.low <= estimate.value + 1e-12 and estimate.value - 1e-12 <= estimate.high <= 1
 
