@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 from report import sample_findings
+from standout.core.formatting import estimate_text
 from standout.report.audit_charts import audit_figures
 from standout.report.audit_page import audit_charts, audit_page, write_report
-from standout.report.interval_charts import NARROW, WIDE
+from standout.report.interval_charts import NARROW, PALE, WIDE
 
 pytestmark = pytest.mark.once
 
@@ -88,3 +89,14 @@ def test_report_and_charts_are_written(tmp_path):
     for path in (tmp_path / "new" / "out" / "charts").glob("*.svg"):
         assert ElementTree.fromstring(path.read_text())[0].text
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new").rglob("*.png"))
+
+
+def test_the_curves_show_the_strongest_adversary_at_each_number_of_facts():
+    findings = sample_findings.full()
+    figure = audit_figures(findings)["success"]
+    assert f'stroke="{PALE}"' in figure.draw(WIDE).svg()
+    assert figure.table.heads[-1] == "strongest of these"
+    shown = [row[-1][0] for row in figure.table.rows]
+    assert shown == [estimate_text(point.identified) for point in findings.envelope]
+    single = replace(findings, adversaries=findings.adversaries[1:2])
+    assert f'stroke="{PALE}"' not in audit_figures(single)["success"].draw(WIDE).svg()

@@ -12,7 +12,7 @@ import altair as alt
 from standout.core.formatting import percent, shorten
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
 
-__all__ = ["NARROW", "WIDE", "ShareBar", "share_bars", "share_curves"]
+__all__ = ["NARROW", "PALE", "WIDE", "ShareBar", "share_bars", "share_curves"]
 
 Ticks: TypeAlias = tuple[float, ...]
 Axes: TypeAlias = tuple[alt.X, alt.Y]
