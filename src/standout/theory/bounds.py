@@ -12,9 +12,9 @@ gaps, which the notes of the checks name:
 Lemma 1      needs |supp(r)| as the denominator of Sim. With the union, as Sim is defined, a superset of r
 agrees on
              every attribute, yet the longer it is, the less similar it is. Both readings are measured.
-Theorem 1    compares facts within 1 − ε of the target's with r′ as if they were the target's. The
-measurements use
-             exact facts, for which that is true.
+Theorem 1    compares facts within 1 − ε of the target's with r′ as if they were the target's. That is true
+             of exact facts, which the measurements use by default. With the imprecise facts of an adversary,
+             what follows is that a match is similar within twice the distances (`imprecise_facts.py`).
 Theorem 2    assumes that the target is one of the records without a similar one; a share ε of the records
 are not.
              What follows is 1 − 2ε. For Theorem 3, (1 − ε)/k and log2 k + ε log2 N follow.

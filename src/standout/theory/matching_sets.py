@@ -1,22 +1,23 @@
 """Algorithm 1A on random targets: which records match, and how similar they are to the target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.adversary import Adversary, known_facts
 from standout.attack.kernels.conjunction import Workspace, minimum_similarities, new_workspace
 from standout.attack.queries import Queries, prefix_queries, prepare_queries
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.pairs import fact_similarities
 from standout.evaluate.targets import draw_targets, shuffled_entries
-from standout.facts import facts_from_entries
+from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
-from standout.similarity.attributes import Similarity
+from standout.similarity.attributes import ROUNDING, Similarity
 
-__all__ = ["MatchingSet", "MatchingSets", "matching_sets"]
+__all__ = ["MatchingSet", "MatchingSets", "matching_sets", "measured_by"]
 
 ENTRIES_AT_ONCE = 1 << 20
 
@@ -44,11 +45,15 @@ class MatchingSet:
 
 @dataclass(frozen=True, slots=True)
 class MatchingSets:
-    """The matching sets of targets for m facts; `too_few_items` records have fewer than m items."""
+    """The matching sets of targets for m facts; `too_few_items` records have fewer than m items.
+
+    `precise` says for each target whether all known facts are within the threshold of the target's entries.
+    """
 
     m: int
     sets: list[MatchingSet]
     too_few_items: int
+    precise: Bools
 
 
 def matching_sets(
@@ -60,16 +65,22 @@ def matching_sets(
     targets: int | None = 200,
     seed: int = 0,
     threads: int | None = None,
+    adversary: Adversary | None = None,
     progress: Progress = no_progress,
 ) -> MatchingSets:
-    """The records with a score ≥ α in Algorithm 1A, given m random exact entries of each target."""
+    """The records with a score ≥ α in Algorithm 1A, given m facts about each target.
+
+    The facts are random exact entries, or what an adversary who knows m facts has, errors included.
+    """
     chosen, too_few_items = draw_targets(release.check(), targets, m, seed, "theorems")
-    orders = shuffled_entries(release, chosen, seed, "theorems")
-    first = offsets([len(order) for order in orders])
-    all_facts = facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
-    exclude_none = np.full(len(chosen), -1, np.int64)
-    records = prepare_queries(release, all_facts, similarity, "one", exclude_none)
-    facts = prefix_queries(records, [m])
+    if adversary is not None:
+        adversary = replace(adversary, knows=m, wrong=min(adversary.wrong, m))
+        chosen = chosen[adversary.eligible(release, chosen)]
+    records = _queries(release, _shuffled_facts(release, chosen, seed), similarity)
+    if adversary is None:
+        facts = prefix_queries(records, [m])
+    else:
+        facts = _queries(release, known_facts(adversary, release, chosen, seed), similarity)
     sets: dict[int, MatchingSet] = {}
 
     def work_on(low: int, high: int, work: Workspace) -> None:
@@ -78,7 +89,38 @@ def matching_sets(
             sets[q] = _matching_set(records, q, int(chosen[q]), record[score >= alpha])
 
     run_in_slices(len(chosen), threads, new_workspace, work_on, progress)
-    return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items)
+    precise = _are_precise(facts, chosen, alpha)
+    return MatchingSets(m, [sets[q] for q in range(len(chosen))], too_few_items, precise)
+
+
+def measured_by(
+    similarity: Similarity, release: Release, matches: MatchingSets, seed: int = 0
+) -> MatchingSets:
+    """The same matching sets with Sim(r, r′) by another similarity."""
+    targets = np.array([matching.target for matching in matches.sets], np.int64)
+    records = _queries(release, _shuffled_facts(release, targets, seed), similarity)
+    sets = [
+        _matching_set(records, q, matching.target, matching.record) for q, matching in enumerate(matches.sets)
+    ]
+    return replace(matches, sets=sets)
+
+
+def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
+    """All entries of each target as facts, in random order."""
+    orders = shuffled_entries(release, targets, seed, "theorems")
+    first = offsets([len(order) for order in orders])
+    return facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+
+
+def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Queries:
+    return prepare_queries(release, known, similarity, "one", np.full(len(known), -1, np.int64))
+
+
+def _are_precise(facts: Queries, targets: Ints, alpha: float) -> Bools:
+    """Whether Sim(aux_i, r_i) ≥ α for all known facts about each target r."""
+    pair, _, sim = fact_similarities(facts, np.arange(len(targets)), targets)
+    n_precise = np.bincount(pair[sim >= alpha - ROUNDING], minlength=len(targets))
+    return np.asarray(n_precise == np.diff(facts.known.first))
 
 
 def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:

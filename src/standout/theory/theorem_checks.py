@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.adversary import Adversary
 from standout.attack.scoreboard import Scoreboard
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
@@ -26,7 +27,14 @@ from standout.theory.bound_formulas import (
     sample_sparsity,
 )
 from standout.theory.check_results import Check, Settings, Sign
-from standout.theory.matching_sets import MatchingSet, MatchingSets, matching_sets
+from standout.theory.imprecise_facts import (
+    FACTS_PREMISE,
+    TWICE,
+    check_adversary,
+    twice_as_wide,
+    with_notes,
+)
+from standout.theory.matching_sets import MatchingSet, MatchingSets, matching_sets, measured_by
 from standout.theory.sparsity import sparsity
 
 __all__ = ["check"]
@@ -46,6 +54,7 @@ def check(
     lam: float = 8,
     gamma: float = 0.1,
     similarity: Similarity | None = None,
+    adversary: Adversary | None = None,
     targets: int | None = 200,
     samples: int = 20,
     seed: int = 0,
@@ -53,8 +62,11 @@ def check(
 ) -> list[Check]:
     """Theorems 1 to 5 on a release: compare each bound with a measurement.
 
-    The adversary knows m random exact entries of each target. Theorem 4 puts each record into a sample with
-    probability 1/λ; every target is attacked twice, with its own record in the sample and without it.
+    The adversary knows m random exact entries of each target. With `adversary`, the m facts have the errors
+    of that adversary. The theorems require facts within 1 − ε of the target's: a further check shows how many
+    targets have only such facts. Another one measures Theorem 1 within twice the distances, which is what
+    follows for imprecise facts. Theorem 4 puts each record into a sample with probability 1/λ; every target
+    is attacked twice, with its own record in the sample and without it.
 
     Parameters
     ----------
@@ -68,6 +80,8 @@ def check(
         λ and γ of Theorems 4 and 5.
     similarity
         Within, Equal or Present; default: Within(value=1, time=14).
+    adversary
+        Whose facts Theorems 1 to 4 are measured with; `knows` is replaced by m. Default: exact facts.
     targets
         Number of targets, drawn from the records with at least m items; None: all of them.
     samples
@@ -110,6 +124,7 @@ def check(
         release=release,
         settings=settings,
         board=Scoreboard(similarity, 1 - settings.epsilon),
+        adversary=check_adversary(adversary),
         targets=targets,
         samples=whole_number("samples", samples, 1),
         seed=check_seed(seed),
@@ -125,6 +140,7 @@ class _TheoremChecks:
     release: Release
     settings: Settings
     board: Scoreboard
+    adversary: Adversary | None
     targets: int | None
     samples: int
     seed: int
@@ -138,14 +154,29 @@ class _TheoremChecks:
         similar_shares = {over: self.share_with_similar(self.release, over) for over in OVER}
         premises = [self.premise(similar_shares[over], over) for over in OVER]
         is_sparse = premises[0].holds
-        return [
+        theorems = [
             *(self.theorem1(matches, over) for over in OVER),
             *premises,
             self.theorem2(matches, is_sparse),
             *self.theorem3(lineups, is_sparse),
             *self.theorem4(matches),
-            *self.theorem5(similar_shares["union"].value),
         ]
+        if self.adversary is not None:
+            theorems = self.with_imprecise_facts(theorems, matches, lineups)
+        return [*theorems, *self.theorem5(similar_shares["union"].value)]
+
+    def with_imprecise_facts(
+        self, checks: list[Check], matches: MatchingSets, lineups: MatchingSets
+    ) -> list[Check]:
+        """The checks with notes on imprecise facts, after their premise and what follows from it."""
+        assert self.adversary is not None
+        precise = {each.m: _rate(each.precise.tolist()) for each in (matches, lineups)}
+        wide = twice_as_wide(self.board.similarity, self.adversary)
+        sets = measured_by(wide, self.release, matches, self.seed).sets
+        share = self.rate([self.similar_share(matching, "first") for matching in sets])
+        premise = self.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches)
+        follows = self.check(1, TWICE, "≥", self.board.alpha, share, matches, over="first")
+        return [premise, *with_notes([follows, *checks], self.adversary, precise)]
 
     def theorem1(self, matches: MatchingSets, over: Over) -> Check:
         """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
@@ -302,6 +333,7 @@ class _TheoremChecks:
             targets=self.targets,
             seed=self.seed,
             threads=self.threads,
+            adversary=self.adversary,
         )
 
     def rate(self, shares: Sequence[float]) -> Estimate:

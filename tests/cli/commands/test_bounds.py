@@ -34,3 +34,13 @@ def test_bounds_are_checked_on_data(run, people_index, tmp_path):
 def test_bounds_need_either_data_or_a_number_of_records(run, people_index):
     for args in ((), (people_index, "--records", 5)):
         assert "bounds needs DATA or --records N" in run("bounds", *args).err
+
+
+def test_bounds_are_checked_with_imprecise_facts(run, people_index):
+    adversary = so.Adversary(knows=1, wrong=1, value_error=1, time_error=None)
+    checks = so.bounds.check(so.open(people_index), delta=0.9, targets=30, adversary=adversary)
+    errors = ("--wrong", 1, "--value-error", 1, "--time-error", "none")
+    outcome = run("bounds", people_index, "--delta", 0.9, "--targets", 30, *errors, "--json")
+    assert json.loads(outcome.out)["checks"] == so.bounds.table(checks).to_dicts()
+    assert "need DATA" in run("bounds", "--records", 9, *errors).err
+    assert "--wrong must be" in run("bounds", people_index, "--wrong", -1).err

@@ -9,6 +9,7 @@ import click
 from standout.cli.common_options import (
     check_table_path,
     json_option,
+    parse_number_or_none,
     seed_option,
     table_option,
     threads_option,
@@ -22,10 +23,12 @@ from standout.cli.console import (
     progress,
     release_stamp,
 )
+from standout.cli.option_errors import naming_options
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from standout.adversary import Adversary
     from standout.evaluate.estimates import Estimate
     from standout.release.model import Release
     from standout.theory.bounds import Check
@@ -55,6 +58,23 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
     help="λ of Theorem 5: a record is in the sample with probability 1/λ.",
 )
 @click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
+@click.option(
+    "--wrong", default=0, show_default=True, metavar="N", help="Number of known facts that are wrong."
+)
+@click.option(
+    "--value-error",
+    default="0",
+    show_default=True,
+    metavar="E|none",
+    help="Error of known values; none: unknown.",
+)
+@click.option(
+    "--time-error",
+    default="0",
+    show_default=True,
+    metavar="DAYS|none",
+    help="Error of known dates; none: unknown.",
+)
 @click.option("--targets", default=200, show_default=True, metavar="N", help="Number of targets.")
 @seed_option
 @threads_option
@@ -70,6 +90,9 @@ def bounds(
     k: int,
     lam: float,
     gamma: float,
+    wrong: int,
+    value_error: str,
+    time_error: str,
     targets: int,
     seed: int,
     threads: int | None,
@@ -81,12 +104,14 @@ def bounds(
     With --records N the bounds are for N records, whatever their content (the
     Netflix Prize data has 480189). With DATA each bound is also compared with a
     measurement, for two definitions of similarity. If the sum is divided by
-    |supp(r)|, Lemma 1 of the paper holds; if by the union, it does not.
+    |supp(r)|, Lemma 1 of the paper holds; if by the union, it does not. Known
+    facts are exact unless --wrong, --value-error or --time-error is given.
 
     \b
     Example:
       standout bounds --records 480189
       standout bounds ratings.csv --delta 0.9
+      standout bounds ratings.csv --value-error 1 --time-error none
 
     \b
     JSON output:
@@ -102,9 +127,12 @@ def bounds(
     from standout.theory.bounds import check, table
 
     check_table_path(output)
+    adversary = _adversary(wrong, value_error, time_error)
     if data is None:
         if records is None:
             raise ParameterError("bounds needs DATA or --records N")
+        if adversary is not None:
+            raise ParameterError("--wrong, --value-error and --time-error need DATA to be checked on")
         if output is not None:
             raise ParameterError("--output needs DATA: it is the table of the checks on DATA")
         _show(records, epsilon, [], None, as_json)
@@ -120,6 +148,7 @@ def bounds(
             k=k,
             lam=lam,
             gamma=gamma,
+            adversary=adversary,
             targets=targets,
             seed=seed,
             threads=threads,
@@ -127,6 +156,20 @@ def bounds(
     if output is not None:
         write_table(table(checks), output)
     _show(release.n_records, epsilon, checks, release, as_json)
+
+
+def _adversary(wrong: int, value_error: str, time_error: str) -> "Adversary | None":
+    """Who knows facts with these errors; None: exact facts. The theorems say how many."""
+    from standout.adversary import Adversary
+
+    errors = [
+        parse_number_or_none("--value-error", value_error),
+        parse_number_or_none("--time-error", time_error),
+    ]
+    if not wrong and errors == [0, 0]:
+        return None
+    with naming_options(wrong="--wrong", value_error="--value-error", time_error="--time-error"):
+        return Adversary(knows=max(wrong, 1), wrong=wrong, value_error=errors[0], time_error=errors[1])
 
 
 def _show(
