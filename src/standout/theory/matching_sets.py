@@ -75,7 +75,9 @@ def matching_sets(
     chosen, too_few_items = draw_targets(release.check(), targets, m, seed, "theorems")
     if adversary is not None:
         adversary = replace(adversary, knows=m, wrong=min(adversary.wrong, m))
-        chosen = chosen[adversary.eligible(release, chosen)]
+        in_order, _ = draw_targets(release, None, 0, seed, "theorems")
+        eligible = in_order[adversary.eligible(release, in_order)]
+        chosen, too_few_items = eligible[:targets], release.n_records - len(eligible)
     records = _queries(release, _shuffled_facts(release, chosen, seed), similarity)
     if adversary is None:
         facts = prefix_queries(records, [m])
