@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from standout.advising.advise import advise
     from standout.advising.composition import Composition, composition
     from standout.attack.eccentricity import Match
+    from standout.attack.fact_entries import FactEntries, fact_entries
     from standout.attack.lineup import Candidate, Lineup, Part
+    from standout.attack.own_attack import Attack
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict
     from standout.attack.verdicts import Verdicts
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
         StoreError,
     )
     from standout.data_utility.utility import Utility, utility
+    from standout.evaluate.compare import compare
+    from standout.evaluate.comparison import Comparison
     from standout.evaluate.estimates import Estimate
     from standout.evaluate.simulate import simulate
     from standout.evaluate.simulation import Simulation
@@ -90,6 +94,7 @@ _MODULES = {
     "Adversary": "adversary",
     "Advice": "advising.advice",
     "Altered": "theory.altered",
+    "Attack": "attack.own_attack",
     "Audit": "auditing.audit",
     "Aux": "facts",
     "BuildRunning": "core.errors",
@@ -98,6 +103,7 @@ _MODULES = {
     "CapRecords": "sanitizing.suppression_steps",
     "ClusterRecords": "sanitizing.cluster",
     "ColumnError": "core.errors",
+    "Comparison": "evaluate.comparison",
     "Composition": "advising.composition",
     "Custom": "similarity.attributes",
     "Decay": "similarity.attributes",
@@ -109,6 +115,7 @@ _MODULES = {
     "Equal": "similarity.attributes",
     "Estimate": "evaluate.estimates",
     "Fact": "facts",
+    "FactEntries": "attack.fact_entries",
     "Item": "release.record",
     "KmSuppress": "sanitizing.km",
     "KnownFacts": "facts",
@@ -149,8 +156,10 @@ _MODULES = {
     "audit": "auditing.audit",
     "bounds": "theory",
     "calibration": "synthetic.calibration",
+    "compare": "evaluate.compare",
     "composition": "advising.composition",
     "describe": "release.describe",
+    "fact_entries": "attack.fact_entries",
     "link": "linking.link",
     "open": "release.store",
     "open_sanitized": "sanitizing.open_sanitized",
@@ -175,6 +184,7 @@ __all__ = [
     "Adversary",
     "Advice",
     "Altered",
+    "Attack",
     "Audit",
     "Aux",
     "BuildRunning",
@@ -183,6 +193,7 @@ __all__ = [
     "CapRecords",
     "ClusterRecords",
     "ColumnError",
+    "Comparison",
     "Composition",
     "Custom",
     "Decay",
@@ -194,6 +205,7 @@ __all__ = [
     "Equal",
     "Estimate",
     "Fact",
+    "FactEntries",
     "Item",
     "KmSuppress",
     "KnownFacts",
@@ -235,8 +247,10 @@ __all__ = [
     "audit",
     "bounds",
     "calibration",
+    "compare",
     "composition",
     "describe",
+    "fact_entries",
     "link",
     "open",
     "open_sanitized",

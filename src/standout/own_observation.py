@@ -46,7 +46,7 @@ class TargetEntries:
     ...         return np.flatnonzero(entries.support < 20)
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> len(RareOnly(knows=8).observe(release, "42"))
-    1
+    2
     """
 
     release: Release

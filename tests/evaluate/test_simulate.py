@@ -157,5 +157,5 @@ def test_other_types_than_adversaries_are_refused(release):
             simulate(release, nobody, targets=5)
     with pytest.raises(so.ParameterError, match="no record can be a target"):
         simulate(release, so.Adversary(knows=1000), targets=5)
-    with pytest.raises(so.ParameterError, match="attack must be a ScoreboardRH, got Scoreboard"):
-        simulate(release, ADVERSARY, attack=so.Scoreboard(), targets=5)
+    with pytest.raises(so.ParameterError, match="attack must be an attack, such as"):
+        simulate(release, ADVERSARY, attack=so.Scoreboard, targets=5)

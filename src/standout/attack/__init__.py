@@ -5,6 +5,8 @@ Entry points: `scoreboard.Scoreboard` (Algorithm 1A) and `scoreboard.ScoreboardR
 Read `reference` first: the whole attack in plain NumPy, with `known_items` as its input. Then `scoreboard`,
 `queries` (facts, weights and tables for the kernels), `batches` (kernels on threads, then the best again in
 double precision), `verdict_columns` and `verdict` (the numbers, and what is derived from them),
-`matching_verdict` (the same for Algorithm 1A), `verdicts`, `lineup` and `eccentricity`. Everything
-compiled is in `kernels`.
+`matching_queries` and `matching_verdict` (the same for Algorithm 1A), `verdicts`, `lineup` and
+`eccentricity`. Everything compiled is in `kernels`. Attacks of the user's own are in `own_attack`,
+`own_queries` and `fact_entries`; `any_attack` is what all attacks have in common, and `overridden` is about
+their subclasses.
 """

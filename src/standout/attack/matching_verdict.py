@@ -2,14 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
 
 from standout.attack.eccentricity import Match, check_phi
-from standout.attack.kernels.conjunction import minimum_similarities, new_workspace
 from standout.attack.verdict import Verdict
-from standout.core.arrays import Floats, Ints
 
 __all__ = ["MatchingVerdict"]
 
@@ -52,23 +47,5 @@ class MatchingVerdict(Verdict):
         """log2 |D′| for a record of the matching set, log2 N for any other  [Definition 4]."""
         return math.log2(self.matching) if self.probability(record) > 0 else self.bits
 
-    @cached_property
-    def scores(self) -> Floats:
-        """The scores of all records in the order of the release; −∞ for records that are not candidates."""
-        records, scores = minimum_similarities(self.queries, self.q, new_workspace())
-        is_candidate = self.queries.is_candidate(self.q)
-        all_scores = np.zeros(self.queries.release.n_records)
-        all_scores[records] = scores
-        return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
-
-    def _score(self, position: int) -> float:
-        _, fact, terms = self.queries.pairs(np.array([self.q]), np.array([position]))
-        has_all = len(fact) == len(self._facts)
-        return float(self._parts(fact, terms).min()) if has_all and len(fact) else 0.0
-
     def _probability(self, score: float) -> float:
         return 1.0 / self.matching if self.matching and score >= self.alpha else 0.0
-
-    def _parts(self, fact: Ints, terms: Floats) -> Floats:
-        count = self.queries.tables.terms[self.queries.facts.shape[fact]]
-        return np.asarray(np.maximum(terms, 0.0).sum(axis=0) / count)

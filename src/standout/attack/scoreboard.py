@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.batches import run_1a, run_1b, run_1b_nested
+from standout.attack.matching_queries import MatchingQueries
 from standout.attack.matching_verdict import MatchingVerdict
+from standout.attack.overridden import batch_attack, check_sizes, guard_overrides, nested_with_attacks
 from standout.attack.queries import Queries, Weights, excluded_records, prepare_queries, weight_function
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
@@ -55,6 +58,10 @@ class Scoreboard:
     similarity: Similarity = field(default_factory=Within)
     alpha: float = 1.0
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        guard_overrides(cls)
+
     def __post_init__(self) -> None:
         check_similarity(self.similarity)
         positive_share("alpha", self.alpha)
@@ -80,7 +87,8 @@ class Scoreboard:
         MatchingVerdict
             The matching set and its probabilities.
         """
-        verdict = self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
+        attacks = batch_attack(type(self))
+        verdict = attacks(self, release, [aux], exclude=exclude, top=top, threads=1)[0]
         assert isinstance(verdict, MatchingVerdict)
         return verdict
 
@@ -116,9 +124,48 @@ class Scoreboard:
         Verdicts
             One verdict for each aux, in the same order.
         """
-        queries = _queries(release, auxes, exclude, self.similarity, "one")
+        queries = MatchingQueries.of(_queries(release, auxes, exclude, self.similarity, "one"))
         columns = run_1a(queries, self.alpha, check_top(top), threads, progress)
         return Verdicts(queries, columns, self.alpha)
+
+    def nested(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        sizes: Sequence[int],
+        *,
+        exclude: Exclude = None,
+        top: int = 2,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack with only the first facts of each aux, for several sizes.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        sizes : sequence of int
+            Numbers of facts.
+        exclude, top, with_z, threads, progress
+            As in `attacks`. `with_z` has no effect: the number of matches is always counted.
+
+        Returns
+        -------
+        Verdicts
+            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
+
+        Raises
+        ------
+        ParameterError
+            If a size is not a whole number ≥ 1.
+        """
+        return nested_with_attacks(
+            self, release, auxes, sizes, exclude=exclude, top=top, threads=threads, progress=progress
+        )
 
 
 @dataclass(frozen=True)
@@ -155,6 +202,10 @@ class ScoreboardRH:
 
     similarity: Similarity = field(default_factory=Decay)
     weights: Weights = "rarity"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        guard_overrides(cls)
 
     def __init__(
         self,
@@ -193,7 +244,9 @@ class ScoreboardRH:
         Verdict
             The best guess, its eccentricity, and the lineup.
         """
-        return self.attacks(release, [aux], exclude=exclude, top=top, threads=1)[0]
+        attacks = batch_attack(type(self))
+        verdicts: Verdicts = attacks(self, release, [aux], exclude=exclude, top=top, threads=1)
+        return verdicts[0]
 
     def attacks(
         self,
@@ -270,8 +323,7 @@ class ScoreboardRH:
         ParameterError
             If a size is not a whole number ≥ 1.
         """
-        if not all(isinstance(size, int) and size >= 1 for size in sizes):
-            raise ParameterError("sizes must be whole numbers ≥ 1")
+        check_sizes(sizes)
         queries = self._queries(release, auxes, exclude)
         return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
 

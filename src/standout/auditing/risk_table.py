@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from standout.adversary import Adversary
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack
 from standout.auditing.exposure import NEVER, smallest_sufficient
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
@@ -48,7 +48,7 @@ def risk_table(
     threads: int | None = None,
     progress: Progress = no_progress,
     path: str | Path | None = None,
-    attack: ScoreboardRH | None = None,
+    attack: AnyAttack | None = None,
 ) -> pl.DataFrame:
     """Risk of each person: one row for each record, in the order of the release.
 
@@ -77,7 +77,7 @@ def risk_table(
         Called with the stage, the work done and the total.
     path : str or Path, optional
         A .csv or .parquet file to write, readable only by its owner.
-    attack : ScoreboardRH, optional
+    attack : an attack, optional
         The attack. Default: the paper's.
 
     Returns
@@ -127,7 +127,7 @@ class _RepeatedAttacks:
     draws: int
     seed: int
     threads: int | None
-    attack: ScoreboardRH | None
+    attack: AnyAttack | None
 
     def correct(self, rows: Ints) -> Floats:
         """Probability that the best guess is right, by person, draw and number of facts."""

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack
+from standout.attack.matching_verdict import MatchingVerdict
 from standout.attack.verdict import Verdict
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
@@ -111,7 +112,7 @@ class Outcomes:
 
 
 def attack_outcomes(
-    attack: ScoreboardRH,
+    attack: AnyAttack,
     release: Release,
     known: KnownFacts,
     targets: Ints,
@@ -141,15 +142,15 @@ def attack_outcomes(
         without = attack.nested(
             release, known, sizes, exclude=np.repeat(right_record, draws), with_z=False, threads=threads
         )
-        absent = claim_eccentricities(without.columns)
+        absent = _claim_strengths(without)
     by_query = Outcomes(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
         similar=similar.probability,
-        claim_strength=claim_eccentricities(columns),
-        bits_left=_bits(columns, score, n),
-        similar_bits_left=_bits(columns, similar.highest, n),
-        best_probability=elementary.exp2(-_bits(columns, columns.highest, n)),
+        claim_strength=_claim_strengths(verdicts),
+        bits_left=_bits_left(verdicts, score, n),
+        similar_bits_left=_bits_left(verdicts, similar.highest, n),
+        best_probability=elementary.exp2(-_bits_left(verdicts, columns.highest, n)),
         candidates=columns.candidates.astype(np.float64),
         revealed=revealed.items,
         revealed_correct=revealed.correct,
@@ -160,6 +161,12 @@ def attack_outcomes(
     )
     shape = len(targets), draws, len(sizes)
     return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
+
+
+def _claim_strengths(verdicts: Verdicts) -> Floats:
+    """The strength of each claim. Algorithm 1A claims nothing if no record matches."""
+    strengths, nothing = claim_eccentricities(verdicts.columns), verdicts.columns.z == 0
+    return strengths if verdicts.alpha is None else np.where(nothing, NO_CLAIM, strengths)
 
 
 def claim_eccentricities(columns: VerdictColumns) -> Floats:
@@ -173,6 +180,17 @@ def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
     query, record = np.arange(len(records)), np.maximum(records, 0)
     is_candidate = (records >= 0) & verdicts.queries.are_candidates(query, record)
     return np.where(is_candidate, verdicts.queries.scores_of(query, record), NO_RECORD)
+
+
+def _bits_left(verdicts: Verdicts, score: Floats, n: int) -> Floats:
+    """−log2 Π of a candidate with this score, for each query.
+
+    In Algorithm 1A it is log2 |D′| for a record that matches. For any other, the adversary can only guess.
+    """
+    if verdicts.alpha is None:
+        return _bits(verdicts.columns, score, n)
+    matching = np.where(score >= verdicts.alpha, verdicts.columns.z, 0.0)
+    return elementary.log2(np.where(matching > 0, matching, n))
 
 
 def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
@@ -278,6 +296,8 @@ def _lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int) -> F
 def _lineup_size(verdict: Verdict) -> Floats:
     """The number of most probable records that hold each of MASSES."""
     n = verdict.candidates
+    if isinstance(verdict, MatchingVerdict):
+        return np.asarray(np.ceil(np.array(MASSES) * (verdict.matching or n)))
     if verdict.sigma == 0.0:
         return np.asarray(np.ceil(np.array(MASSES) * n))
     positive = np.sort(verdict.scores[verdict.scores > 0])[::-1]

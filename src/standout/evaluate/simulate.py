@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from standout.adversary import Adversary
+from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.eccentricity import check_phi
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.checks import positive_share, whole_number
@@ -23,7 +24,7 @@ def simulate(
     release: Release,
     adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary],
     *,
-    attack: ScoreboardRH | None = None,
+    attack: AnyAttack | None = None,
     facts: int | Sequence[int] | None = None,
     targets: int | str | Sequence[str] = 1000,
     precision: float | None = None,
@@ -54,7 +55,7 @@ def simulate(
     adversaries
         One adversary, several, or several by name.
     attack
-        The attack; default: Algorithm 1B with the paper's settings.
+        The attack, perhaps of your own; default: Algorithm 1B with the paper's settings.
     facts
         Number of known facts to attack with, or several: 4, or [2, 4, 8]. Default: all that the adversary
         knows.
@@ -105,8 +106,6 @@ def simulate(
     >>> print(simulation.estimate("identified", facts=6))
     1.000 (0.912 to 1.000, n = 40)
     """
-    if attack is not None and not isinstance(attack, ScoreboardRH):
-        raise ParameterError(f"attack must be a ScoreboardRH, got {type(attack).__name__}")
     criteria = Criteria(
         top=whole_number("top", top, 1),
         theta=positive_share("theta", theta),
@@ -115,7 +114,7 @@ def simulate(
     )
     runner = SimulationRunner(
         release=release,
-        attack=attack or ScoreboardRH(),
+        attack=ScoreboardRH() if attack is None else check_attack(attack),
         criteria=criteria,
         draws=whole_number("draws", draws, 1),
         phi=check_phi(phi),

@@ -10,7 +10,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.adversary import Adversary, check_checkpoint_key
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack, checkpoint_key
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
@@ -60,7 +60,7 @@ class SimulationRunner:
     """The checked parameters of `simulate`, and the run itself: targets, batches, checkpoints, cells."""
 
     release: Release
-    attack: ScoreboardRH
+    attack: AnyAttack
     criteria: Criteria
     draws: int
     phi: float
@@ -184,20 +184,19 @@ class SimulationRunner:
 
     def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
         """Everything that the outcomes depend on. A function does not identify itself by its name."""
-        similarities = self.attack.similarity, self.criteria.similarity
-        has_key = all(type(similarity) in (Within, Decay, Equal, Present) for similarity in similarities)
-        if self.save is not None and not (has_key and isinstance(self.attack.weights, str)):
+        if self.save is None:
+            return []
+        if type(self.criteria.similarity) not in (Within, Decay, Equal, Present):
             raise ParameterError(
-                "save works with named weights and the built-in similarities only: a checkpoint cannot tell "
-                "one function from another"
+                "save works with the built-in similarities only: a checkpoint cannot tell one function from "
+                "another"
             )
-        if self.save is not None:
-            check_checkpoint_key(adversary, "save")
+        check_checkpoint_key(adversary, "save")
         return [
             *self.population.key(),
             adversary.key(),
             sizes,
-            repr(self.attack),
+            checkpoint_key(self.attack),
             repr(self.criteria),
             self.draws,
             self.seed,

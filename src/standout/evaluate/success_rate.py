@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Floats, Ints
 from standout.evaluate.outcomes import record_scores
@@ -20,10 +21,10 @@ def success_rates(
     targets: Ints,
     sizes: Sequence[int],
     threads: int | None,
-    attack: ScoreboardRH | None = None,
+    attack: AnyAttack | None = None,
 ) -> Floats:
     """The probability that the best guess is right (1/t in a tie of t), by target and number of facts."""
-    attack = attack or ScoreboardRH()
+    attack = ScoreboardRH() if attack is None else check_attack(attack)
     verdicts = attack.nested(release, known, list(sizes), with_z=False, threads=threads)
     score = record_scores(verdicts, np.repeat(Population.of(release).record_of(targets), len(sizes)))
     identified = (score == verdicts.columns.highest) / np.maximum(verdicts.columns.ties, 1)

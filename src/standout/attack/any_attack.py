@@ -1,0 +1,85 @@
+"""What every attack offers, the paper's or the user's own."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from standout.attack.own_attack import Attack
+from standout.attack.scoreboard import Exclude, Scoreboard, ScoreboardRH
+from standout.attack.verdict import Verdict
+from standout.attack.verdicts import Verdicts
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.facts import Aux, KnownFacts
+from standout.release.model import Release
+from standout.similarity.attributes import Decay, Equal, Present, Within
+
+__all__ = ["AnyAttack", "check_attack", "checkpoint_key"]
+
+BUILT_IN = (Scoreboard, ScoreboardRH)
+
+
+class AnyAttack(Protocol):
+    """An attack on one target, on many, and with the first facts of many."""
+
+    def attack(self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10) -> Verdict:
+        """Attack one target."""
+
+    def attacks(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        *,
+        exclude: Exclude = None,
+        top: int = 10,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack many targets."""
+
+    def nested(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        sizes: Sequence[int],
+        *,
+        exclude: Exclude = None,
+        top: int = 2,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack with only the first facts of each aux, for several sizes."""
+
+
+def check_attack(attack: Any) -> AnyAttack:
+    """Return `attack` if it is one."""
+    methods = all(callable(getattr(attack, name, None)) for name in ("attack", "attacks", "nested"))
+    if isinstance(attack, type) or not methods:
+        raise ParameterError(
+            "attack must be an attack, such as ScoreboardRH() or a subclass of so.Attack, got "
+            f"{attack.__name__ + ', a class' if isinstance(attack, type) else type(attack).__name__}"
+        )
+    checked: AnyAttack = attack
+    return checked
+
+
+def checkpoint_key(attack: AnyAttack) -> str:
+    """Text that identifies an attack in a checkpoint. A function does not identify itself by its name."""
+    own_key = getattr(attack, "key", None)
+    text = own_key() if callable(own_key) else ""
+    if text:
+        kind = type(attack)
+        return f"{kind.__module__}.{kind.__qualname__}: {text}"
+    if isinstance(attack, Attack) or type(attack) not in BUILT_IN:
+        raise ParameterError(
+            f"save needs a method key() of {type(attack).__name__}: a checkpoint cannot tell one version "
+            "of an attack of your own from another"
+        )
+    assert isinstance(attack, BUILT_IN)
+    built_in = type(attack.similarity) in (Within, Decay, Equal, Present)
+    if not (built_in and isinstance(getattr(attack, "weights", ""), str)):
+        raise ParameterError(
+            "save works with named weights and the built-in similarities only: a checkpoint cannot tell one "
+            "function from another"
+        )
+    return repr(attack)
