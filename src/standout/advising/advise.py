@@ -1,6 +1,6 @@
 """`advise`: the smallest change of a release that brings the risk below a limit, or that there is none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ from standout.advising.candidate import Steps
 from standout.advising.composition import Composition, composition, have_people_in_common
 from standout.advising.runner import CandidateRunner
 from standout.advising.search import SearchResult, search_candidates
+from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.auditing.ladder import fit_ladder, resolve_ladder
 from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
@@ -37,6 +38,7 @@ def advise(
     limit: float = 0.05,
     *,
     candidates: Iterable[Step | str | Sequence[Step | str]] | None = None,
+    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     targets: int = 1000,
     people: int = 1000,
     among: Among = "released",
@@ -64,6 +66,8 @@ def advise(
         must not exceed it.
     candidates
         Steps or sequences of steps to try; default: built-in steps and their combinations.
+    attacks
+        Attacks of your own, by name or several. The strongest of these and the built-in ones counts.
     targets
         Number of targets in the full stage.
     people
@@ -105,6 +109,7 @@ def advise(
         adversary = headline_adversary(release.check())
     if work is not None:
         check_checkpoint_key(adversary, "work")
+    own_attacks = {} if attacks is None else attacks_by_name(attacks)
     runner = CandidateRunner(
         release=release,
         adversary=adversary,
@@ -114,6 +119,7 @@ def advise(
         among=among,
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
+        attacks=own_attacks,
     )
     given = None if candidates is None else _parse_candidates(candidates)
     result = search_candidates(runner, float(limit), given, progress)

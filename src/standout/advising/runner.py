@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from standout._version import __version__
 from standout.adversary import Adversary
 from standout.advising.candidate import Candidate, Steps
 from standout.advising.strongest_attack import IdentificationRisk, identification_risk
+from standout.attack.any_attack import AnyAttack, checkpoint_key
 from standout.core.atomic_files import write_atomically
 from standout.data_utility.recommender_benchmark import RecommenderBenchmark
 from standout.data_utility.utility import Utility, measure_utility
@@ -42,6 +43,7 @@ class CandidateRunner:
     among: Among = "released"
     threads: int | None = None
     work: Path | None = None
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
     measured: dict[str, JsonObject] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +83,7 @@ class CandidateRunner:
         # One sanitized release serves both measurements, which halves the time of the stage.
         benchmark = self._quick_benchmark
         safer = sanitize(benchmark.holdout.rest, *steps, seed=self.seed, threads=self.threads)
-        risk = identification_risk(safer, steps, self.adversary, QUICK_TARGETS, self.seed, self.threads)
+        risk = self._risk_of(safer, steps, QUICK_TARGETS, self.seed)
         return Candidate(steps, risk, self._utility(benchmark, safer, steps), "quick", self.among)
 
     def _full(self, steps: Steps) -> Candidate:
@@ -99,7 +101,10 @@ class CandidateRunner:
     def _risk(self, steps: Steps, noise_seed: int, draw: int) -> IdentificationRisk:
         safer = sanitize(self.release, *steps, seed=noise_seed, threads=self.threads)
         seed = self.seed + draw
-        return identification_risk(safer, steps, self.adversary, self.targets, seed, self.threads)
+        return self._risk_of(safer, steps, self.targets, seed)
+
+    def _risk_of(self, safer: Sanitized, steps: Steps, targets: int, seed: int) -> IdentificationRisk:
+        return identification_risk(safer, steps, self.adversary, targets, seed, self.threads, self.attacks)
 
     def _sanitized_utility(self, benchmark: RecommenderBenchmark, steps: Steps, noise_seed: int) -> Utility:
         safer = sanitize(benchmark.holdout.rest, *steps, seed=noise_seed, threads=self.threads)
@@ -127,6 +132,7 @@ class CandidateRunner:
             stage,
             list(map(str, steps)),
             self.adversary.key(),
+            [] if self.work is None else [checkpoint_key(attack, "work") for attack in self.attacks.values()],
             self.targets,
             self.people,
             self.seed,

@@ -1,12 +1,12 @@
 """How many people the strongest of several attacks identifies: see `sanitizing.noise_aware`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from standout.adversary import Adversary
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
@@ -53,17 +53,21 @@ def identification_risk(
     targets: int,
     seed: int,
     threads: int | None = None,
+    own_attacks: Mapping[str, AnyAttack] | None = None,
 ) -> IdentificationRisk:
-    """Share of targets whom the strongest attack identifies; targets are drawn as `simulate` draws them."""
+    """Share of targets whom the strongest attack identifies; targets are drawn as `simulate` draws them.
+
+    `own_attacks` are candidates besides those that take the noise of the steps into account.
+    """
     people = Population.of(safer)
     order = generator(seed, "targets").permutation(people.original.n_records)
     drawn = order[adversary.eligible(people.original, order)][:targets]
     if not len(drawn):
         raise ParameterError("no record has as many items as the adversary knows")
+    attacks: dict[str, AnyAttack] = {**noise_aware_attacks(safer, steps, adversary), **(own_attacks or {})}
     is_present = people.record_of(drawn) >= 0
     successes = {
-        name: _successes(attack, people, adversary, drawn, seed, threads)
-        for name, attack in noise_aware_attacks(safer, steps, adversary).items()
+        name: _successes(attack, people, adversary, drawn, seed, threads) for name, attack in attacks.items()
     }
     strongest = max(successes, key=lambda name: float(successes[name].sum()))
     success, baseline = successes[strongest], 1 / safer.n_records
@@ -80,7 +84,7 @@ def _rate(success: Floats, baseline: float) -> Estimate:
 
 
 def _successes(
-    attack: ScoreboardRH,
+    attack: AnyAttack,
     people: Population,
     adversary: Adversary,
     targets: Ints,

@@ -1,6 +1,6 @@
 """What every attack offers, the paper's or the user's own."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from standout.attack.own_attack import Attack
@@ -13,7 +13,7 @@ from standout.facts import Aux, KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
-__all__ = ["AnyAttack", "check_attack", "checkpoint_key"]
+__all__ = ["AnyAttack", "attacks_by_name", "check_attack", "checkpoint_key"]
 
 BUILT_IN = (Scoreboard, ScoreboardRH)
 
@@ -63,7 +63,22 @@ def check_attack(attack: Any) -> AnyAttack:
     return checked
 
 
-def checkpoint_key(attack: AnyAttack) -> str:
+def attacks_by_name(attacks: Any) -> dict[str, AnyAttack]:
+    """Return the attacks by name; the default name is that of the class, numbered if it occurs twice."""
+    named: dict[str, AnyAttack] = {}
+    if isinstance(attacks, Mapping):
+        named = {name: check_attack(attack) for name, attack in attacks.items()}
+    elif isinstance(attacks, Sequence) and not isinstance(attacks, str):
+        for attack in map(check_attack, attacks):
+            text = type(attack).__name__
+            same = sum(name.split(" #")[0] == text for name in named)
+            named[f"{text} #{same + 1}" if same else text] = attack
+    if not named or not all(isinstance(name, str) for name in named):
+        raise ParameterError("attacks must be a list of attacks, or a dict of attacks by name")
+    return named
+
+
+def checkpoint_key(attack: AnyAttack, option: str = "save") -> str:
     """Text that identifies an attack in a checkpoint. A function does not identify itself by its name."""
     own_key = getattr(attack, "key", None)
     text = own_key() if callable(own_key) else ""
@@ -72,14 +87,14 @@ def checkpoint_key(attack: AnyAttack) -> str:
         return f"{kind.__module__}.{kind.__qualname__}: {text}"
     if isinstance(attack, Attack) or type(attack) not in BUILT_IN:
         raise ParameterError(
-            f"save needs a method key() of {type(attack).__name__}: a checkpoint cannot tell one version "
+            f"{option} needs a method key() of {type(attack).__name__}: a checkpoint cannot tell one version "
             "of an attack of your own from another"
         )
     assert isinstance(attack, BUILT_IN)
     built_in = type(attack.similarity) in (Within, Decay, Equal, Present)
     if not (built_in and isinstance(getattr(attack, "weights", ""), str)):
         raise ParameterError(
-            "save works with named weights and the built-in similarities only: a checkpoint cannot tell one "
-            "function from another"
+            f"{option} works with named weights and the built-in similarities only: a checkpoint cannot tell "
+            "one function from another"
         )
     return repr(attack)

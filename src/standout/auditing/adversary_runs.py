@@ -1,10 +1,11 @@
 """The attacks of an audit: each adversary as it is named, and with increasing numbers of known facts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from standout.adversary import Adversary
+from standout.attack.any_attack import AnyAttack, checkpoint_key
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.core.progress import Progress
@@ -14,6 +15,7 @@ from standout.evaluate.population import Population
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.success_rate import success_rates
+from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
@@ -38,8 +40,19 @@ class AuditPlan:
     seed: int
     threads: int | None
     work: Path | None
-    attack: ScoreboardRH = field(default_factory=ScoreboardRH)
+    own_attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
+    attack: AnyAttack = field(default_factory=ScoreboardRH)
     adaptation: str = ""
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """A sentence about the attack if it is the user's own."""
+        if self.adaptation not in self.own_attacks:
+            return ()
+        return (
+            f"The attack “{printable(self.adaptation)}” identified most targets of the headline adversary "
+            "in a comparison. All adversaries use it.",
+        )
 
     @property
     def people(self) -> Population:
@@ -68,9 +81,13 @@ def with_strongest_attack(plan: AuditPlan, adversary: Adversary) -> AuditPlan:
     """The plan with the attack that identifies most targets.
 
     A release with noise has several candidates: the paper's attack, and attacks that take the noise into
-    account.
+    account. The user's own are candidates on any release.
     """
-    attacks = noise_aware_attacks(plan.release, noise_steps(plan.release), adversary)
+    if plan.work is not None:
+        for attack in plan.own_attacks.values():
+            checkpoint_key(attack, "work")
+    built_in = noise_aware_attacks(plan.release, noise_steps(plan.release), adversary)
+    attacks: dict[str, AnyAttack] = {**built_in, **plan.own_attacks}
     if len(attacks) == 1:
         return plan
     people = plan.people

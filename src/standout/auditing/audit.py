@@ -1,19 +1,18 @@
 """The audit: how many people adversaries identify, who is exposed, and what is learned."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from standout.adversary import Adversary
+from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.attack.eccentricity import check_phi
-from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary, with_strongest_attack
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
+from standout.auditing.audit_parameters import fact_counts, is_share
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
@@ -38,9 +37,7 @@ from standout.theory.sparsity import Sparsity
 
 __all__ = ["Audit", "audit"]
 
-FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
 QUICK_TARGETS, TOP = 200, 10
-MOST_FACTS = 1000
 CHECKS_COST, SPARSITY_COST, ADVERSARY_COST = 0.3, 0.3, 1.0
 """Approximate relative costs of the parts of an audit, for its progress."""
 
@@ -63,7 +60,7 @@ class Audit:
         Seed of all random draws.
     threads : int or None
         Number of threads; None for all.
-    attack : ScoreboardRH or None
+    attack : an attack or None
         The attack that identified most targets.
     """
 
@@ -73,7 +70,7 @@ class Audit:
     complete: bool
     seed: int = 0
     threads: int | None = None
-    attack: ScoreboardRH | None = field(default=None, repr=False)
+    attack: AnyAttack | None = field(default=None, repr=False)
 
     @property
     def trusted(self) -> bool:
@@ -229,6 +226,7 @@ def audit(
     headline: str | None = None,
     targets: int = 1000,
     facts: Sequence[int] | None = None,
+    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     phi: float = 1.5,
     budget: float = 0.01,
     fail_above: float | None = None,
@@ -260,6 +258,8 @@ def audit(
     facts : sequence of int, optional
         Numbers of known facts in the curves. A curve ends where fewer than half of the records have enough
         items.
+    attacks : mapping or sequence, optional
+        Attacks of your own, by name or several. The strongest of these and the built-in ones is used.
     phi : float
         Minimum eccentricity for a claim.
     budget : float
@@ -304,9 +304,9 @@ def audit(
     (True, None)
     """
     resolved = resolve_ladder(ladder, headline)
-    if fail_above is not None and not _is_share(fail_above):
+    if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
-    if not _is_share(budget) or not 0 < budget < 1:
+    if not is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
@@ -314,13 +314,14 @@ def audit(
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
-        facts=_fact_counts(facts, quick),
+        facts=fact_counts(facts, quick),
         phi=check_phi(phi),
         budget=float(budget),
         top=TOP,
         seed=check_seed(seed),
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
+        own_attacks={} if attacks is None else attacks_by_name(attacks),
     )
     headline_rung = next(rung for rung in fitted.rungs if rung.name == fitted.headline)
     plan = with_strongest_attack(plan, headline_rung.adversary)
@@ -331,7 +332,7 @@ def audit(
         quick=bool(quick),
         fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
-        limits=fitted.limits,
+        limits=(*fitted.limits, *plan.limits),
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
     )
     results = _run(request, fitted, progress)
@@ -382,19 +383,3 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
             raise
     finished = [runs[rung.name] for rung in fitted.rungs if rung.name in runs]
     return AuditResults(runs=finished, checks=checks, sparsity=nearest, complete=nearest is not None)
-
-
-def _fact_counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
-    if facts is None:
-        return QUICK_FACTS if quick else FACTS
-    if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
-        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
-    counts = tuple(sorted({whole_number("facts", count, 1) for count in facts}))
-    if counts[-1] > MOST_FACTS:
-        raise ParameterError(f"facts must be at most {MOST_FACTS:,}, got {counts[-1]:,}")
-    return counts
-
-
-def _is_share(number: Any) -> bool:
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return is_number and math.isfinite(number) and 0 <= number <= 1

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack, check_attack
+from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.evaluate.cell import SimulationCell, rate_by_target
@@ -76,7 +76,7 @@ def compare(
     >>> comparison.row("Algorithm 1A").difference.n
     40
     """
-    named = _by_name(attacks)
+    named = attacks_by_name(attacks)
     reference = next(iter(named)) if baseline is None else baseline
     if reference not in named:
         raise ParameterError(f"baseline must be one of {', '.join(named)}, got {baseline!r}")
@@ -123,21 +123,6 @@ def _row(attack: str, cell: SimulationCell, baseline: SimulationCell) -> Compari
 def _excess(first: Any, second: Any) -> float:
     """Number of targets that only the first identifies."""
     return float(np.maximum(first - second, 0.0).mean(axis=1).sum())
-
-
-def _by_name(attacks: Any) -> dict[str, AnyAttack]:
-    """Return the attacks by name; the default name is that of the class, numbered if it occurs twice."""
-    named: dict[str, AnyAttack] = {}
-    if isinstance(attacks, Mapping):
-        named = {name: check_attack(attack) for name, attack in attacks.items()}
-    elif isinstance(attacks, Sequence) and not isinstance(attacks, str):
-        for attack in map(check_attack, attacks):
-            text = type(attack).__name__
-            same = sum(name.split(" #")[0] == text for name in named)
-            named[f"{text} #{same + 1}" if same else text] = attack
-    if not named or not all(isinstance(name, str) for name in named):
-        raise ParameterError("attacks must be a list of attacks, or a dict of attacks by name")
-    return named
 
 
 def _stage(progress: Progress, prefix: str) -> Progress:

@@ -1,0 +1,67 @@
+"""Attacks of the user's own in the audit and in advice: candidates for the strongest attack."""
+
+import numpy as np
+import pytest
+
+import standout as so
+
+RELEASE = so.synthesize(records=200, items=80, entries=4_000, seed=3)
+WEAK = so.Adversary(knows=2, value_error=None, time_error=None)
+
+
+class Cheat(so.Attack):
+    """Always right: it reads the target off the number of facts that nobody else has."""
+
+    def __init__(self, known_targets):
+        self.known_targets = known_targets
+
+    def scores(self, release, known):
+        scores = np.zeros((len(known), release.n_records))
+        for q in range(len(known)):
+            facts = tuple(known.item[known.first[q] : known.first[q + 1]])
+            scores[q, self.known_targets.get(facts, 0)] = 1.0
+        return scores
+
+
+class Nobody(so.Attack):
+    def scores(self, release, known):
+        return np.zeros((len(known), release.n_records))
+
+
+def cheat(adversary, seed):
+    """An attack that has seen all facts of this adversary in advance."""
+    records = np.flatnonzero(adversary.eligible(RELEASE, np.arange(RELEASE.n_records)))
+    known = adversary.observe_all(RELEASE, records, seed)
+    return Cheat({tuple(known.item[known.first[q] : known.first[q + 1]]): r for q, r in enumerate(records)})
+
+
+def test_an_audit_uses_the_strongest_attack_and_names_it():
+    settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
+    plain = so.audit(RELEASE, **settings)
+    own = so.audit(RELEASE, attacks={"cheat": cheat(WEAK, 4)}, **settings)
+    named = plain.findings.adversaries[0].as_named.identified.value
+    assert own.findings.adversaries[0].as_named.identified.value > named + 0.2
+    assert any("“cheat”" in sentence for sentence in own.findings.limits)
+    assert not any("“cheat”" in sentence for sentence in plain.findings.limits)
+
+
+def test_a_weak_attack_never_lowers_the_numbers_of_an_audit():
+    settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
+    plain, own = so.audit(RELEASE, **settings), so.audit(RELEASE, attacks=[Nobody()], **settings)
+    assert own.findings.adversaries[0].as_named == plain.findings.adversaries[0].as_named
+    assert not any("Nobody" in sentence for sentence in own.findings.limits)
+
+
+def test_advice_uses_the_strongest_attack_and_names_it():
+    settings = {"limit": 0.1, "candidates": ["drop-entries 0.01"], "targets": 30, "people": 5, "seed": 4}
+    plain = so.advise(RELEASE, WEAK, **settings)
+    own = so.advise(RELEASE, WEAK, attacks={"nobody": Nobody(), "papers": so.ScoreboardRH()}, **settings)
+    for mine, theirs in zip(own.candidates, plain.candidates, strict=True):
+        assert mine.risk.everybody == theirs.risk.everybody and mine.risk.attack != "nobody"
+
+
+def test_checkpoints_need_a_key_of_the_attack(tmp_path):
+    with pytest.raises(so.ParameterError, match=r"work needs a method key\(\) of Nobody"):
+        so.audit(RELEASE, attacks=[Nobody()], targets=5, facts=[1], work=tmp_path)
+    with pytest.raises(so.ParameterError, match=r"work needs a method key\(\) of Nobody"):
+        so.advise(RELEASE, WEAK, attacks=[Nobody()], limit=0.1, work=tmp_path)
