@@ -118,6 +118,29 @@ def test_fewer_facts_than_asked_for_are_all_used():
     assert all_facts == pytest.approx(np.mean(right)) and all_facts > fewer
 
 
+class Delegate(so.Adversary):
+    """Gives the facts of the built-in adversary, one target at a time."""
+
+    def observe(self, release, record, seed=0):
+        return BUILT_IN.observe(release, record, seed)
+
+
+BUILT_IN = so.Adversary(knows=3, value_error=1, time_error=14)
+
+
+@pytest.mark.parametrize(
+    "step", ["round-value bins 2", "perturb-value 1", "round-time month", "drop-top-items 5"]
+)
+def test_facts_about_a_sanitized_release_are_translated_like_those_of_the_built_in(step):
+    safer = so.sanitize(RELEASE, so.step(step), seed=1)
+    for seed in range(5):  # few targets, so that not every value of the original is known
+        own, built_in = (
+            so.simulate(safer, {"same": adversary}, targets=3, seed=seed)
+            for adversary in (Delegate(knows=3), BUILT_IN)
+        )
+        assert own.table.equals(built_in.table)
+
+
 def test_too_many_facts_are_refused_because_the_rest_would_be_cut_off():
     class Chatty(so.Adversary):
         def observe(self, release, record, seed=0):

@@ -13,7 +13,7 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
-from standout.facts import ANY_TIME, KnownFacts, repeat_bounds
+from standout.facts import ANY_TIME, KnownFacts, level_values, repeat_bounds
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
@@ -166,11 +166,19 @@ class Sanitized(Release):
         )
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
-        released = self.mapping.released_values[: len(known.values)] if self.n_levels else ()
+        released = self._released_values(known.values) if self.n_levels else ()
         present = [code for code, value in enumerate(released) if value is not None]
         new_code = np.full(len(known.values) + 1, -1, np.int64)  # the last one is for unknown values: -1
         new_code[present] = np.arange(len(present))
         return new_code[known.value], tuple(value for value in released if value is not None)
+
+    def _released_values(self, values: tuple[float | str, ...]) -> Sequence[float | str | None]:
+        """What became of each value of the original; a value that the original lacks stays as it is."""
+        levels, released = level_values(self.original), self.mapping.released_values
+        if values == levels:
+            return released[: len(values)]
+        code = {level: at for at, level in enumerate(levels)}
+        return [released[code[value]] if value in code else value for value in values]
 
     def _known_times(self, known: KnownFacts) -> tuple[Ints, Bools]:
         if self.span == 0:
