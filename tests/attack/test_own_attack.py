@@ -122,6 +122,39 @@ def test_records_can_be_ruled_out():
     assert simulation.estimate("identified").value <= 0.5
 
 
+class Bayes(so.Attack):
+    """Each known item is the target's own with a chance of 0.9, otherwise anybody's."""
+
+    log_likelihood = True
+
+    def scores(self, release, known):
+        scores = np.log(0.1) * np.diff(known.first)[:, None] * np.ones(release.n_records)
+        for fact in so.fact_entries(release, known):
+            share = len(fact.record) / release.n_entries
+            ratio = 0.9 / release.lengths[fact.record] / share + 0.1
+            scores[fact.target, fact.record] += np.log(ratio) - np.log(0.1)
+        return scores
+
+
+def test_log_likelihoods_give_probabilities_in_proportion_to_likelihoods():
+    raw = Bayes().scores(RELEASE, KNOWN)
+    for q, verdict in enumerate(Bayes().attacks(RELEASE, KNOWN)):
+        posterior = np.exp(raw[q]) / np.exp(raw[q]).sum()
+        for at in (0, 17, int(np.argmax(raw[q]))):
+            assert verdict.probability(RELEASE.records[at]) == pytest.approx(posterior[at], rel=1e-9)
+        first, second = np.sort(raw[q])[:-3:-1]
+        assert verdict.eccentricity == pytest.approx(first - second, abs=1e-9)
+    assert Nobody().attack(RELEASE, KNOWN.aux(RELEASE, 0)).sigma == 0.0
+
+
+def test_the_probabilities_of_a_right_likelihood_are_right():
+    adversary = so.Adversary(knows=2, value_error=None, time_error=None)
+    comparison = so.compare(RELEASE, adversary, {"bayes": Bayes(), "paper": so.ScoreboardRH()}, targets="all")
+    bayes, paper = comparison.row("bayes"), comparison.row("paper")
+    assert abs(bayes.gap.value) < 0.06
+    assert bayes.identified.value > paper.identified.value
+
+
 def test_limits_of_length_rule_records_out():
     aux = so.Aux([], length=(10, 12))
     verdict = Nobody().attack(RELEASE, aux)

@@ -1,7 +1,7 @@
 """Attacks of the user's own: scores of all records in, verdicts out."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from standout.attack.overridden import batch_attack, guard_overrides, nested_with_attacks
 from standout.attack.own_queries import own_columns, own_queries
@@ -24,6 +24,12 @@ class Attack:
     Π ∝ e^(score/σ), as in Algorithm 1B. `simulate`, `compare`, `audit`, `advise` and the risk table take
     such an attack. docs/extending.md has examples.
 
+    Attributes
+    ----------
+    log_likelihood : bool
+        Set it in a subclass whose scores are logarithms of likelihoods: then Π ∝ e^score, `Verdict.sigma` is
+        1, and the eccentricity is the logarithm of the odds of the best record against the second.
+
     Examples
     --------
     >>> import numpy as np
@@ -40,6 +46,8 @@ class Attack:
     >>> "42" in verdict.tied, verdict.ties
     (True, 39)
     """
+
+    log_likelihood: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -152,7 +160,7 @@ class Attack:
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
         excluded = excluded_records(release, exclude, len(known))
         queries = own_queries(release, known, excluded, self._scores, f"{type(self).__name__}.scores()")
-        return Verdicts(queries, own_columns(queries, check_top(top), progress))
+        return Verdicts(queries, own_columns(queries, check_top(top), progress, self.log_likelihood))
 
     def nested(
         self,

@@ -109,11 +109,16 @@ def own_queries(
     return OwnQueries(**columns, function=function, source=source)
 
 
-def own_columns(queries: OwnQueries, top: int, progress: Progress) -> VerdictColumns:
-    """The columns of all verdicts, block by block."""
+def own_columns(
+    queries: OwnQueries, top: int, progress: Progress, log_likelihood: bool = False
+) -> VerdictColumns:
+    """The columns of all verdicts, block by block.
+
+    Scores that are log-likelihoods have σ = 1 where they differ, so that Π ∝ e^score.
+    """
     parts = []
     for number in range(queries.n_blocks):
-        parts.append(_block_columns(queries.block(number), top))
+        parts.append(_block_columns(queries.block(number), top, log_likelihood))
         progress("attacking", min((number + 1) * queries.block_size, len(queries)), len(queries))
     if not parts:
         return VerdictColumns.empty(0)
@@ -122,7 +127,7 @@ def own_columns(queries: OwnQueries, top: int, progress: Progress) -> VerdictCol
     return VerdictColumns(**columns, first=offsets(np.concatenate([np.diff(part.first) for part in parts])))
 
 
-def _block_columns(scores: Floats, top: int) -> VerdictColumns:
+def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictColumns:
     """The columns of one block  [Algorithm 1B: max, max2, σ and Π, over all candidates]."""
     possible = scores > -np.inf
     n = possible.sum(axis=1)
@@ -130,6 +135,7 @@ def _block_columns(scores: Floats, top: int) -> VerdictColumns:
     mean = finite.sum(axis=1) / np.maximum(n, 1)
     off = np.where(possible, scores - mean[:, None], 0.0)
     sigma = np.sqrt((off * off).sum(axis=1) / np.maximum(n, 1))
+    sigma = (sigma > 0).astype(np.float64) if log_likelihood else sigma
     highest = np.where(n > 0, scores.max(axis=1, initial=-np.inf), 0.0)
     ties = (scores == highest[:, None]).sum(axis=1)
     below = np.where(scores < highest[:, None], scores, -np.inf).max(axis=1, initial=-np.inf)
