@@ -63,6 +63,19 @@ def test_results_are_kept_for_the_next_batch(function):
     assert len(calls) < 1.3 * first
 
 
+def test_a_subclass_that_overrides_the_call_takes_effect():
+    class Halved(so.Custom):
+        def __call__(self, known, value, days):
+            return super().__call__(known, value, days) / 2
+
+    whole, half = (kind(near_one) for kind in (so.Custom, Halved))
+    scores = [
+        so.ScoreboardRH(each).attacks(RELEASE, known_facts(slice(5))).columns.highest
+        for each in (whole, half)
+    ]
+    assert scores[1] == pytest.approx(scores[0] / 2)
+
+
 WRONG_ON_ARRAYS = {
     "an order": lambda days: 1 / (1 + abs(np.sort(-np.atleast_1d(days))[0 if np.ndim(days) == 0 else ...])),
     "a mean": lambda days: 1 / (1 + abs(np.mean(days))),

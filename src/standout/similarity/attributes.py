@@ -232,7 +232,8 @@ class Custom(Similarity):
     results: FunctionValues = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "results", FunctionValues(self.function))
+        is_plain = type(self).__call__ is Custom.__call__  # otherwise a subclass has another function
+        object.__setattr__(self, "results", FunctionValues(self.function if is_plain else self.__call__))
 
     def __call__(self, known: Value | None, value: Value | None, days: float | None) -> float:
         """Return the result of the function after a check."""
