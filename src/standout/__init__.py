@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from standout.advising.composition import Composition, composition
     from standout.attack.eccentricity import Match
     from standout.attack.fact_entries import FactEntries, fact_entries
+    from standout.attack.likelihood import Likelihood
     from standout.attack.lineup import Candidate, Lineup, Part
     from standout.attack.own_attack import Attack
+    from standout.attack.posterior_verdict import PosteriorVerdict
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict
     from standout.attack.verdicts import Verdicts
@@ -119,6 +121,7 @@ _MODULES = {
     "Item": "release.record",
     "KmSuppress": "sanitizing.km",
     "KnownFacts": "facts",
+    "Likelihood": "attack.likelihood",
     "Lineup": "attack.lineup",
     "Links": "linking.links",
     "Match": "attack.eccentricity",
@@ -127,6 +130,7 @@ _MODULES = {
     "Part": "attack.lineup",
     "PerturbTime": "sanitizing.time_steps",
     "PerturbValue": "sanitizing.value_steps",
+    "PosteriorVerdict": "attack.posterior_verdict",
     "Present": "similarity.attributes",
     "RandomizedResponse": "sanitizing.randomized_response",
     "Record": "release.record",
@@ -209,6 +213,7 @@ __all__ = [
     "Item",
     "KmSuppress",
     "KnownFacts",
+    "Likelihood",
     "Lineup",
     "Links",
     "Match",
@@ -217,6 +222,7 @@ __all__ = [
     "Part",
     "PerturbTime",
     "PerturbValue",
+    "PosteriorVerdict",
     "Present",
     "RandomizedResponse",
     "Record",

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.verdicts import NO_CLAIM
 from standout.evaluate.claim_rates import ClaimRates
-from standout.evaluate.outcomes import NO_CLAIM
 
 POPULATIONS = ("moderate tails", "heavy tails", "posteriors")
 SIZE = 200_000

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import standout as so
 from evaluate.releases import ADVERSARY, released
+from standout.attack.verdicts import NO_CLAIM
 from standout.evaluate.claim_rates import ClaimRates
-from standout.evaluate.outcomes import NO_CLAIM
 from standout.evaluate.simulate import simulate
 
 

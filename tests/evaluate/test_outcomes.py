@@ -23,7 +23,8 @@ from evaluate.releases import (
     released,
     targets_of,
 )
-from standout.evaluate.outcomes import NO_CLAIM, record_scores
+from standout.attack.verdicts import NO_CLAIM
+from standout.evaluate.outcomes import record_scores
 from standout.evaluate.simulate import simulate
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import standout as so
-from standout.evaluate.outcomes import NO_CLAIM, Outcomes
+from standout.attack.verdicts import NO_CLAIM
+from standout.evaluate.outcomes import Outcomes
 from standout.facts import level_values
 from standout.release.model import Release
 from standout.sanitized import OriginalMapping, Sanitized

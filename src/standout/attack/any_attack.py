@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from standout.attack.likelihood import Likelihood
 from standout.attack.own_attack import Attack
 from standout.attack.scoreboard import Exclude, Scoreboard, ScoreboardRH
 from standout.attack.verdict import Verdict
@@ -15,7 +16,7 @@ from standout.similarity.attributes import Decay, Equal, Present, Within
 
 __all__ = ["AnyAttack", "attacks_by_name", "check_attack", "checkpoint_key"]
 
-BUILT_IN = (Scoreboard, ScoreboardRH)
+BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH)
 
 
 class AnyAttack(Protocol):
@@ -91,6 +92,8 @@ def checkpoint_key(attack: AnyAttack, option: str = "save") -> str:
             "of an attack of your own from another"
         )
     assert isinstance(attack, BUILT_IN)
+    if isinstance(attack, Likelihood):
+        return repr(attack)
     built_in = type(attack.similarity) in (Within, Decay, Equal, Present)
     if not (built_in and isinstance(getattr(attack, "weights", ""), str)):
         raise ParameterError(

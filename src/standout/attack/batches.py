@@ -48,7 +48,7 @@ def run_1b(
     release, tables = queries.release, queries.kernel_tables
 
     def allocate() -> BlockWorkspace:
-        return BlockWorkspace.allocate(release.n_records, most_facts, top)
+        return BlockWorkspace.allocate(release.n_records, most_facts, top, len(queries.rule.sizes.size))
 
     def work_on(low: int, high: int, work: BlockWorkspace) -> None:
         score_queries(
@@ -56,6 +56,7 @@ def run_1b(
             queries.facts,
             tables,
             queries.candidates,
+            queries.rule,
             n_records=release.n_records,
             with_z=with_z,
             work=work,
@@ -95,7 +96,8 @@ def run_1b_nested(
     kinds, times = tables.a.shape[1], (1 << release.by_item.time_bits) if lanes > 1 else 0
 
     def allocate() -> NestedWorkspace:
-        return NestedWorkspace.allocate(steps, kinds, times, top, width=1 if lanes == 1 else LANES)
+        width, n_sizes = 1 if lanes == 1 else LANES, len(queries.rule.sizes.size)
+        return NestedWorkspace.allocate(steps, kinds, times, top, width=width, n_sizes=n_sizes)
 
     def work_on(low: int, high: int, work: NestedWorkspace) -> None:
         score_prefixes(
@@ -103,6 +105,7 @@ def run_1b_nested(
             queries.facts,
             tables,
             groups,
+            queries.rule,
             n_records=release.n_records,
             span=release.span,
             with_z=with_z,
@@ -169,6 +172,7 @@ def _row_1a(queries: Queries, q: int, alpha: float, top: int, work: Workspace) -
         candidates=n,
         mean=mean,
         sigma=sigma,
+        scale=sigma,
         highest=highest,
         second=second,
         ties=ties,
@@ -187,9 +191,9 @@ def refine(
     """
     n = np.maximum(summaries.candidates, 1)
     mean, single_sigma = _mean_and_sigma_of_sums(summaries.total, summaries.squares, n)
-    has_facts = np.diff(queries.facts.first) > 0
+    has_facts, sized = np.diff(queries.facts.first) > 0, queries.rule.sized
     is_faint = summaries.highest < np.maximum(FAINT, FAINT_STEPS * queries.step)
-    too_close = (single_sigma**2 < least_spread * mean**2) | is_faint
+    too_close = ((single_sigma**2 < least_spread * mean**2) | is_faint) & (not sized)
     again = summaries.overflow | (has_facts & too_close)
     is_filled = np.arange(summaries.capacity)[None, :] < np.where(again, 0, summaries.shortlisted)[:, None]
     best = _score_exactly(queries, np.nonzero(is_filled)[0], summaries.record[is_filled.ravel()])
@@ -198,16 +202,16 @@ def refine(
     total = summaries.total + np.bincount(best.query, best.score - single, len(n))
     squares = summaries.squares + np.bincount(best.query, best.score**2 - single**2, len(n))
     mean, sigma = _mean_and_sigma_of_sums(total, squares, n)
-    z = np.zeros(len(n))
+    scale, z = np.ones(len(n)) if sized else sigma, np.zeros(len(n))
     if with_z:
-        z = _refine_z(summaries, best, single, _inverse(single_sigma, again), _inverse(sigma, again))
-        z[sigma == 0] = 0.0
+        z = np.where(scale > 0, _refine_z(summaries, best, _inverse(scale, again)), 0.0)
     order, query = best.order(top)
     is_alone = summaries.candidates == 1
     columns = VerdictColumns(
         candidates=summaries.candidates,
         mean=mean,
         sigma=sigma,
+        scale=scale,
         highest=best.highest,
         second=np.where(is_alone, best.highest, best.second),
         ties=np.where(best.highest > 0, best.ties, summaries.candidates),
@@ -225,15 +229,12 @@ def _inverse(sigma: Floats, again: Bools) -> Floats:
     return 1.0 / np.where((sigma > 0) & ~again, sigma, np.inf)
 
 
-def _refine_z(
-    summaries: QuerySummaries, best: "_Best", single: Floats, single_scale: Floats, scale: Floats
-) -> Floats:
-    """Z with the exact scores of the shortlist in place of its scores in single precision."""
+def _refine_z(summaries: QuerySummaries, best: "_Best", scale: Floats) -> Floats:
+    """Z of all candidates: the exact scores of the shortlist, and the sum over all others."""
     query, n = best.query, len(scale)
-    old = elementary.exp((single - summaries.highest[query]) * single_scale[query])
-    new = elementary.exp((best.score - best.highest[query]) * scale[query])
-    rest = np.maximum(summaries.z - np.bincount(query, old, n), 0.0)
-    return rest * elementary.exp((summaries.highest - best.highest) * scale) + np.bincount(query, new, n)
+    listed = elementary.exp((best.score - best.highest[query]) * scale[query])
+    shift = np.minimum((summaries.highest - best.highest) * scale, 0.0 if n == 0 else 1.0)
+    return summaries.z * elementary.exp(shift) + np.bincount(query, listed, n)
 
 
 def _mean_and_sigma_of_sums(total: Floats, squares: Floats, n: Ints) -> tuple[Floats, Floats]:
@@ -277,6 +278,7 @@ def _row_in_double_precision(queries: Queries, q: int, top: int, with_z: bool) -
     all_scores = queries.scores(q)
     scores = all_scores[all_scores > -np.inf]
     mean, sigma = mean_and_sigma(scores)
+    scale = 1.0 if queries.rule.sized else sigma
     best = np.flatnonzero(all_scores > 0)
     if len(best) > top:
         best = best[all_scores[best] >= np.partition(all_scores[best], -top)[-top]]
@@ -289,10 +291,11 @@ def _row_in_double_precision(queries: Queries, q: int, top: int, with_z: bool) -
         candidates=len(scores),
         mean=mean,
         sigma=sigma,
+        scale=scale,
         highest=highest,
         second=highest if ties > 1 or not len(rest) else float(rest.max()),
         ties=ties,
-        z=float(elementary.exp((scores - highest) / sigma).sum()) if sigma and with_z else 0.0,
+        z=float(elementary.exp((scores - highest) / scale).sum()) if scale and with_z else 0.0,
         record=best,
         score=all_scores[best],
     )

@@ -19,7 +19,7 @@ class Candidate(NamedTuple):
     score : float
         Its score.
     probability : float
-        Π(r′), which is proportional to e^(score/σ)  [Algorithm 1B].
+        Π(r′), proportional to e^(score/σ)  [Algorithm 1B]; for `Likelihood` the posterior.
 
     Examples
     --------
@@ -43,7 +43,8 @@ class Lineup:
     candidates : tuple of Candidate
         The records.
     outside : float
-        The probability that the target is none of them.
+        The probability that the target is none of them. For `Likelihood` this includes the case that the
+        target is not in the release.
 
     Examples
     --------
@@ -68,6 +69,8 @@ class Lineup:
 class Part(NamedTuple):
     """What one fact adds to the score of a record: weight · similarity.
 
+    For `Likelihood` it is ln(weight · similarity), and at least 0.
+
     Attributes
     ----------
     fact : Fact
@@ -77,9 +80,11 @@ class Part(NamedTuple):
     has : bool
         Whether the record has the item.
     similarity : float
-        Sim of the fact and the record's entry; 0 if the record lacks the item.
+        Sim of the fact and the record's entry; 0 if the record lacks the item. For `Likelihood`, how much
+        likelier the known value and date are with this entry than with any.
     weight : float or None
-        wt(i); None if the release does not have the item.
+        wt(i); None if the release does not have the item. For `Likelihood`, how much likelier it is to know
+        this item of the record than of somebody else.
     score : float
         What the fact adds.
 

@@ -20,9 +20,9 @@ class MatchingQueries(Queries):
         """The same queries with other scores."""
         return cls(**{column.name: getattr(queries, column.name) for column in fields(Queries)})
 
-    def parts(self, query: Ints, fact: Ints, terms: Floats) -> Floats:
+    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """The similarity of each fact, between 0 and 1."""
-        return np.asarray(np.maximum(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
+        return np.asarray(np.fmax(terms, 0.0).sum(axis=0) / self.tables.terms[self.facts.shape[fact]])
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index; 0 if an item is not in the release."""

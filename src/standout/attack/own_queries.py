@@ -148,6 +148,7 @@ def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictCol
         candidates=n.astype(np.int64),
         mean=mean,
         sigma=sigma,
+        scale=sigma,
         highest=highest,
         second=second,
         ties=ties.astype(np.int64),

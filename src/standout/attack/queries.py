@@ -1,14 +1,14 @@
 """Known facts, prepared for the kernels: facts that name items of the release, weights, tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.query_arrays import CandidateFilter, QueryFacts
+from standout.attack.kernels.query_arrays import CandidateFilter, QueryFacts, RecordSizes, ScoreRule
 from standout.attack.kernels.record_scores import Pairs, first_times, has_item, similarities
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
@@ -20,10 +20,18 @@ from standout.release.postings import unpack_item
 from standout.similarity.attributes import Similarity, call_user_code, check_numbers
 from standout.similarity.lookup_tables import KernelTables, Tables, tabulate
 
-__all__ = ["Queries", "Weights", "excluded_records", "prefix_queries", "prepare_queries", "weight_function"]
+__all__ = [
+    "Queries",
+    "Weights",
+    "excluded_records",
+    "log2_up",
+    "prefix_queries",
+    "prepare_queries",
+    "weight_function",
+]
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
-NOBODY = np.empty(0, np.int32)
+NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.float32)
 
 
 def _rarity(support: Ints) -> Floats:
@@ -82,13 +90,28 @@ class Queries:
         most = np.zeros(len(self))
         peak = self.weight * self.tables.peaks(self.facts.shape, self.facts.time, self.release.span)
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
-        bits = _log2_up(np.where(most > 0, most, 1.0)) + _log2_up(np.maximum(counts, 1))
+        bits = log2_up(np.where(most > 0, most, 1.0)) + log2_up(np.maximum(counts, 1))
         return np.asarray(np.ldexp(1.0, np.maximum(bits - 47, -1000)))
 
     @cached_property
     def kernel_tables(self) -> KernelTables:
         """The tables in single precision."""
         return self.tables.kernel_tables(lookups=int(self.release.support[self.facts.item].sum()))
+
+    @cached_property
+    def rule(self) -> ScoreRule:
+        """How kernels form the parts of scores, and probabilities."""
+        return ScoreRule(False, NO_NUMBERS, NO_NUMBERS, RecordSizes(np.empty(0, np.uint16), NO_NUMBERS), 0.0)
+
+    def nobody(self, candidates: Ints) -> Floats:
+        """Score, by query, of the case that the target is not in the release: −∞, as it is ruled out."""
+        return np.full(len(candidates), -np.inf)
+
+    def take_facts(self, query: Ints, fact: Ints, first: Ints) -> dict[str, Any]:
+        """Fields of other queries: number p has the facts fact[first[p]:first[p + 1]] of query[p]."""
+        _, item, weight, shape, time = self.facts
+        facts = QueryFacts(first, item[fact], weight[fact], shape[fact], time[fact])
+        return {"facts": facts, "weight": self.weight[fact], "exclude": self.exclude[query]}
 
     @cached_property
     def candidates(self) -> CandidateFilter:
@@ -141,19 +164,19 @@ class Queries:
         at = tables.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
         return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.c[at]])
 
-    def parts(self, query: Ints, fact: Ints, terms: Floats) -> Floats:
-        """What each fact adds to a score: weight · Sim, each term on the query's grid.
+    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
+        """What each fact adds to the score of a record: weight · Sim, each term on the query's grid.
 
         Terms are rounded before they are added, so that it does not matter which fact a term belongs to.
         """
         step = self.step[query]
-        scaled = np.rint(self.weight[fact] * np.maximum(terms, 0.0) / step) * step
+        scaled = np.rint(self.weight[fact] * np.fmax(terms, 0.0) / step) * step
         return np.asarray(scaled[0] + scaled[1])
 
     def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
 
-        The first term is -1 if the record lacks the item.
+        The first term is NaN if the record lacks the item.
         """
         counts = np.diff(self.facts.first)[query]
         pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
@@ -164,7 +187,7 @@ class Queries:
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index."""
         pair, fact, terms = self.pairs(query, record)
-        parts = self.parts(query[pair], fact, terms)
+        parts = self.parts(query[pair], fact, record[pair], terms)
         return np.bincount(pair, parts, len(query)).astype(np.float64)
 
     def scores(self, q: int) -> Floats:
@@ -176,14 +199,13 @@ class Queries:
                 release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
             )
             same = np.full(len(records), fact)
-            scores[records] += self.parts(
-                np.full(len(records), q), same, self.similarity_terms(same, value, time)
-            )
+            terms = self.similarity_terms(same, value, time)
+            scores[records] += self.parts(np.full(len(records), q), same, records, terms)
         is_candidate = self.is_candidate(q)
         return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
 
 
-def _log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
+def log2_up(x: NDArray[Any]) -> NDArray[np.int32]:
     """⌈log2 x⌉ of positive numbers, from their exponents: a rounded logarithm may be off by one."""
     mantissa, exponent = np.frexp(x)
     return np.asarray(exponent - (mantissa == 0.5))
@@ -200,17 +222,8 @@ def prefix_queries(queries: Queries, sizes: Sequence[int]) -> Queries:
     counts = ends - queries.facts.first[query]
     fact = _ranges(queries.facts.first[query], counts)
     base = np.repeat(starts[:-1] - known.first[query], counts)
-    _, item, weight, shape, time = queries.facts
-    facts = QueryFacts(offsets(counts), item[fact], weight[fact], shape[fact], time[fact])
-    return Queries(
-        release=queries.release,
-        known=shorter,
-        origin=queries.origin[fact] + base,
-        facts=facts,
-        weight=queries.weight[fact],
-        tables=queries.tables,
-        exclude=queries.exclude[query],
-    )
+    taken = queries.take_facts(query, fact, offsets(counts))
+    return replace(queries, known=shorter, origin=queries.origin[fact] + base, **taken)
 
 
 def _ranges(first: Ints, counts: Ints) -> Ints:

@@ -21,7 +21,7 @@ from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Similarity, Within, check_similarity
 
-__all__ = ["Scoreboard", "ScoreboardRH"]
+__all__ = ["Exclude", "Scoreboard", "ScoreboardRH", "check_top"]
 
 Exclude = str | None | Sequence[str | None] | NDArray[np.int64]
 

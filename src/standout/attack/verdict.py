@@ -104,6 +104,11 @@ class Verdict:
         return float(self.columns.sigma[self.q])
 
     @property
+    def scale(self) -> float:
+        """What scores are divided by in probabilities: σ in Algorithm 1B, 1 for `Likelihood`."""
+        return float(self.columns.scale[self.q])
+
+    @property
     def eccentricity(self) -> float:
         """(max − max2)/σ: how far the best record stands out; 0 for a tie  [Algorithm 1B]."""
         return eccentricity(self.highest, self.second, self.sigma)
@@ -257,8 +262,8 @@ class Verdict:
         """
         position, queries, known = self._position(record), self.queries, self.queries.known
         _, fact, terms = queries.pairs(np.array([self.q]), np.array([position]))
-        scores, has_item = self._parts(fact, terms), terms[0] >= 0
-        similarity = np.maximum(terms, 0.0).sum(axis=0)
+        scores, has_item = self._parts(fact, position, terms), ~np.isnan(terms[0])
+        weight, similarity = self._factors(fact, position, terms)
         index = {int(queries.origin[f]): i for i, f in enumerate(fact)}
         parts = []
         for at in self._facts:
@@ -267,7 +272,7 @@ class Verdict:
                 parts.append(Part(known_fact, None, False, 0.0, None, 0.0))
             else:
                 name = queries.release.items[int(queries.facts.item[fact[i]])]
-                numbers = float(similarity[i]), float(queries.weight[fact[i]]), float(scores[i])
+                numbers = float(similarity[i]), float(weight[i]), float(scores[i])
                 parts.append(Part(known_fact, name, bool(has_item[i]), *numbers))
         return tuple(parts)
 
@@ -302,17 +307,21 @@ class Verdict:
             scores = self.scores[records]
         return records[:k], scores[:k]
 
-    def _parts(self, fact: Ints, terms: Floats) -> Floats:
-        return self.queries.parts(np.full(len(fact), self.q), fact, terms)
+    def _parts(self, fact: Ints, position: int, terms: Floats) -> Floats:
+        return self.queries.parts(np.full(len(fact), self.q), fact, np.full(len(fact), position), terms)
+
+    def _factors(self, fact: Ints, position: int, terms: Floats) -> tuple[Floats, Floats]:
+        """Weight and similarity of each fact, for `explain`."""
+        return self.queries.weight[fact], np.fmax(terms, 0.0).sum(axis=0)
 
     def _score(self, position: int) -> float:
         return float(self.queries.scores_of(np.array([self.q]), np.array([position]))[0])
 
     def _log2(self, score: float) -> float:
         """log2 Π of a candidate with this score."""
-        if self.sigma == 0.0:
+        if self.scale == 0.0:
             return -self.bits
-        return ((score - self.highest) / self.sigma - math.log(self._z)) / math.log(2)
+        return ((score - self.highest) / self.scale - math.log(self._z)) / math.log(2)
 
     def _probability(self, score: float) -> float:
         return float(2.0 ** self._log2(score))
@@ -324,7 +333,7 @@ class Verdict:
         if z:
             return z
         scores = self.scores[self.scores > -np.inf]
-        return float(elementary.exp((scores - self.highest) / self.sigma).sum())
+        return float(elementary.exp((scores - self.highest) / self.scale).sum())
 
     def _position(self, record: str) -> int:
         if not isinstance(record, str):

@@ -16,6 +16,7 @@ class VerdictRow(NamedTuple):
     candidates: int
     mean: float
     sigma: float
+    scale: float
     highest: float
     second: float
     ties: int
@@ -30,7 +31,8 @@ class VerdictColumns:
 
     `candidates` is the number of records that the query may return. `mean` and `sigma` are over all their
     scores. `highest` and `second` are the two best scores, `ties` is the number of candidates with the best.
-    `z` is Σ e^((score − highest)/σ), 0 if it was not computed; for Algorithm 1A it is the number of matches.
+    `scale` is what scores are divided by in probabilities: σ in Algorithm 1B, 1 for log-likelihoods. `z` is
+    Σ e^((score − highest)/scale), 0 if it was not computed; for Algorithm 1A it is the number of matches.
     The best records of query q are record[first[q]:first[q + 1]], by descending `score`; equal scores are in
     the order of the release.
     """
@@ -38,6 +40,7 @@ class VerdictColumns:
     candidates: Ints
     mean: Floats
     sigma: Floats
+    scale: Floats
     highest: Floats
     second: Floats
     ties: Ints
@@ -53,6 +56,7 @@ class VerdictColumns:
             candidates=np.zeros(count, np.int64),
             mean=np.zeros(count),
             sigma=np.zeros(count),
+            scale=np.zeros(count),
             highest=np.zeros(count),
             second=np.zeros(count),
             ties=np.zeros(count, np.int64),
@@ -66,7 +70,7 @@ class VerdictColumns:
         """The same columns with these rows replaced."""
         bounds = zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
         best = [(self.record[low:high], self.score[low:high]) for low, high in bounds]
-        numbers = {name: getattr(self, name).copy() for name in VerdictRow._fields[:7]}
+        numbers = {name: getattr(self, name).copy() for name in VerdictRow._fields[:8]}
         for q, row in rows.items():
             best[q] = row.record, row.score
             for name, column in numbers.items():

@@ -4,12 +4,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import overload
 
+import numpy as np
+
+from standout.attack.likelihood_queries import LikelihoodQueries
 from standout.attack.matching_verdict import MatchingVerdict
+from standout.attack.posterior_verdict import PosteriorVerdict, posterior_strengths
 from standout.attack.queries import Queries
 from standout.attack.verdict import Verdict
 from standout.attack.verdict_columns import VerdictColumns
+from standout.core.arrays import Floats
 
-__all__ = ["Verdicts"]
+__all__ = ["NO_CLAIM", "Verdicts"]
+
+NO_CLAIM = -1.0
+"""Instead of the strength of a claim where none is possible: a tie, no spread, a single candidate."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +61,27 @@ class Verdicts:
             return [self[i] for i in range(*q.indices(len(self)))]
         if not -len(self) <= q < len(self):
             raise IndexError(q)
+        if isinstance(self.queries, LikelihoodQueries):
+            return PosteriorVerdict(self.queries, self.columns, q % len(self))
         if self.alpha is None:
             return Verdict(self.queries, self.columns, q % len(self))
         return MatchingVerdict(self.queries, self.columns, q % len(self), self.alpha)
+
+    def claim_strengths(self) -> Floats:
+        """How strong a claim about each best guess is; NO_CLAIM where no claim is possible.
+
+        The eccentricity  [Algorithm 1B], or −log10(1 − posterior) for `Likelihood`.
+        """
+        columns = self.columns
+        is_possible = (columns.ties == 1) & (columns.highest > 0)
+        if isinstance(self.queries, LikelihoodQueries):
+            strength = posterior_strengths(columns, self.queries.nobody(columns.candidates))
+        else:
+            is_possible &= (columns.sigma > 0) & (columns.candidates > 1)
+            strength = columns.eccentricity
+        if self.alpha is not None:
+            is_possible &= columns.z > 0  # Algorithm 1A claims nothing if no record matches
+        return np.where(is_possible, strength, NO_CLAIM)
 
     def __repr__(self) -> str:
         return f"<Verdicts: {len(self):,}>"

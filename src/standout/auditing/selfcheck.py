@@ -25,7 +25,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimate_text import percent
-from standout.evaluate.outcomes import Criteria, attack_outcomes, claim_eccentricities
+from standout.evaluate.outcomes import Criteria, attack_outcomes
 from standout.evaluate.pairs import pair_similarities
 from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
@@ -166,7 +166,7 @@ class SelfCheck:
         verdicts = ScoreboardRH().attacks(
             subset(self.release, keep), _auxes(self.release, known), threads=self.threads
         )
-        hits, n = int(np.count_nonzero(claim_eccentricities(verdicts.columns) >= phi)), len(removed)
+        hits, n = int(np.count_nonzero(verdicts.claim_strengths() >= phi)), len(removed)
         allowed = max(math.floor(self.budget * (len(rest) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
         most = max(
             k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(rest) - allowed) >= RARE

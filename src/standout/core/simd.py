@@ -63,6 +63,7 @@ __all__ = [
     "ROW_GROUP",
     "USES_INTRINSICS",
     "add_fact",
+    "add_sized_fact",
     "any_counter_reaches",
     "count_rows",
     "counters_reaching",
@@ -95,6 +96,28 @@ def _add_fact(
 ) -> Any:
     numbers = [types.int64] * 5
     return types.boolean(word, *numbers, a, b, c, scores, sums, least, highest), _write_add_fact
+
+
+def _add_sized_fact(
+    typing: Any,
+    word: Any,
+    low: Any,
+    high: Any,
+    value_bits: Any,
+    time_bits: Any,
+    position_bits: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    scores: Any,
+    sums: Any,
+    least: Any,
+    highest: Any,
+    code: Any,
+    gain: Any,
+) -> Any:
+    numbers = [types.int64] * 5
+    return types.boolean(word, *numbers, a, b, c, scores, sums, least, highest, code, gain), _write_add_fact
 
 
 def _multiply_add(typing: Any, a: Any, b: Any, c: Any) -> Any:
@@ -259,6 +282,8 @@ def _write_add_fact(context: Any, builder: Any, signature: Any, given: Any) -> A
         for bits in (time_bits, value_bits, position_bits)
     )
     position_shift = builder.add(time_bits, value_bits)
+    is_sized = len(signature.args) > 13
+    code, gain = (write.pointer(i, write.element(i)) if is_sized else None for i in (13, 14))
     added, grown, highest = (write.variable() for _ in range(3))
     with write.loop(low, high, CARRY) as begin:
         stop = builder.add(begin, _whole(CARRY))
@@ -272,6 +297,11 @@ def _write_add_fact(context: Any, builder: Any, signature: Any, given: Any) -> A
             position = builder.and_(builder.lshr(x, position_shift), position_mask)
             time = write.load(c, builder.and_(x, time_mask))
             part = write.multiply_add(write.load(b, kind), time, write.load(a, kind))
+            if is_sized:
+                size = builder.load(builder.gep(code, [position]))
+                size = builder.zext(size, ir.IntType(64))
+                part = builder.fadd(part, write.broadcast(builder.load(builder.gep(gain, [size]))))
+                part = write.higher(part, write.nothing)
             old = write.load(scores, position)
             new = builder.fadd(old, part)
             write.store(new, scores, position)
@@ -371,6 +401,7 @@ def _choose(plain: Any, typed: Callable[..., Any]) -> Any:
 
 
 add_fact = _choose(simd_fallback.add_fact, _add_fact)
+add_sized_fact = _choose(simd_fallback.add_sized_fact, _add_sized_fact)
 multiply_add = _choose(simd_fallback.multiply_add, _multiply_add)
 lane_peaks = _choose(simd_fallback.lane_peaks, _lane_peaks)
 count_rows = _choose(simd_fallback.count_rows, _count_rows)

@@ -16,6 +16,7 @@ __all__ = [
     "ROWS_AHEAD",
     "ROW_GROUP",
     "add_fact",
+    "add_sized_fact",
     "any_counter_reaches",
     "count_rows",
     "counters_reaching",
@@ -86,6 +87,57 @@ def add_fact(
                 kind = ((x >> kind_shift) & kind_mask) * lanes + U(lane)
                 position = ((x >> position_shift) & position_mask) * lanes + U(lane)
                 part = multiply_add(b[kind], c[(x & time_mask) * lanes + U(lane)], a[kind])
+                old = scores[position]
+                new = old + part
+                scores[position] = new
+                added += part
+                grown = multiply_add(part, old + new, grown)
+                most = new if new > most else most
+            sums[0, lane] += np.float64(added)
+            sums[1, lane] += np.float64(grown)
+            highest[lane] = most
+    for lane in range(lanes):
+        reached |= highest[lane] >= least[lane]
+    return reached
+
+
+@subroutine
+def add_sized_fact(
+    word: Array,
+    low: Int,
+    high: Int,
+    value_bits: Int,
+    time_bits: Int,
+    position_bits: Int,
+    a: Array,
+    b: Array,
+    c: Array,
+    scores: Array,
+    sums: Array,
+    least: Array,
+    highest: Array,
+    code: Array,
+    gain: Array,
+) -> Flag:
+    """The same with max(0, gain[code[record]] + a[kind] + b[kind] · c[time]) in place of the part."""
+    kind_shift, position_shift, lanes = U(time_bits), U(time_bits + value_bits), U(LANES)
+    time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(value_bits)) - U(1)
+    position_mask = (U(1) << U(position_bits)) - U(1)
+    reached = False
+    for lane in range(lanes):
+        highest[lane] = ZERO
+    for begin in range(low, high, CARRY):
+        stop = min(begin + CARRY, high)
+        for lane in range(lanes):
+            added, grown, most = ZERO, ZERO, highest[lane]
+            for p in range(U(begin), U(stop)):
+                x = U(word[p])
+                kind = ((x >> kind_shift) & kind_mask) * lanes + U(lane)
+                record = (x >> position_shift) & position_mask
+                position = record * lanes + U(lane)
+                alike = multiply_add(b[kind], c[(x & time_mask) * lanes + U(lane)], a[kind])
+                part = alike + gain[U(code[record])]
+                part = part if part > ZERO else ZERO
                 old = scores[position]
                 new = old + part
                 scores[position] = new

@@ -22,16 +22,12 @@ from standout.similarity.attributes import Similarity
 
 __all__ = [
     "MASSES",
-    "NO_CLAIM",
     "Criteria",
     "Outcomes",
     "attack_outcomes",
-    "claim_eccentricities",
     "record_scores",
 ]
 
-NO_CLAIM = -1.0
-"""Instead of a claim strength where no claim is possible: a tie, no spread, a single candidate."""
 NO_RECORD = -np.inf
 """Instead of a score where no record represents the target."""
 MASSES = (0.5, 0.9, 0.99)
@@ -65,7 +61,8 @@ class Outcomes:
     identified            probability that the best guess is the right record: 1/t in a tie of t, otherwise 0
     in_top                probability that the right record is among the first `top`; ties in random order
     similar               probability that the best guess is at least θ similar to the target  [Definition 2]
-    claim_strength        eccentricity of the best guess, NO_CLAIM if none is possible; a claim if it is ≥ φ
+    claim_strength        eccentricity of the best guess, or −log10(1 − posterior) for `Likelihood`; NO_CLAIM
+                          if no claim is possible; a claim if it is ≥ φ
     bits_left             −log2 Π(right record)  [Definition 4]; log2 N if no record represents the target
     similar_bits_left     the smallest −log2 Π of a record at least θ similar to the target; log2 N if none is
     best_probability      Π of the best guess
@@ -139,15 +136,21 @@ def attack_outcomes(
     lineup_50, lineup_90, lineup_99 = _lineup_sizes(verdicts, lineups, len(sizes), draws)
     absent = np.full(len(score), np.nan)
     if criteria.absent:
+        by_posterior = verdicts.queries.rule.sized  # an eccentricity needs no probabilities
         without = attack.nested(
-            release, known, sizes, exclude=np.repeat(right_record, draws), with_z=False, threads=threads
+            release,
+            known,
+            sizes,
+            exclude=np.repeat(right_record, draws),
+            with_z=by_posterior,
+            threads=threads,
         )
-        absent = _claim_strengths(without)
+        absent = without.claim_strengths()
     by_query = Outcomes(
         identified=(score == columns.highest) / np.maximum(columns.ties, 1),
         in_top=_in_top(verdicts, score, criteria.top),
         similar=similar.probability,
-        claim_strength=_claim_strengths(verdicts),
+        claim_strength=verdicts.claim_strengths(),
         bits_left=_bits_left(verdicts, score, n),
         similar_bits_left=_bits_left(verdicts, similar.highest, n),
         best_probability=elementary.exp2(-_bits_left(verdicts, columns.highest, n)),
@@ -161,18 +164,6 @@ def attack_outcomes(
     )
     shape = len(targets), draws, len(sizes)
     return Outcomes(*(getattr(by_query, field.name).reshape(shape) for field in fields(Outcomes)))
-
-
-def _claim_strengths(verdicts: Verdicts) -> Floats:
-    """The strength of each claim. Algorithm 1A claims nothing if no record matches."""
-    strengths, nothing = claim_eccentricities(verdicts.columns), verdicts.columns.z == 0
-    return strengths if verdicts.alpha is None else np.where(nothing, NO_CLAIM, strengths)
-
-
-def claim_eccentricities(columns: VerdictColumns) -> Floats:
-    """The eccentricity of each best guess; NO_CLAIM in a tie, without spread, or with one candidate."""
-    is_possible = (columns.ties == 1) & (columns.sigma > 0) & (columns.candidates > 1)
-    return np.where(is_possible, columns.eccentricity, NO_CLAIM)
 
 
 def record_scores(verdicts: Verdicts, records: Ints) -> Floats:
@@ -198,9 +189,9 @@ def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
 
     log2 of the number of candidates if all scores are equal; log2 of all n records for NO_RECORD.
     """
-    has_spread = columns.sigma > 0
-    sigma, z = np.where(has_spread, columns.sigma, 1.0), np.where(has_spread, columns.z, 1.0)
-    bits = ((columns.highest - score) / sigma + elementary.log(z)) / math.log(2)
+    has_spread = columns.scale > 0
+    scale, z = np.where(has_spread, columns.scale, 1.0), np.where(has_spread, columns.z, 1.0)
+    bits = ((columns.highest - score) / scale + elementary.log(z)) / math.log(2)
     bits = np.where(has_spread, bits, elementary.log2(np.maximum(columns.candidates, 1)))
     return np.where(score == NO_RECORD, math.log2(n), bits)
 
@@ -298,10 +289,10 @@ def _lineup_size(verdict: Verdict) -> Floats:
     n = verdict.candidates
     if isinstance(verdict, MatchingVerdict):
         return np.asarray(np.ceil(np.array(MASSES) * (verdict.matching or n)))
-    if verdict.sigma == 0.0:
+    if verdict.scale == 0.0:
         return np.asarray(np.ceil(np.array(MASSES) * n))
     positive = np.sort(verdict.scores[verdict.scores > 0])[::-1]
-    weight = elementary.exp((np.append(positive, 0.0) - verdict.highest) / verdict.sigma)
+    weight = elementary.exp((np.append(positive, 0.0) - verdict.highest) / verdict.scale)
     cumulated, weight_of_zero = np.cumsum(weight[:-1]), float(weight[-1])
     held = cumulated[-1] if len(cumulated) else 0.0
     total = float(held) + weight_of_zero * (n - len(positive)) if len(cumulated) else weight_of_zero * n

@@ -91,8 +91,8 @@ def _revealed_items(
 def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
     """(pair, fact, Sim of the fact and the record's entry); Sim is -1 if the record lacks the item."""
     pair, fact, terms = queries.pairs(query, record)
-    share = np.maximum(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
-    return pair, fact, np.where(terms[0] < 0, -1.0, share)
+    share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
+    return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)
 
 
 def full_queries(population: Population, targets: Ints, similarity: Similarity) -> Queries:

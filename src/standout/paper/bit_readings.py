@@ -125,8 +125,10 @@ def _scores(decay: Queries, near: Queries, q: int) -> _Scores:
         )
         queries, fact_of = np.full(len(records), q), np.full(len(records), fact)
         similar = near.similarity_terms(fact_of, value, time)
-        sums[0, records] += decay.parts(queries, fact_of, decay.similarity_terms(fact_of, value, time))
-        sums[1, records] += near.parts(queries, fact_of, similar)
+        sums[0, records] += decay.parts(
+            queries, fact_of, records, decay.similarity_terms(fact_of, value, time)
+        )
+        sums[1, records] += near.parts(queries, fact_of, records, similar)
         sums[2, records] += 1
         sums[3, records] += similar.sum(axis=0) > 0
     record = np.flatnonzero(sums[2])

@@ -30,7 +30,7 @@ from standout.similarity.attributes import (
 )
 from standout.similarity.function_values import FEW
 
-__all__ = ["FactShape", "KernelTables", "Tables", "tabulate"]
+__all__ = ["FactShape", "KernelTables", "Tables", "Tabulation", "tabulate"]
 
 CALLS = 1 << 22
 """Largest number of results of a user's own function in one table."""
@@ -60,6 +60,8 @@ class KernelTables(NamedTuple):
     `shared` says for each shape whether all kinds have one row of c, `even` whether they have one factor b
     too. A long c, as for minutes, does not fit into a cache. Then `lines` has a straight piece for each
     2**line_bits of it, as value and slope, NaN where c is not straight; line_bits is 0 if there are none.
+    Where c is 1 up to `reach` from the known time and 0 beyond, near[u, 2 · kind + is near] is a + b · c;
+    otherwise `reach` is -1.
     """
 
     a: NDArray[np.float32]
@@ -70,6 +72,8 @@ class KernelTables(NamedTuple):
     even: NDArray[np.bool_]
     lines: NDArray[np.float32]
     line_bits: int
+    near: NDArray[np.float32]
+    reach: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class Tables:
 
     `shape` is each fact's row and `time` what is subtracted from an entry's time. `terms` is the number of
     parts that are added up in each row (2 for a decay of value and time). The first `used` kinds occur.
+    `reach` is the number of units up to which c is 1 and beyond which it is 0, or -1.
     """
 
     a: Floats
@@ -88,6 +93,7 @@ class Tables:
     time: Ints
     terms: Ints
     used: int
+    reach: int = -1
 
     def peaks(self, shape: Ints, time: Ints, span: int) -> Floats:
         """Highest possible term of Sim, for facts of these shapes and known times."""
@@ -108,16 +114,30 @@ class Tables:
         lines, line_bits = (
             _lines(np.where(self.c < TINY, 0.0, self.c)) if lookups > len(c) > LONG else (NO_LINES, 0)
         )
-        return KernelTables(a, b, self.off.astype(np.uint64), c, shared, even, lines, line_bits)
+        off, near = self.off.astype(np.uint64), np.stack([self.a, self.a + self.b], axis=-1)
+        return KernelTables(
+            a=a,
+            b=b,
+            off=off,
+            c=c,
+            shared=shared,
+            even=even,
+            lines=lines,
+            line_bits=line_bits,
+            near=_single(near.reshape(len(a), -1)),
+            reach=self.reach,
+        )
 
 
 def tabulate(release: Release, known: KnownFacts, similarity: Similarity) -> Tables:
     """Tabulate the similarity for all known facts."""
     check_similarity(similarity)
-    return _Tabulation(release, known, similarity).tabulate()
+    return Tabulation(release, known, similarity).tabulate()
 
 
-class _Tabulation:
+class Tabulation:
+    """Builds the tables of one similarity for the facts of a KnownFacts."""
+
     def __init__(self, release: Release, known: KnownFacts, similarity: Similarity) -> None:
         self.release, self.similarity = release, similarity
         self.levels: Levels = np.empty(0) if release.levels is None else release.levels
@@ -139,6 +159,7 @@ class _Tabulation:
         return known.timed & outside
 
     def tabulate(self) -> Tables:
+        """The tables."""
         shapes, shape = self._shapes()
         kinds = 1 << self.release.by_item.value_bits
         a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
@@ -301,4 +322,4 @@ def _straighten(c: Array, size: Int, lines: Array) -> Int:
 
 
 def _single(array: Floats) -> NDArray[np.float32]:
-    return np.where(array < TINY, 0.0, array).astype(np.float32)
+    return np.where(np.abs(array) < TINY, 0.0, array).astype(np.float32)

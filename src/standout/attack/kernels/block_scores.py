@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
+from standout.attack.kernels.interpolation import interpolated
 from standout.attack.kernels.query_arrays import (
     BLOCK,
     LEAST,
@@ -25,15 +26,17 @@ from standout.attack.kernels.query_arrays import (
     CandidateFilter,
     QueryFacts,
     QuerySummaries,
+    ScoreRule,
     U,
 )
-from standout.attack.kernels.shortlist import prune, raise_bound
+from standout.attack.kernels.shortlist import lowest_listed, prune, raise_bound
+from standout.attack.kernels.sized_additions import add_sized_fact, fill_gain
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
 from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 
-__all__ = ["BlockWorkspace", "interpolated", "run_end", "score_queries"]
+__all__ = ["BlockWorkspace", "run_end", "score_queries"]
 
 PIECE = 128
 """Number of records of which the highest score is kept while a block is summed."""
@@ -51,6 +54,7 @@ class BlockWorkspace(NamedTuple):
     score, `out` marks records that are not candidates, `left_out` is their number per block. `listed` is
     the length of a block's list, or -1. `sums` are the sums of scores and of squares. `cursor`, `at` and
     `stop` are each fact's next run, next word and last word of the block. `best` are the highest scores.
+    `gain` is by fact and size of a record (see `sized_additions`).
     """
 
     scores: NDArray[np.float32]
@@ -66,9 +70,10 @@ class BlockWorkspace(NamedTuple):
     at: NDArray[np.int64]
     stop: NDArray[np.int64]
     best: NDArray[np.float32]
+    gain: NDArray[np.float32]
 
     @classmethod
-    def allocate(cls, n_records: int, most_facts: int, top: int) -> "BlockWorkspace":
+    def allocate(cls, n_records: int, most_facts: int, top: int, n_sizes: int) -> "BlockWorkspace":
         """Arrays for queries of at most `most_facts` facts."""
         n = -(-n_records // BLOCK)
         scores, highest = np.zeros((n + 1) * BLOCK, np.float32), np.zeros(PIECES, np.float32)
@@ -86,6 +91,7 @@ class BlockWorkspace(NamedTuple):
             at=np.zeros(most_facts, np.int64),
             stop=np.zeros(most_facts, np.int64),
             best=np.zeros(top, np.float32),
+            gain=np.zeros((most_facts, n_sizes), np.float32),
         )
 
 
@@ -104,6 +110,7 @@ def score_queries(
     facts: QueryFacts,
     tables: KernelTables,
     candidates: CandidateFilter,
+    rule: ScoreRule,
     n_records: Int,
     with_z: Flag,
     work: BlockWorkspace,
@@ -121,6 +128,8 @@ def score_queries(
         n = n_records - _rule_out(candidates, q, n_records, work.out, left_out)
         for j in range(k):
             cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
+            if rule.sized:
+                fill_gain(rule.sizes.size, rule.odds[f + j], rule.constant[f + j], work.gain[j])
         for i in range(len(best)):
             best[i] = ZERO
         sums[0], sums[1] = 0.0, 0.0
@@ -136,7 +145,26 @@ def score_queries(
             if base == first:
                 _clear(scores, base)
             for j in range(k):
-                if stop[j] > 0:
+                if stop[j] > 0 and rule.sized:
+                    add_sized_fact(
+                        word=postings.word,
+                        low=at[j],
+                        high=stop[j],
+                        value_bits=postings.value_bits,
+                        time_bits=postings.time_bits,
+                        a=tables.a,
+                        b=tables.b,
+                        off=tables.off,
+                        c=tables.c,
+                        near=tables.near,
+                        reach=tables.reach,
+                        shape=facts.shape[f + j],
+                        known_time=facts.time[f + j],
+                        code=rule.sizes.code[first : first + size],
+                        gain=work.gain[j],
+                        scores=scores[base : base + BLOCK],
+                    )
+                elif stop[j] > 0:
                     _add_fact(postings, tables, facts, f + j, at[j], stop[j], scores[base : base + BLOCK])
             listed[number] = 0 if few else -1
             for j in range(k):
@@ -151,11 +179,13 @@ def score_queries(
                     _mark(scores, base, work.out, first, size, ZERO)
                 _sum_block(scores, work.score_bits, base, work.highest_bits, sums)
             pieces, length, begin = (1, listed[number], first) if few else (PIECES, PIECE, base)
-            floor = max(floor, raise_bound(highest, np.int64(0), np.int64(1), pieces, best, k))
+            floor = max(floor, raise_bound(highest, np.int64(0), np.int64(1), pieces, best, k, rule.slack))
             for j in range(pieces):
                 if highest[j] >= floor and not overflow:
                     piece = _Piece(begin + j * PIECE, length, first + j * PIECE, few)
-                    count, overflow, floor = _shortlist(work, piece, floor, summaries, q, count, k)
+                    count, overflow, floor = _shortlist(
+                        work, piece, floor, summaries, q, count, k, rule.slack
+                    )
             if base == first and left_out[number]:
                 _mark(scores, base, work.out, first, size, OUT)
             if not few and base != first:
@@ -169,11 +199,13 @@ def score_queries(
             best=best,
             facts=k,
             floor=floor,
+            slack=rule.slack,
         )
         summaries.highest[q], summaries.overflow[q] = np.float64(best[0]), overflow
         if with_z:
-            scale = inverse_sigma(n, sums[0], sums[1])
-            summaries.z[q] = _partition(work, n_records, summaries.highest[q], scale)
+            scale = 1.0 if rule.sized else inverse_sigma(n, sums[0], sums[1])
+            cut = lowest_listed(summaries.score, q * summaries.capacity, summaries.shortlisted[q])
+            summaries.z[q] = _partition(work, n_records, summaries.highest[q], scale, cut)
         if candidates.exclude[q] >= 0:
             work.out[candidates.exclude[q]] = False
 
@@ -233,7 +265,7 @@ def _add_fact(
     factor, as in a decay.
     """
     word, value_bits, time_bits = postings.word, postings.value_bits, postings.time_bits
-    a, b, off, c, shared, even, lines, line_bits = tables
+    a, b, off, c, shared, even, lines, line_bits, _, _ = tables
     kind_shift, position_shift = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask, position_mask = (
         (U(1) << kind_shift) - U(1),
@@ -270,15 +302,6 @@ def _add_fact(
             similarity = multiply_add(b[u, kind], c[(x & time_mask) + off[u, kind] - known], a[u, kind])
             position = (x >> position_shift) & position_mask
             scores[position] = multiply_add(weight, similarity, scores[position])
-
-
-@inline
-def interpolated(c: Array, lines: Array, line_bits: Int, at: Int) -> Real:
-    """c[at], from its straight piece if it has one."""
-    piece = (at >> U(line_bits)) << U(1)
-    along = np.float32(np.int32(at & ((U(1) << U(line_bits)) - U(1))))
-    x = multiply_add(lines[piece + U(1)], along, lines[piece])
-    return x if x == x else c[at]
 
 
 @subroutine
@@ -348,7 +371,14 @@ def _sum_block(scores: Array, score_bits: Array, base: Int, highest_bits: Array,
 
 @subroutine
 def _shortlist(
-    work: BlockWorkspace, piece: _Piece, floor: Real, summaries: QuerySummaries, q: Int, n: Int, facts: Int
+    work: BlockWorkspace,
+    piece: _Piece,
+    floor: Real,
+    summaries: QuerySummaries,
+    q: Int,
+    n: Int,
+    facts: Int,
+    slack: Real,
 ) -> tuple[Int, Flag, Real]:
     """Put every record of a piece whose score is at least `floor` on the query's shortlist of n.
 
@@ -360,7 +390,7 @@ def _shortlist(
         if scores[i] < floor:
             continue
         if n == capacity:
-            n, floor = prune(record, score, first=row, n=n, best=best, facts=facts, floor=floor)
+            n, floor = prune(record, score, first=row, n=n, best=best, facts=facts, floor=floor, slack=slack)
             if n == capacity:
                 return n, True, floor
             if scores[i] < floor:
@@ -372,8 +402,8 @@ def _shortlist(
 
 
 @subroutine
-def _partition(work: BlockWorkspace, n_records: Int, highest: Real, scale: Real) -> Real:
-    """Z = Σ over candidates of e^((score − highest)/σ); 0 if σ is 0."""
+def _partition(work: BlockWorkspace, n_records: Int, highest: Real, scale: Real, cut: Real) -> Real:
+    """Z = Σ e^((score − highest)/σ) over candidates with a score below `cut`; 0 if σ is 0."""
     if scale == 0.0:
         return 0.0
     nothing, z = np.exp(-highest * scale), 0.0
@@ -381,7 +411,7 @@ def _partition(work: BlockWorkspace, n_records: Int, highest: Real, scale: Real)
         first, listed = number * BLOCK, work.listed[number]
         size = min(n_records - first, BLOCK)
         length = listed if listed >= 0 else size
-        z += exp_sum(work.scores, first, first + length, highest, scale)
+        z += exp_sum(work.scores, first, first + length, highest, scale, cut)
         if listed >= 0:
             z += nothing * (size - work.left_out[number] - length)
     return z

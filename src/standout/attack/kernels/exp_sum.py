@@ -27,8 +27,10 @@ def inverse_sigma(n: Int, total: Real, squares: Real) -> Real:
 
 
 @subroutine
-def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> Real:
-    """Σ e^((score − highest)·scale) over scores[low:high]; none is above `highest`.
+def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real, cut: Real) -> Real:
+    """Σ e^((score − highest)·scale) over those scores[low:high] that are below `cut`.
+
+    Scores from `cut` on are those of the shortlist, which are added later in double precision.
 
     Four terms are added in single precision in a fixed order, and these sums in double precision, where the
     order hardly shows: so the width of a processor's vectors does not matter.
@@ -42,25 +44,26 @@ def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real) -> R
         second = first + quarter
         third = second + quarter
         fours[i] = (
-            _power(scores[first] - top, factor, rest, lowest)
-            + _power(scores[second] - top, factor, rest, lowest)
+            _power(scores[first], cut, top, factor, rest, lowest)
+            + _power(scores[second], cut, top, factor, rest, lowest)
         ) + (
-            _power(scores[third] - top, factor, rest, lowest)
-            + _power(scores[third + quarter] - top, factor, rest, lowest)
+            _power(scores[third], cut, top, factor, rest, lowest)
+            + _power(scores[third + quarter], cut, top, factor, rest, lowest)
         )
     total = _total(fours)
     for i in range(U(low) + U(4) * quarter, U(high)):
-        total += np.float64(_power(scores[i] - top, factor, rest, lowest))
+        total += np.float64(_power(scores[i], cut, top, factor, rest, lowest))
     return total
 
 
 @inline
-def _power(x: Real, factor: Real, rest: Real, lowest: Real) -> Real:
-    """2^(x · (factor + rest)) for x ≤ 0, in single precision.
+def _power(score: Real, cut: Real, top: Real, factor: Real, rest: Real, lowest: Real) -> Real:
+    """2^((score − top) · (factor + rest)) in single precision; 0 from `cut` on.
 
     2^y = 2^⌊y⌉ · 2^(y−⌊y⌉): the bits of a float for the first, a polynomial for the second. The factor has a
     rest, because most scores are 0, and its rounding would put all of those off by the same.
     """
+    x = score - top if score < cut else lowest
     x = x if x > lowest else lowest
     y = x * factor
     whole = np.int32(y - HALF)

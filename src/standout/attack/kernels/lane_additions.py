@@ -5,13 +5,13 @@ Parameters are arrays, one by one, because tuples of arrays are slower to pass (
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import interpolated
+from standout.attack.kernels.interpolation import interpolated
 from standout.attack.kernels.query_arrays import BLOCK, ZERO, U
-from standout.core.jit import Array, Int, Real, inline, subroutine
-from standout.core.simd import LANES, add_fact, multiply_add
+from standout.core.jit import Array, Flag, Int, Real, inline, subroutine
+from standout.core.simd import LANES, add_fact, add_sized_fact, multiply_add
 from standout.release.postings import BLOCK_BITS
 
-__all__ = ["add_many_lanes", "add_one_lane"]
+__all__ = ["CHUNK", "add_many_lanes", "add_one_lane", "notice"]
 
 CHUNK = 32
 """Number of words after which scores are compared with their bounds."""
@@ -97,7 +97,7 @@ def add_one_lane(
             for i in range(U(begin), U(stop)):
                 position = (U(word[i]) >> position_shift) & position_mask
                 if scores[position] >= least:
-                    _notice(noticed, n_noticed, mark, np.int64(position), np.int64(0), np.int64(position))
+                    notice(noticed, n_noticed, mark, np.int64(position), np.int64(0), np.int64(position))
     sums[0, 0] += added
     sums[1, 0] += grown
 
@@ -120,22 +120,32 @@ def add_many_lanes(
     noticed: Array,
     n_noticed: Array,
     mark: Array,
+    sized: Flag,
+    code: Array,
+    gain: Array,
 ) -> None:
-    """The same for several lanes."""
+    """The same for several lanes; `code` and `gain` as in `sized_additions`."""
     position_shift = U(value_bits + time_bits)
     for begin in range(low, high, CHUNK):
         stop = min(begin + CHUNK, high)
-        if add_fact(
-            word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest
-        ):
+        if sized:
+            reached = add_sized_fact(
+                word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest,
+                code, gain,
+            )  # fmt: skip
+        else:
+            reached = add_fact(
+                word, begin, stop, value_bits, time_bits, BLOCK_BITS, a, b, c, scores, sums, least, highest
+            )
+        if reached:
             for p in range(U(begin), U(stop)):
                 position = np.int64((U(word[p]) >> position_shift) & U(BLOCK - 1))
-                reached = _lanes_reaching(scores, position, least)
+                lanes_left = _lanes_reaching(scores, position, least)
                 lane = 0
-                while reached:
-                    if reached & 1 and lane < lanes:
-                        _notice(noticed, n_noticed, mark, position, lane, position * LANES + lane)
-                    reached >>= 1
+                while lanes_left:
+                    if lanes_left & 1 and lane < lanes:
+                        notice(noticed, n_noticed, mark, position, lane, position * LANES + lane)
+                    lanes_left >>= 1
                     lane += 1
 
 
@@ -149,7 +159,7 @@ def _lanes_reaching(scores: Array, position: Int, least: Array) -> Int:
 
 
 @inline
-def _notice(noticed: Array, n_noticed: Array, mark: Array, position: Int, lane: Int, at: Int) -> None:
+def notice(noticed: Array, n_noticed: Array, mark: Array, position: Int, lane: Int, at: Int) -> None:
     """Note a position of the block, once."""
     if not mark[at]:
         mark[at] = True

@@ -30,7 +30,8 @@ class NestedWorkspace(NamedTuple):
     and `floor` are sums and bounds by step and lane; until[j] is the first wanted step from j on. `best` and
     `highest` are the highest scores of a shortlist and of each lane. `noticed` are the positions of the block
     that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` and `at` are each
-    fact's next run and next word. `flat` is one lane of the block.
+    fact's next run and next word. `flat` is one lane of the block. `gain` is by step and size of a record
+    (see `sized_additions`).
     """
 
     scores: NDArray[np.float32]
@@ -48,9 +49,12 @@ class NestedWorkspace(NamedTuple):
     cursor: NDArray[np.int64]
     at: NDArray[np.int64]
     flat: NDArray[np.float32]
+    gain: NDArray[np.float32]
 
     @classmethod
-    def allocate(cls, steps: int, kinds: int, times: int, top: int, width: int) -> "NestedWorkspace":
+    def allocate(
+        cls, steps: int, kinds: int, times: int, top: int, width: int, n_sizes: int
+    ) -> "NestedWorkspace":
         """Arrays for groups of at most `width` lanes and queries of at most `steps` facts."""
         steps = max(steps, 1)
         return cls(
@@ -69,4 +73,5 @@ class NestedWorkspace(NamedTuple):
             cursor=np.zeros(steps, np.int64),
             at=np.zeros(steps, np.int64),
             flat=np.zeros(BLOCK, np.float32),
+            gain=np.zeros((steps, n_sizes), np.float32),
         )

@@ -17,8 +17,18 @@ from standout.attack.kernels.block_scores import run_end
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
 from standout.attack.kernels.lane_additions import add_many_lanes, add_one_lane
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
-from standout.attack.kernels.query_arrays import BLOCK, LEAST, OUT, ZERO, QueryFacts, QuerySummaries, U
-from standout.attack.kernels.shortlist import lowest_of_best, prune
+from standout.attack.kernels.query_arrays import (
+    BLOCK,
+    LEAST,
+    OUT,
+    ZERO,
+    QueryFacts,
+    QuerySummaries,
+    ScoreRule,
+    U,
+)
+from standout.attack.kernels.shortlist import lowest_listed, lowest_of_best, prune
+from standout.attack.kernels.sized_additions import add_sized_lane, fill_gain
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
 from standout.core.simd import LANES, lane_peaks
 from standout.release.postings import Postings
@@ -38,6 +48,7 @@ def score_prefixes(
     facts: QueryFacts,
     tables: KernelTables,
     groups: QueryGroups,
+    rule: ScoreRule,
     n_records: Int,
     span: Int,
     with_z: Flag,
@@ -50,7 +61,9 @@ def score_prefixes(
     # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
     # passed, which costs up to a tenth of the time where a block has few words.
     start, run, block, end, word, value_bits, time_bits = postings
-    a, b, off, c, _, even, lines, line_bits = tables
+    a, b, off, c, _, even, lines, line_bits, near, reach = tables
+    sized, odds, constant, sizes, slack = rule
+    code, size_table = sizes
     first_fact, item, weight, shape, time = facts
     row, scores, cursor, at, sums = groups.row, work.scores, work.cursor, work.at, work.sums
     floor, until, noticed, n_noticed, mark = work.floor, work.until, work.noticed, work.n_noticed, work.mark
@@ -62,7 +75,9 @@ def score_prefixes(
         f, steps = first_fact[q], first_fact[q + 1] - first_fact[q]
         _prepare(row, q, lanes, steps, work, summaries)
         if lanes > 1:
-            _spread_tables(facts, tables, work, q=q, lanes=lanes, steps=steps, span=span)
+            _spread_tables(facts, tables, rule, work, q=q, lanes=lanes, steps=steps, span=span)
+        for j in range(steps if sized else 0):
+            fill_gain(size_table, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
         for walk in range(3 if with_z else 2):
             for j in range(steps):
                 cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
@@ -90,7 +105,32 @@ def score_prefixes(
                             first, last = (at[j], gap) if turn == 0 else (gap + 1, stop)
                             if first >= last:
                                 continue
-                            if lanes == 1:
+                            block_code = code[number * BLOCK : number * BLOCK + size]
+                            if lanes == 1 and sized:
+                                add_sized_lane(
+                                    word=word,
+                                    low=first,
+                                    high=last,
+                                    value_bits=value_bits,
+                                    time_bits=time_bits,
+                                    a=a,
+                                    b=b,
+                                    off=off,
+                                    c=c,
+                                    near=near,
+                                    reach=reach,
+                                    shape=shape[f + j],
+                                    known_time=time[f + j],
+                                    code=block_code,
+                                    gain=work.gain[j],
+                                    scores=scores,
+                                    sums=sums[j],
+                                    least=floor[bound, 0],
+                                    noticed=noticed,
+                                    n_noticed=n_noticed,
+                                    mark=mark,
+                                )
+                            elif lanes == 1:
                                 add_one_lane(
                                     word=word,
                                     low=first,
@@ -132,6 +172,9 @@ def score_prefixes(
                                     noticed=noticed,
                                     n_noticed=n_noticed,
                                     mark=mark,
+                                    sized=sized,
+                                    code=block_code,
+                                    gain=work.gain[j],
                                 )
                         at[j], cursor[j] = stop, cursor[j] + 1
                     if row[q, j] < 0:
@@ -156,14 +199,15 @@ def score_prefixes(
                                     floor=floor[j],
                                     best=best,
                                     facts=j + 1,
+                                    slack=slack,
                                 )
                         elif walk == BOUNDS:
                             if lanes > 1 and lane == 0:
                                 lane_peaks(scores, BLOCK // SAMPLE, work.flat)
                             sample = scores if lanes == 1 else work.flat
-                            floor[j, lane] = lowest_of_best(sample, lane, width, SAMPLE, best, steps)
+                            floor[j, lane] = lowest_of_best(sample, lane, width, SAMPLE, best, steps, slack)
                         else:
-                            scale = inverse_sigma(candidates[to], total[to], squares[to])
+                            scale = 1.0 if sized else inverse_sigma(candidates[to], total[to], squares[to])
                             if scale > 0.0:
                                 z[to] += _mass(
                                     scores,
@@ -174,6 +218,7 @@ def score_prefixes(
                                     exclude=exclude - number * BLOCK,
                                     highest=highest[to],
                                     scale=scale,
+                                    cut=lowest_listed(score, to * capacity, shortlisted[to]),
                                 )
                 for lane in range(lanes):
                     for i in range(n_noticed[lane]):
@@ -183,7 +228,7 @@ def score_prefixes(
             if walk == BOUNDS:
                 sums[:] = 0.0
             if walk == BEST:
-                _report(row, q, lanes, steps, work, summaries)
+                _report(row, q, lanes, steps, work, summaries, slack)
 
 
 @subroutine
@@ -210,6 +255,7 @@ def _prepare(
 def _spread_tables(
     facts: QueryFacts,
     tables: KernelTables,
+    rule: ScoreRule,
     work: NestedWorkspace,
     q: Int,
     lanes: Int,
@@ -225,6 +271,8 @@ def _spread_tables(
             for kind in range(tables.a.shape[1]):
                 a[j, kind * LANES + lane] = factor * tables.a[u, kind]
                 b[j, kind * LANES + lane] = factor * tables.b[u, kind]
+                if rule.sized:
+                    a[j, kind * LANES + lane] += rule.constant[f] if lane < lanes else OUT
             first = tables.off[u, 0] - U(facts.time[f])
             for t in range(U(span)):
                 c[U(j), t * U(LANES) + U(lane)] = time_row[first + t]
@@ -260,6 +308,7 @@ def _shortlist_noticed(
     floor: Array,
     best: Array,
     facts: Int,
+    slack: Real,
 ) -> tuple[Int, Flag]:
     """Put the noticed records of a block on a shortlist of n if they may be among the best of a step.
 
@@ -271,7 +320,9 @@ def _shortlist_noticed(
         if x < floor[lane] or overflow:
             continue
         if n == capacity or (n > 0 and n % (2 * len(best)) == 0):  # raises the bound, and makes room
-            n, floor[lane] = prune(record, score, first=first, n=n, best=best, facts=facts, floor=floor[lane])
+            n, floor[lane] = prune(
+                record, score, first=first, n=n, best=best, facts=facts, floor=floor[lane], slack=slack
+            )
             overflow = n == capacity
             if overflow or x < floor[lane]:
                 continue
@@ -291,8 +342,12 @@ def _mass(
     exclude: Int,
     highest: Real,
     scale: Real,
+    cut: Real,
 ) -> Real:
-    """Σ e^((score − highest) · scale) over a block, without the excluded position, of one lane."""
+    """Σ e^((score − highest) · scale) over scores of a block below `cut`, of one lane.
+
+    The excluded position does not count.
+    """
     if width > 1:
         for i in range(U(size)):
             flat[i] = scores[i * U(width) + U(lane)]
@@ -300,7 +355,7 @@ def _mass(
     is_excluded = 0 <= exclude < size
     if is_excluded:
         block[exclude] = OUT
-    mass = exp_sum(block, np.int64(0), size, highest, scale)
+    mass = exp_sum(block, np.int64(0), size, highest, scale, cut)
     if is_excluded:
         block[exclude] = ZERO
     return mass
@@ -308,7 +363,7 @@ def _mass(
 
 @subroutine
 def _report(
-    row: Array, q: Int, lanes: Int, steps: Int, work: NestedWorkspace, summaries: QuerySummaries
+    row: Array, q: Int, lanes: Int, steps: Int, work: NestedWorkspace, summaries: QuerySummaries, slack: Real
 ) -> None:
     """The sums after each wanted step, and the shortlists without records that are too low by now."""
     for lane in range(lanes):
@@ -327,6 +382,7 @@ def _report(
                 best=work.best,
                 facts=j + 1,
                 floor=LEAST,
+                slack=slack,
             )
             summaries.shortlisted[to], summaries.total[to], summaries.squares[to] = n, added, grown
             summaries.highest[to] = np.float64(work.best[0])

@@ -7,7 +7,18 @@ from numpy.typing import NDArray
 
 from standout.release.postings import BLOCK_BITS
 
-__all__ = ["BLOCK", "LEAST", "OUT", "ZERO", "CandidateFilter", "QueryFacts", "QuerySummaries", "U"]
+__all__ = [
+    "BLOCK",
+    "LEAST",
+    "OUT",
+    "ZERO",
+    "CandidateFilter",
+    "QueryFacts",
+    "QuerySummaries",
+    "RecordSizes",
+    "ScoreRule",
+    "U",
+]
 
 BLOCK = 1 << BLOCK_BITS
 """Number of records in a block: their scores stay in the cache."""
@@ -27,6 +38,31 @@ class QueryFacts(NamedTuple):
     weight: NDArray[np.float32]
     shape: NDArray[np.int64]
     time: NDArray[np.int64]
+
+
+class RecordSizes(NamedTuple):
+    """How many entries a fact about each record may come from: size[code[record]]  [`attack.likelihood`].
+
+    Both are empty for attacks that ignore it.
+    """
+
+    code: NDArray[np.uint16]
+    size: NDArray[np.float32]
+
+
+class ScoreRule(NamedTuple):
+    """How the parts of a score are formed, and how it becomes a probability.
+
+    If `sized`, a fact adds max(0, ln(1 + odds/size of the record) + constant + Sim) and Π ∝ e^score.
+    Otherwise it adds weight · Sim and Π ∝ e^(score/σ). `odds` and `constant` are by fact, and empty unless
+    `sized`. `slack` is more than the error of a part in single precision beyond its own rounding.
+    """
+
+    sized: bool
+    odds: NDArray[np.float32]
+    constant: NDArray[np.float32]
+    sizes: RecordSizes
+    slack: float
 
 
 class CandidateFilter(NamedTuple):
@@ -49,7 +85,8 @@ class QuerySummaries(NamedTuple):
     """What a kernel computes for each query, one row per query.
 
     `candidates` is their number, `total` and `squares` are the sums of their scores and squared scores,
-    `highest` is the highest score, and z = Σ e^((score − highest)/σ). The shortlist of query q is the first
+    `highest` is the highest score, and z = Σ e^((score − highest)/σ) over the candidates that are not on the
+    shortlist (without σ for a sized rule). The shortlist of query q is the first
     shortlisted[q] elements from q · capacity on of `record` and `score`: all records that may be among the
     best. `overflow` says that there were more of those than the capacity.
     """

@@ -60,7 +60,7 @@ def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
 def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     """Sim of each pair, in two terms: one that needs no time and one that does.
 
-    The first is -1 if the record lacks the item.
+    The first is NaN if the record lacks the item.
     """
     by_record, terms = release.by_record, np.zeros((2, len(pairs.record)))
     entries = _Entries(
@@ -107,7 +107,7 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
     a, b, off, c = tables
     for i in range(len(pairs.record)):
         at = _find(start, items, pairs.record[i], pairs.item[i])
-        terms[0, i] = -1.0
+        terms[0, i] = np.nan
         if at < 0:
             continue
         kind = np.int64(value[at]) if len(value) else n_levels

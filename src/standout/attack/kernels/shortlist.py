@@ -1,6 +1,7 @@
 """The shortlist of a query: every record that may be among the `top` best, given the errors of float32.
 
-`best` holds the `top` highest scores so far, in descending order. `facts` is the number of facts in a score.
+`best` holds the `top` highest scores so far, in descending order. `facts` is the number of facts in a score,
+`slack` the error that each may add beyond the rounding of the sum.
 """
 
 import numpy as np
@@ -8,22 +9,24 @@ import numpy as np
 from standout.attack.kernels.query_arrays import LEAST, ZERO
 from standout.core.jit import Array, Int, Real, subroutine
 
-__all__ = ["lowest_of_best", "prune", "raise_bound"]
+__all__ = ["lowest_listed", "lowest_of_best", "prune", "raise_bound"]
 
 ROUNDING = 2.0**-22
 """More than the relative error that a float32 score gathers per fact."""
 
 
 @subroutine
-def lowest_of_best(scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int) -> Real:
+def lowest_of_best(
+    scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int, slack: Real
+) -> Real:
     """Just below the lowest of the best of n scores, but above 0. Starts `best` anew."""
     for i in range(len(best)):
         best[i] = ZERO
-    return raise_bound(scores, first, stride, n, best, facts)
+    return raise_bound(scores, first, stride, n, best, facts, slack)
 
 
 @subroutine
-def raise_bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int) -> Real:
+def raise_bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, facts: Int, slack: Real) -> Real:
     """The same after n more scores. Lower scores cannot be among the best, even with the error of float32."""
     last = len(best) - 1
     for i in range(n):
@@ -34,18 +37,19 @@ def raise_bound(scores: Array, first: Int, stride: Int, n: Int, best: Array, fac
                 best[j] = best[j - 1]
                 j -= 1
             best[j] = x
-    return max(np.float32(np.float64(best[last]) * (1.0 - ROUNDING * (facts + 4))), LEAST)
+    bound = np.float64(best[last]) * (1.0 - ROUNDING * (facts + 4)) - slack * facts
+    return max(np.float32(bound), LEAST)
 
 
 @subroutine
 def prune(
-    record: Array, score: Array, first: Int, n: Int, best: Array, facts: Int, floor: Real
+    record: Array, score: Array, first: Int, n: Int, best: Array, facts: Int, floor: Real, slack: Real
 ) -> tuple[Int, Real]:
     """Drop records that are too low by now from the shortlist of n that begins at `first`.
 
     Returns the new n and the new bound.
     """
-    floor = max(floor, lowest_of_best(score, first, np.int64(1), n, best, facts))
+    floor = max(floor, lowest_of_best(score, first, np.int64(1), n, best, facts, slack))
     left = np.int64(0)
     for i in range(first, first + n):
         if score[i] >= floor:
@@ -53,3 +57,12 @@ def prune(
             record[first + left] = record[i]
             left += 1
     return left, floor
+
+
+@subroutine
+def lowest_listed(score: Array, first: Int, n: Int) -> Real:
+    """The lowest of the n scores from `first` on; ∞ if there are none. All other records are below it."""
+    lowest = np.float32(np.inf)
+    for i in range(first, first + n):
+        lowest = min(lowest, score[i])
+    return lowest

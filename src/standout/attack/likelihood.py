@@ -1,0 +1,220 @@
+"""A Bayesian attack, far stronger than the paper's: how likely the facts are if they are about a record."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from standout.attack.batches import run_1b, run_1b_nested
+from standout.attack.error_model import HasErrors, error_model
+from standout.attack.likelihood_queries import LikelihoodQueries, prepare_likelihood_queries
+from standout.attack.overridden import batch_attack, check_sizes, guard_overrides
+from standout.attack.posterior_verdict import PosteriorVerdict
+from standout.attack.queries import excluded_records
+from standout.attack.record_sizes import choice_model
+from standout.attack.scoreboard import Exclude, check_top
+from standout.attack.verdicts import Verdicts
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.facts import Aux, KnownFacts, encode_auxes
+from standout.release.model import Release
+
+__all__ = ["Likelihood"]
+
+LARGEST_COVERAGE = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Bayesian attack: the posterior probability that a record is the target's, given the known facts.
+
+    A fact is one of the target's entries. With probability c, the coverage, it comes from the own record r,
+    otherwise from anywhere in the release. A record that has its item i adds
+
+        ln(c · entries / (|supp(i)| · |r|) + 1 − c) + ln(P(v, t | entry) / P(v, t))
+
+    and one that lacks it ln(1 − c). Scores are these sums relative to a record that has no known item; a fact
+    never adds less than 0. P(v, t | entry) is the adversary's error model, P(v, t) its average over the
+    release. The posterior is normalised over all records and the case that the target is not there. All
+    parameters come from the release and the adversary, none from the targets. See docs/attack.md.
+
+    Parameters
+    ----------
+    adversary : Adversary, optional
+        Whose errors the facts have. Default: `simulate`, `audit` and `advise` use the adversary that they
+        simulate. For facts typed by hand, one in ten is assumed wrong, and errors decay as in the paper.
+    coverage : float, optional
+        c, above 0 and below 1. Default: 0.98, or less if the adversary has wrong items.
+    present : float
+        Prior probability that the target is in the release, above 0 and at most 1.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter has the wrong type or is out of range.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> adversary = so.Adversary(knows=4, wrong=1, value_error=1, time_error=None)
+    >>> aux = adversary.observe(release, "42", seed=1)
+    >>> verdict = so.Likelihood(adversary).attack(release, aux)
+    >>> verdict.best, round(verdict.probability("42"), 2)
+    ('42', 0.9)
+    """
+
+    adversary: HasErrors | None = None
+    coverage: float | None = None
+    present: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.coverage is not None:
+            _check_share("coverage", self.coverage, LARGEST_COVERAGE)
+        _check_share("present", self.present, 1.0)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        guard_overrides(cls)
+
+    def for_adversary(self, adversary: Any) -> "Likelihood":
+        """The same attack with the errors of this adversary, unless it has an adversary already.
+
+        Parameters
+        ----------
+        adversary : Adversary
+            Whose facts will be attacked with. An adversary of your own that does not state its errors
+            leaves the attack as it is.
+
+        Returns
+        -------
+        Likelihood
+            The attack.
+        """
+        if self.adversary is not None or not all(hasattr(adversary, name) for name in _SETTINGS):
+            return self
+        return replace(self, adversary=adversary)
+
+    def attack(
+        self, release: Release, aux: Aux, *, exclude: str | None = None, top: int = 10
+    ) -> PosteriorVerdict:
+        """Attack one target.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        aux : Aux
+            What the adversary knows about the target.
+        exclude : str, optional
+            Id of a record to remove from the release first.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+
+        Returns
+        -------
+        PosteriorVerdict
+            The best guess and the lineup, with posterior probabilities.
+        """
+        verdict = batch_attack(type(self))(self, release, [aux], exclude=exclude, top=top, threads=1)[0]
+        assert isinstance(verdict, PosteriorVerdict)
+        return verdict
+
+    def attacks(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        *,
+        exclude: Exclude = None,
+        top: int = 10,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack many targets.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        exclude : str, or sequence of str or None, optional
+            Id of a record to remove first: one for all targets, or one for each.
+        top : int
+            Number of best records to have ready, from 2 to 1,000.
+        with_z : bool
+            Whether to prepare probabilities. False is faster; probabilities are then computed on demand.
+        threads : int, optional
+            Number of threads; default: all cores. The results do not depend on it.
+        progress : callable, optional
+            Called as progress(stage, done, total).
+
+        Returns
+        -------
+        Verdicts
+            One verdict for each aux, in the same order.
+        """
+        queries = self._queries(release, auxes, exclude)
+        return Verdicts(queries, run_1b(queries, check_top(top), with_z, threads, progress))
+
+    def nested(
+        self,
+        release: Release,
+        auxes: Iterable[Aux] | KnownFacts,
+        sizes: Sequence[int],
+        *,
+        exclude: Exclude = None,
+        top: int = 2,
+        with_z: bool = True,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Verdicts:
+        """Attack with only the first facts of each aux, for several sizes at once.
+
+        Parameters
+        ----------
+        release : Release
+            The data set that would be published.
+        auxes : iterable of Aux, or KnownFacts
+            What the adversary knows about each target.
+        sizes : sequence of int
+            Numbers of facts.
+        exclude, top, with_z, threads, progress
+            As in `attacks`.
+
+        Returns
+        -------
+        Verdicts
+            The verdict on aux q with sizes[s] facts has the number q · len(sizes) + s.
+
+        Raises
+        ------
+        ParameterError
+            If a size is not a whole number ≥ 1.
+        """
+        check_sizes(sizes)
+        queries = self._queries(release, auxes, exclude)
+        return Verdicts(*run_1b_nested(queries, sizes, check_top(top), with_z, threads, progress))
+
+    def _queries(
+        self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude
+    ) -> LikelihoodQueries:
+        known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+        return prepare_likelihood_queries(
+            release,
+            known,
+            model=error_model(release, self.adversary, self.coverage),
+            sizes=choice_model(release, "any" if self.adversary is None else self.adversary.items),
+            present=self.present,
+            exclude=excluded_records(release, exclude, len(known)),
+        )
+
+
+_SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error", "items")
+
+
+def _check_share(name: str, share: Any, most: float) -> None:
+    number = isinstance(share, (int, float)) and not isinstance(share, bool)
+    if not (number and 0 < share <= most):
+        limit = "at most 1" if most == 1 else "below 1"
+        raise ParameterError(f"{name} must be a number above 0 and {limit}, got {share!r}")

@@ -1,0 +1,274 @@
+"""Queries of the Bayesian attack: log-likelihood ratios in place of weighted similarities.
+
+A record that has the item of a fact adds
+
+    ln(c · entries / (|supp(i)| · |r|) + 1 − c) + ln(P(v, t | x, y) / P(v, t)) − ln(1 − c),
+
+and at least 0, which is what a record without the item adds: a fact that contradicts the entry counts as a
+fact from anywhere. P(v, t) is P(v, t | x, y) averaged over the release. Values are averaged over the entries
+of the same item and PRIOR_ENTRIES more, spread like all entries.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from standout.attack.error_model import ErrorModel, TimeErrors
+from standout.attack.kernels.query_arrays import QueryFacts, ScoreRule
+from standout.attack.kernels.record_scores import has_item
+from standout.attack.queries import Queries, log2_up
+from standout.attack.record_sizes import ChoiceModel
+from standout.attack.release_counts import ReleaseCounts
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints
+from standout.facts import KnownFacts
+from standout.release.clock import SECONDS
+from standout.release.model import Release
+from standout.similarity.attributes import Present
+from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
+
+__all__ = ["LikelihoodQueries", "prepare_likelihood_queries"]
+
+PRIOR_ENTRIES = 10.0
+LOWEST = -60.0
+"""Instead of ln 0: low enough that no record gains from such a fact."""
+PIECES = 64
+"""Number of pieces in which a distribution of errors that is not flat is averaged over the release."""
+SLACK = 2.0**-14
+"""More than the error of one part in single precision, whose terms may cancel."""
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodQueries(Queries):
+    """Queries whose scores are log-likelihood ratios.
+
+    `odds` is c/(1 − c) · entries/|supp(i)| by fact, `constant` is −ln P(v, t). `present` is the prior
+    probability that the target is in the release.
+    """
+
+    odds: Floats
+    constant: Floats
+    sizes: ChoiceModel
+    coverage: float
+    present: float
+
+    @cached_property
+    def rule(self) -> ScoreRule:
+        """The parts of scores, for the kernels."""
+        odds, constant = self.odds.astype(np.float32), self.constant.astype(np.float32)
+        return ScoreRule(True, odds, constant, self.sizes.for_kernels(), SLACK)
+
+    @cached_property
+    def step(self) -> Floats:
+        """As in `Queries`."""
+        counts, most = np.diff(self.facts.first), np.zeros(len(self))
+        peak = elementary.log1p(self.odds / self.sizes.size[0]) + self.constant
+        np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
+        bits = log2_up(np.maximum(most, 1.0)) + log2_up(np.maximum(counts, 1))
+        return np.asarray(np.ldexp(1.0, bits - 47))
+
+    def ratios(self, fact: Ints, record: Ints, terms: Floats) -> tuple[Floats, Floats]:
+        """How much likelier a fact's item, and its value and date, are from a record than from anywhere.
+
+        The first is relative to a record without the item.
+        """
+        item = 1.0 + self.odds[fact] / self.sizes.of(record)
+        return item, elementary.exp(np.fmax(terms, LOWEST).sum(axis=0) + self.constant[fact])
+
+    def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
+        """What each fact adds to the score of a record; 0 where the record lacks the item."""
+        gain = elementary.log1p(self.odds[fact] / self.sizes.of(record)) + self.constant[fact]
+        part = np.fmax(gain + terms[0] + terms[1], 0.0)
+        return np.asarray(np.rint(part / self.step[query]) * self.step[query])
+
+    def nobody(self, candidates: Ints) -> Floats:
+        """Score, by query, of the case that the target is not in the release, relative to one candidate."""
+        facts = np.diff(self.known.first) * -math.log1p(-self.coverage)
+        odds = (1.0 - self.present) / self.present
+        return facts + elementary.log(np.maximum(candidates, 1) * odds)
+
+    def take_facts(self, query: Ints, fact: Ints, first: Ints) -> dict[str, Any]:
+        """As in `Queries`."""
+        per_fact = {"odds": self.odds[fact], "constant": self.constant[fact]}
+        return super().take_facts(query, fact, first) | per_fact
+
+
+def prepare_likelihood_queries(
+    release: Release,
+    known: KnownFacts,
+    model: ErrorModel,
+    sizes: ChoiceModel,
+    present: float,
+    exclude: Ints,
+) -> LikelihoodQueries:
+    """The queries, with the odds and averages of the release without their excluded records."""
+    tables = _LogTabulation(release, known, model).tabulate()
+    origin = np.flatnonzero(known.item >= 0)
+    first, item = np.searchsorted(origin, known.first), known.item[origin]
+    query = np.repeat(np.arange(len(known)), np.diff(first))
+    support = np.maximum(release.support[item] - has_item(release, exclude[query], item), 1)
+    entries = sizes.entries_without(exclude)[query]
+    averages = _Averages(ReleaseCounts.of(release), model, known)
+    facts = QueryFacts(first, item, np.ones(len(item), np.float32), tables.shape[origin], tables.time[origin])
+    return LikelihoodQueries(
+        release=release,
+        known=known,
+        origin=origin,
+        facts=facts,
+        weight=np.ones(len(item)),
+        tables=tables,
+        exclude=exclude,
+        odds=model.coverage / (1.0 - model.coverage) * entries / support,
+        constant=-averages.log_probabilities(origin, exclude[query]),
+        sizes=sizes,
+        coverage=model.coverage,
+        present=present,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Averages:
+    """P(v, t) of known facts: the error model averaged over a release."""
+
+    counts: ReleaseCounts
+    model: ErrorModel
+    known: KnownFacts
+
+    def log_probabilities(self, fact: Ints, exclude: Ints) -> Floats:
+        """Return ln P(v, t) of these facts, averaged over the release without the excluded record of each."""
+        right_value, wrong_value = self._values(fact, exclude)
+        right_time, wrong_time = self._times(fact, exclude)
+        w, times = self.model.wrong, self.model.times
+        if times is None or times.is_flat:
+            average = (1.0 - w) * right_value * right_time + w * wrong_value * wrong_time
+        else:
+            average = ((1.0 - w) * right_value + w * wrong_value) * ((1.0 - w) * right_time + w * wrong_time)
+        return np.maximum(elementary.log(average), LOWEST)
+
+    def _values(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
+        """right(v) and wrong(v), averaged over the levels of each fact's item; 1 where no value is known."""
+        known, release = self.known, self.counts.release
+        right, wrong = np.ones(len(fact)), np.ones(len(fact))
+        at = np.flatnonzero(known.value[fact] >= 0) if release.n_levels else fact[:0]
+        if not len(at):
+            return right, wrong
+        people, person = np.unique(exclude[at], return_inverse=True)
+        shares = self.counts.levels(people)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+        weight = PRIOR_ENTRIES * shares[person.reshape(-1)]
+        own = self.counts.item_levels(known.item[fact[at]], exclude[at])
+        weight = weight if own is None else weight + own
+        weight /= np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        used, index = np.unique(known.value[fact[at]], return_inverse=True)
+        for number, value in enumerate(used.tolist()):
+            row = index.reshape(-1) == number
+            right[at[row]] = weight[row] @ self.model.right_values(known.values[value])
+            wrong[at[row]] = weight[row] @ self.model.wrong_values(known.values[value])
+        return right, wrong
+
+    def _times(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
+        """H(t) and G(t), averaged over all times of the release; 1 where no time is known."""
+        known, times = self.known, self.model.times
+        right, wrong = np.ones(len(fact)), np.ones(len(fact))
+        at = np.flatnonzero(known.timed[fact]) if times is not None else fact[:0]
+        if not len(at) or times is None:
+            return right, wrong
+        time, without = known.time[fact[at]], exclude[at]
+        timed = np.maximum(self.counts.timed(without), 1.0)
+        if times.is_flat:
+            share = self.counts.within(time - times.reach, time + times.reach, without) / timed
+        else:
+            share = self._weighted(time, without, times) / timed
+        session = self.counts.session_share
+        share = np.where(self._is_repeated_day()[fact[at]], session + (1.0 - session) * share, share)
+        right[at] = times.shares.max() * share
+        wrong[at] = times.elsewhere * (1.0 - share if times.is_flat else 1.0)
+        return right, wrong
+
+    def _weighted(self, time: Ints, exclude: Ints, times: TimeErrors) -> Floats:
+        """Number of entries, each counted with H of its distance relative to the highest H."""
+        total = np.zeros(len(time))
+        edges = np.unique(np.linspace(0, len(times.shares), PIECES + 1).astype(np.int64))
+        for low, high in pairwise(edges.tolist()):
+            nearest, farthest = times.reach - high + 1, times.reach - low
+            count = self.counts.within(time + nearest, time + farthest, exclude)
+            total += count * float(times.shares[low:high].mean() / times.shares.max())
+        return total
+
+    def _is_repeated_day(self) -> Bools:
+        """Whether an earlier fact about the same target is of the same day."""
+        known, clock = self.known, self.counts.release.clock
+        assert clock is not None
+        query = np.repeat(np.arange(len(known)), np.diff(known.first))
+        day = (known.time + clock.origin) // (SECONDS["day"] // SECONDS[clock.unit])
+        repeated = np.zeros(len(query), np.bool_)
+        order = np.lexsort((np.arange(len(query)), day, query, ~known.timed))
+        same = (np.diff(query[order]) == 0) & (np.diff(day[order]) == 0)
+        repeated[order[1:]] = same & known.timed[order[1:]]
+        return repeated
+
+
+class _LogTabulation(Tabulation):
+    """ln P(v, t | x, y) as tables: a[kind] + b[kind] · c[distance of times]."""
+
+    def __init__(self, release: Release, known: KnownFacts, model: ErrorModel) -> None:
+        super().__init__(release, known, Present())
+        self.model = model
+
+    def tabulate(self) -> Tables:
+        """The tables, with the reach of times where near and far are all that counts."""
+        times = self.model.times
+        tables = super().tabulate()
+        return replace(tables, reach=times.reach if times is not None and times.is_flat else -1)
+
+    def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
+        w, times = self.model.wrong, self.model.times
+        right, wrong = self._value_probabilities(shape)
+        bank, second = slice(0, self.n_levels + 1), slice(self.n_levels + 1, 2 * self.n_levels + 2)
+        untimed = _log((1.0 - w) * right + w * wrong)
+        if not shape.timed or times is None or self.span == 0:
+            a[bank] = untimed
+            a[second] = untimed[: len(a[second])]
+            return 1, False
+        off[:] = self._time_row(shape, times)
+        a[second] = (untimed - math.log(self.span))[: len(a[second])]  # any time, if the entry has none
+        if times.is_flat:
+            near, far = _log((1.0 - w) * right * times.shares[0]), _log(w * wrong * times.elsewhere)
+            a[bank], b[bank] = far, near - far
+        else:
+            a[bank], b[bank] = untimed, 1.0
+        return 2, True
+
+    def _value_probabilities(self, shape: FactShape) -> tuple[Floats, Floats]:
+        """right(v | x) and wrong(v | x) for each level x, and for an entry without a value."""
+        if shape.value is None or not self.n_levels:
+            return np.ones(self.n_levels + 1), np.ones(self.n_levels + 1)
+        right, wrong = self.model.right_values(shape.value), self.model.wrong_values(shape.value)
+        share = ReleaseCounts.of(self.release).levels(np.array([-1]))[0]
+        share /= max(float(share.sum()), 1.0)
+        return np.append(right, share @ right), np.append(wrong, share @ wrong)
+
+    def _time_row(self, shape: FactShape, times: TimeErrors) -> int:
+        """Where the row of c begins, moved so that time − known time is added to it."""
+        if shape.far is None and self.near is not None:
+            return self.near
+        distance = np.abs(self._steps(shape)).astype(np.int64)
+        within = distance <= times.reach
+        if times.is_flat:
+            row = within.astype(np.float64)
+        else:
+            w, nearest = self.model.wrong, np.minimum(distance, times.reach)
+            right = np.where(within, times.shares[times.reach + nearest], 0.0)
+            row = _log((1.0 - w) * right + w * times.elsewhere)
+        at = self._row(row) + self._zero(shape)
+        self.near = at if shape.far is None else self.near
+        return at
+
+
+def _log(probability: Floats) -> Floats:
+    """Logarithms of probabilities, at least LOWEST."""
+    return np.maximum(elementary.log(probability), LOWEST)

@@ -1,0 +1,84 @@
+"""How likely a record is to give a known fact about one of its items, by how the adversary chooses items.
+
+A fact about item i comes from record r with probability weight(i) / size(r) if r has the item, and from
+anywhere with probability anywhere(i):
+
+    any, rarest, recent, burst   1 / |r|                        |supp(i)| / entries
+    outside_top(k)               1 / |entries of r outside|     |supp(i)| / entries outside
+    popular                      |supp(i)| / Σ |supp| over r    |supp(i)|² / Σ |supp|² over all items
+
+The last two are the chances of one draw; that items are not drawn twice is neglected.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.attack.kernels.query_arrays import RecordSizes
+from standout.core import elementary
+from standout.core.arrays import Floats, Ints
+from standout.observation import Choice
+from standout.release.build_kernels import count_outside
+from standout.release.model import Release
+
+__all__ = ["ChoiceModel", "choice_model"]
+
+CLASSES_PER_E = 256
+"""Sums of supports are rounded to this many classes per factor of e: by at most 0.2 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceModel:
+    """size[code[r]] is size(r). `entries` is what weight(i) / anywhere(i) is divided by |supp(i)| from.
+
+    weight(i) / anywhere(i) = entries / |supp(i)| in all three cases, where `entries` are the release's
+    entries, those outside the most popular items, or Σ |supp|² over all items. Without an excluded record,
+    its own size is subtracted from it.
+    """
+
+    code: Ints
+    size: Floats
+    entries: float
+
+    def entries_without(self, exclude: Ints) -> Floats:
+        """`entries` of the release without each excluded record (-1: none)."""
+        own = np.where(exclude >= 0, self.size[self.code[np.maximum(exclude, 0)]], 0.0)
+        return np.maximum(self.entries - own, 1.0)
+
+    def of(self, record: Ints) -> Floats:
+        """size(r) of these records."""
+        return self.size[self.code[record]]
+
+    def for_kernels(self) -> RecordSizes:
+        """The sizes in single precision."""
+        return RecordSizes(self.code.astype(np.uint16), self.size.astype(np.float32))
+
+
+def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
+    """The sizes of all records for adversaries who choose items in this way; kept with the release."""
+    name, top = (choice.name, choice.top) if isinstance(choice, Choice) else (choice, 0)
+    key = f"_sizes {name} {top}" if name in ("popular", "outside_top") else "_sizes"
+    kept = vars(release).get(key)
+    if kept is None:
+        kept = vars(release)[key] = _choice_model(release, name, top)
+    assert isinstance(kept, ChoiceModel)
+    return kept
+
+
+def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
+    by_record = release.by_record
+    if name == "outside_top":
+        counts = np.zeros((1, release.n_records), np.int64)
+        count_outside(by_record.start, by_record.item, release.rank, np.array([top]), counts)
+        return _classes(np.maximum(counts[0], 1), float(counts.sum()))
+    if name == "popular":
+        support = release.support.astype(np.float64)
+        total = np.add.reduceat(support[by_record.item], by_record.start[:-1])
+        rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
+        return _classes(rounded, float((support**2).sum()))
+    return _classes(release.lengths, float(release.n_entries))
+
+
+def _classes(size: Ints | Floats, entries: float) -> ChoiceModel:
+    distinct, code = np.unique(size, return_inverse=True)
+    return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries)

@@ -1,0 +1,175 @@
+"""What a release looks like as a whole, for attacks that compare a record with any other: counted once.
+
+Counts are kept as long as the release. All counts can leave one record out, so that an attack on an absent
+target sees what it would see if the release had been made without that record.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.kernels.record_scores import entry_positions
+from standout.core.arrays import Floats, Ints, offsets
+from standout.core.jit import Array, Int, kernel
+from standout.release.clock import SECONDS
+from standout.release.model import Release
+
+__all__ = ["ReleaseCounts"]
+
+MOST_CELLS = 1 << 24
+"""Counts by item and level are kept up to this many cells; beyond, items share one distribution of values."""
+MOST_BINS = 1 << 22
+"""Times are counted in at most this many bins, so that memory does not grow with the span."""
+SESSION_RECORDS = 4096
+"""Sessions are looked for in up to this many records, evenly spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseCounts:
+    """Counts of the entries of one release by value, by item and value, and by time."""
+
+    release: Release
+
+    @classmethod
+    def of(cls, release: Release) -> "ReleaseCounts":
+        """The counts of a release; the same object for the same release."""
+        counts = vars(release).setdefault("_counts", None) or cls(release)
+        vars(release)["_counts"] = counts
+        assert isinstance(counts, ReleaseCounts)
+        return counts
+
+    @cached_property
+    def _by_level(self) -> Ints:
+        """Number of entries by level."""
+        value, n = self.release.by_record.value, self.release.n_levels
+        counts = np.zeros(n + 1, np.int64)
+        if value is not None:
+            _count_levels(value, counts)
+        return counts[:n]
+
+    @cached_property
+    def _by_item(self) -> NDArray[np.int32] | None:
+        """Number of entries by item and level; None where there would be too many cells."""
+        release = self.release
+        value, n = release.by_record.value, release.n_levels
+        if value is None or release.n_items * (n + 1) > MOST_CELLS:
+            return None
+        counts = np.zeros((release.n_items, n + 1), np.int32)
+        _count_item_levels(release.by_record.item, value, counts)
+        return counts[:, :n]
+
+    def levels(self, exclude: Ints) -> Floats:
+        """Number of entries by level, a row for each excluded record (-1: none)."""
+        release = self.release
+        rows = np.tile(self._by_level.astype(np.float64), (len(exclude), 1))
+        for row in np.flatnonzero(exclude >= 0):
+            own = release.by_record.value
+            assert own is not None
+            codes = own[slice(*release.by_record.start[exclude[row] : exclude[row] + 2])]
+            rows[row] -= np.bincount(codes, minlength=release.n_levels + 1)[: release.n_levels]
+        return rows
+
+    def item_levels(self, item: Ints, exclude: Ints) -> Floats | None:
+        """Number of entries by level for each item, without the excluded record of the same index."""
+        if self._by_item is None:
+            return None
+        value, rows = self.release.by_record.value, self._by_item[item].astype(np.float64)
+        assert value is not None
+        entry = entry_positions(self.release, exclude, item)
+        row = np.flatnonzero(entry >= 0)
+        level = value[entry[row]].astype(np.int64)
+        row, level = row[level < self.release.n_levels], level[level < self.release.n_levels]
+        np.subtract.at(rows, (row, level), 1.0)
+        return rows
+
+    @cached_property
+    def _bin(self) -> int:
+        """Number of units of time per bin."""
+        return -(-self.release.span // MOST_BINS)
+
+    @cached_property
+    def _before(self) -> Floats:
+        """Number of entries in the first bins, for each number of bins."""
+        counts = np.zeros(-(-self.release.span // self._bin), np.int64)
+        time = self.release.by_record.time
+        if time is not None:
+            _count_times(time, self.release.span, self._bin, counts)
+        return offsets(counts).astype(np.float64)
+
+    def timed(self, exclude: Ints) -> Floats:
+        """Number of entries with a time, without those of the excluded record."""
+        low, high = np.zeros(len(exclude), np.int64), np.full(len(exclude), self.release.span - 1)
+        return self.within(low, high, exclude)
+
+    def within(self, low: Ints, high: Ints, exclude: Ints) -> Floats:
+        """Number of entries from time `low` to `high`, both included, without those of an excluded record."""
+        count = self._up_to(high + 1) - self._up_to(low)
+        own = np.zeros(len(low), np.int64)
+        by_record = self.release.by_record
+        if by_record.time is not None:
+            _count_own(by_record.start, by_record.time, self.release.span, exclude, low, high, own)
+        return np.maximum(count - own, 0.0)
+
+    def _up_to(self, time: Ints) -> Floats:
+        """Number of entries before a time; within a bin, entries count as evenly spread."""
+        at = np.clip(time, 0, self.release.span) / self._bin
+        return np.interp(at, np.arange(len(self._before)), self._before)
+
+    @cached_property
+    def session_share(self) -> float:
+        """How often two entries of one record are of the same day: people act in sessions."""
+        release = self.release
+        by_record, clock = release.by_record, release.clock
+        if by_record.time is None or clock is None:
+            return 0.0
+        chosen = np.unique(np.linspace(0, release.n_records - 1, SESSION_RECORDS).astype(np.int64))
+        day, pairs = SECONDS["day"] // SECONDS[clock.unit], np.zeros(2)
+        for record in chosen:
+            time = by_record.time[slice(*by_record.start[record : record + 2])].astype(np.int64)
+            days = (time[time < release.span] + clock.origin) // day
+            same = np.unique(days, return_counts=True)[1]
+            pairs += (same * (same - 1)).sum(), len(days) * (len(days) - 1)
+        return float(pairs[0] / pairs[1]) if pairs[1] else 0.0
+
+    def value_spread(self) -> float:
+        """Distance from the 10 % to the 90 % quantile of the values, at least the smallest step of levels."""
+        levels, counts = self.release.levels, np.cumsum(self._by_level)
+        if not isinstance(levels, np.ndarray) or len(levels) < 2 or not counts[-1]:
+            return 1.0
+        low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
+        spread = max(float(levels[high] - levels[low]), float(np.diff(levels).min()))
+        return spread if math.isfinite(spread) else float(np.finfo(np.float64).max)
+
+
+@kernel
+def _count_levels(value: Array, counts: Array) -> None:
+    for i in range(len(value)):
+        counts[value[i]] += 1
+
+
+@kernel
+def _count_item_levels(item: Array, value: Array, counts: Array) -> None:
+    for i in range(len(item)):
+        counts[item[i], value[i]] += 1
+
+
+@kernel
+def _count_times(time: Array, span: Int, width: Int, counts: Array) -> None:
+    for i in range(len(time)):
+        if time[i] < span:
+            counts[time[i] // width] += 1
+
+
+@kernel
+def _count_own(
+    start: Array, time: Array, span: Int, record: Array, low: Array, high: Array, own: Array
+) -> None:
+    """own[i] = number of entries of record[i] from time low[i] to high[i]; none for record -1."""
+    for i in range(len(record)):
+        if record[i] >= 0:
+            for p in range(start[record[i]], start[record[i] + 1]):
+                code = np.int64(time[p])
+                own[i] += code < span and low[i] <= code <= high[i]
