@@ -17,7 +17,7 @@ MILLIONTH = 1e-6
 
 @numba.njit
 def mass(scores, low, high, highest, scale):
-    return exp_sum(scores, low, high, highest, scale)
+    return exp_sum(scores, low, high, highest, scale, np.float32(np.inf))
 
 
 @pytest.mark.parametrize("heights", [0.01, 0.1, 1, 3, 10, 20, 40, 80, 300])

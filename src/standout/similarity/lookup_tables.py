@@ -124,7 +124,7 @@ class Tables:
             even=even,
             lines=lines,
             line_bits=line_bits,
-            near=_single(near.reshape(len(a), -1)),
+            near=_single(near.reshape(len(a), 2 * a.shape[1])),
             reach=self.reach,
         )
 
