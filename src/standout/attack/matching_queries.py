@@ -28,7 +28,7 @@ class MatchingQueries(Queries):
         """The score of each record for the query of the same index; 0 if an item is not in the release."""
         pair, fact, terms = self.pairs(query, record)
         lowest = np.full(len(query), np.inf)
-        np.minimum.at(lowest, pair, self.parts(query[pair], fact, terms))
+        np.minimum.at(lowest, pair, self.parts(query[pair], fact, record[pair], terms))
         has_all = np.diff(self.facts.first)[query] == np.diff(self.known.first)[query]
         return np.where(has_all & (lowest < np.inf), lowest, 0.0)
 
