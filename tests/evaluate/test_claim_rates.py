@@ -12,6 +12,7 @@ import standout as so
 from evaluate.releases import ADVERSARY, released
 from standout.attack.verdicts import NO_CLAIM
 from standout.evaluate.claim_rates import ClaimRates
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.simulate import simulate
 
 
@@ -104,5 +105,5 @@ def test_a_chosen_phi_ignores_the_difference_of_one_record():
     assert ((trade.absent_claim_strength > 0).mean(), (trade.claim_strength > 0).mean()) == (0.5, 0.5)
     assert 0 < trade.claim_strength.max() / trade.absent_claim_strength.max() - 1 < 0.01
     assert trade.at(trade.phi_for(0.01)).correct_claims.value == 0
-    posteriors = replace(cell, slack=0.0).claim_rates
+    posteriors = replace(cell, threshold=ClaimThreshold("posterior", 0.95)).claim_rates
     assert posteriors.at(posteriors.phi_for(0.01)).correct_claims.value > 0

@@ -14,7 +14,7 @@ from standout.facts import Aux, KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
-__all__ = ["AnyAttack", "attacks_by_name", "check_attack", "checkpoint_key"]
+__all__ = ["AnyAttack", "attacks_by_name", "check_attack", "checkpoint_key", "fit_attack"]
 
 BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH)
 
@@ -62,6 +62,12 @@ def check_attack(attack: Any) -> AnyAttack:
         )
     checked: AnyAttack = attack
     return checked
+
+
+def fit_attack(attack: AnyAttack, adversary: Any) -> AnyAttack:
+    """The attack with the errors of an adversary, if it has a method for_adversary."""
+    fit = getattr(attack, "for_adversary", None)
+    return check_attack(fit(adversary)) if callable(fit) else attack
 
 
 def attacks_by_name(attacks: Any) -> dict[str, AnyAttack]:

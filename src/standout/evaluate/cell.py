@@ -12,6 +12,7 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.evaluate.claim_budget import rates_within_budget
 from standout.evaluate.claim_rates import LAST_DIGITS, ClaimRates
+from standout.evaluate.claim_threshold import PAPER_THRESHOLD, ClaimThreshold
 from standout.evaluate.estimates import Estimate, difference, mean, median, rate, weighted_mean
 from standout.evaluate.outcomes import Criteria, Outcomes
 
@@ -59,8 +60,8 @@ class SimulationCell:
         Indices of the targets; in the original if the release is sanitized.
     present
         Share of the targets whom a record of the release represents.
-    slack
-        As in `ClaimRates.of`: None if the strength of a claim is its eccentricity, 0 if it is a posterior.
+    threshold
+        When a record is claimed.
     """
 
     adversary: str
@@ -72,7 +73,7 @@ class SimulationCell:
     random_guess: RandomGuess
     targets: Ints
     present: float = 1.0
-    slack: float | None = None
+    threshold: ClaimThreshold = PAPER_THRESHOLD
 
     def __repr__(self) -> str:
         return f"<SimulationCell: {self.adversary}; {self.facts} facts, {len(self.outcomes):,} targets>"
@@ -80,7 +81,7 @@ class SimulationCell:
     @property
     def claim_rates(self) -> ClaimRates:
         """The rates of claims at any φ."""
-        return ClaimRates.of(self.outcomes, self.slack)
+        return ClaimRates.of(self.outcomes, 0.0 if self.threshold.by_posterior else None)
 
     @property
     def similar_claim_rates(self) -> ClaimRates:
@@ -107,7 +108,7 @@ class SimulationCell:
         schema = dict.fromkeys(names, pl.Float64) | {"n": pl.Int64}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def measurements(self, criteria: Criteria, phi: float, budget: float) -> Iterator[Measurement]:
+    def measurements(self, criteria: Criteria, budget: float) -> Iterator[Measurement]:
         """All measures, in the order of the table."""
         n, outcomes, theta = self.n_records, self.outcomes, f"theta={criteria.theta:g}"
         in_top = min(1.0, criteria.top / n)
@@ -116,42 +117,43 @@ class SimulationCell:
             "in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top)
         )
         yield Measurement("similar", theta, rate_by_target(outcomes.similar, self.random_guess.similar))
-        yield from self._claims(phi)
+        yield from self._claims()
         if self.claim_rates.has_absent:
-            yield from self._false_claims(phi, budget)
-        yield from self._similar_claims(phi, theta)
+            yield from self._false_claims(budget)
+        yield from self._similar_claims(theta)
         yield from self._bits(theta)
         yield from self._lineup_sizes()
         yield from self._revealed()
         yield Measurement("calibration_gap", "", self._calibration_gap())
         yield Measurement("calibration_bias", "", self._calibration_bias())
 
-    def _claims(self, phi: float) -> Iterator[Measurement]:
-        """Claims at φ. The baseline claims a random record for every target."""
-        at_phi, guess = f"phi={phi:g}", self.present / self.n_records
-        correct, wrong, no_claim, _ = self.claim_rates.at(phi)
+    def _claims(self) -> Iterator[Measurement]:
+        """Claims at the threshold. The baseline claims a random record for every target."""
+        at_phi, guess = self.threshold.setting, self.present / self.n_records
+        correct, wrong, no_claim, _ = self.claim_rates.at(self.threshold.strength)
         yield Measurement("correct_claims", at_phi, replace(correct, baseline=guess))
         yield Measurement("wrong_claims", at_phi, replace(wrong, baseline=1 - guess))
         yield Measurement("no_claim", at_phi, replace(no_claim, baseline=0.0))
 
-    def _false_claims(self, phi: float, budget: float) -> Iterator[Measurement]:
-        """Claims about absent targets: at φ, at equal errors, and within the budget."""
-        at_phi, rates, guess = f"phi={phi:g}", self.claim_rates, self.present / self.n_records
-        absent, n = rates.at(phi).absent_claims, len(rates.absent_claim_strength)
+    def _false_claims(self, budget: float) -> Iterator[Measurement]:
+        """Claims about absent targets: at the threshold, at equal errors, and within the budget."""
+        threshold, rates, guess = self.threshold, self.claim_rates, self.present / self.n_records
+        at_phi, measure = threshold.setting, threshold.measure
+        absent, n = rates.at(threshold.strength).absent_claims, len(rates.absent_claim_strength)
         yield Measurement("absent_claims", at_phi, replace(absent, baseline=1.0))
         yield Measurement("absent_rejected", at_phi, rate(n - absent.value * n, n, 0.0))
         equal = rates.equal_error_rate()
         yield Measurement("equal_error_rate", "", rate(equal.rate * n, n, 1 / (1 + guess)))
-        yield Measurement("phi", "equal_error_rate", _without_interval(equal.phi, n))
+        yield Measurement(measure, "equal_error_rate", _without_interval(threshold.stated(equal.phi), n))
         within, at_budget = rates_within_budget(rates, budget), f"absent_claims<={budget:g}"
-        yield Measurement("phi", at_budget, _without_interval(within.phi, n))
+        yield Measurement(measure, at_budget, _without_interval(threshold.stated(within.phi), n))
         yield Measurement("correct_claims", at_budget, replace(within.correct_claims, baseline=guess))
         yield Measurement("absent_claims", at_budget, replace(within.absent_claims, baseline=1.0))
 
-    def _similar_claims(self, phi: float, theta: str) -> Iterator[Measurement]:
-        """Claims at φ that are correct if the record is at least θ similar to the target  [Definition 3]."""
-        setting, rates, guess = f"phi={phi:g}, {theta}", self.similar_claim_rates, self.random_guess.similar
-        at_phi = rates.at(phi)
+    def _similar_claims(self, theta: str) -> Iterator[Measurement]:
+        """Claims that are correct if the record is at least θ similar to the target  [Definition 3]."""
+        rates, guess = self.similar_claim_rates, self.random_guess.similar
+        setting, at_phi = f"{self.threshold.setting}, {theta}", rates.at(self.threshold.strength)
         yield Measurement("correct_claims", setting, replace(at_phi.correct_claims, baseline=guess))
         yield Measurement("wrong_claims", setting, replace(at_phi.wrong_claims, baseline=1 - guess))
         if rates.has_absent:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, check_attack
-from standout.attack.eccentricity import check_phi
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.outcomes import Criteria
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.simulation_runner import SimulationRunner
@@ -30,6 +30,7 @@ def simulate(
     precision: float | None = None,
     draws: int = 1,
     phi: float = 1.5,
+    posterior: float = 0.95,
     budget: float = 0.01,
     theta: float = 0.5,
     similarity: Similarity | None = None,
@@ -55,7 +56,8 @@ def simulate(
     adversaries
         One adversary, several, or several by name.
     attack
-        The attack, perhaps of your own; default: Algorithm 1B with the paper's settings.
+        The attack, perhaps of your own; default: Algorithm 1B with the paper's settings. `Likelihood()` takes
+        the errors of each adversary.
     facts
         Number of known facts to attack with, or several: 4, or [2, 4, 8]. Default: all that the adversary
         knows.
@@ -67,6 +69,8 @@ def simulate(
         How many times each target is observed: the same items with different errors.
     phi
         Minimum eccentricity for a claim [Algorithm 1B].
+    posterior
+        Minimum posterior for a claim, if the attack is `Likelihood`.
     budget
         False claim budget: the largest share of absent targets that may be claimed.
     theta, similarity
@@ -112,12 +116,13 @@ def simulate(
         similarity=similarity or _default_similarity(release),
         absent=bool(absent),
     )
+    checked_attack = ScoreboardRH() if attack is None else check_attack(attack)
     runner = SimulationRunner(
         release=release,
-        attack=ScoreboardRH() if attack is None else check_attack(attack),
+        attack=checked_attack,
         criteria=criteria,
         draws=whole_number("draws", draws, 1),
-        phi=check_phi(phi),
+        threshold=ClaimThreshold.of(checked_attack, phi, posterior),
         budget=positive_share("budget", budget),
         seed=check_seed(seed),
         precision=None if precision is None else positive_share("precision", precision),

@@ -8,6 +8,7 @@ import polars as pl
 from standout._version import __version__
 from standout.core.errors import NotFoundError
 from standout.evaluate.cell import Measurement, SimulationCell
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.outcomes import Criteria
 from standout.evaluate.result_table import EstimateResult, EstimateRow, estimate_table
@@ -23,8 +24,8 @@ class Simulation(EstimateResult):
     ----------
     cells
         The outcomes by adversary and number of facts.
-    criteria, phi, budget, seed
-        The settings.
+    criteria, threshold, budget, seed
+        The settings; a record is claimed from `threshold` on.
     fingerprint
         The fingerprint of the release.
     complete
@@ -45,7 +46,7 @@ class Simulation(EstimateResult):
 
     cells: tuple[SimulationCell, ...]
     criteria: Criteria
-    phi: float
+    threshold: ClaimThreshold
     budget: float
     seed: int
     fingerprint: str
@@ -128,7 +129,7 @@ class Simulation(EstimateResult):
         list of Measurement
             (measure, setting, estimate) for each measure.
         """
-        return list(cell.measurements(self.criteria, self.phi, self.budget))
+        return list(cell.measurements(self.criteria, self.budget))
 
     @cached_property
     def table(self) -> pl.DataFrame:

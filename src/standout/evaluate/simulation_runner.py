@@ -10,7 +10,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.adversary import Adversary, check_checkpoint_key
-from standout.attack.any_attack import AnyAttack, checkpoint_key
+from standout.attack.any_attack import AnyAttack, checkpoint_key, fit_attack
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
@@ -18,6 +18,7 @@ from standout.core.progress import Progress
 from standout.core.rng import generator
 from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
 from standout.evaluate.checkpoint import Checkpoint
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
 from standout.evaluate.pairs import no_facts, revealed_items
 from standout.evaluate.population import Population
@@ -63,7 +64,7 @@ class SimulationRunner:
     attack: AnyAttack
     criteria: Criteria
     draws: int
-    phi: float
+    threshold: ClaimThreshold
     budget: float
     seed: int
     precision: float | None
@@ -95,7 +96,7 @@ class SimulationRunner:
         return Simulation(
             cells=tuple(cells),
             criteria=self.criteria,
-            phi=self.phi,
+            threshold=self.threshold,
             budget=self.budget,
             seed=self.seed,
             fingerprint=self.release.fingerprint,
@@ -137,6 +138,7 @@ class SimulationRunner:
                 random_guess=random_guess,
                 targets=targets,
                 present=present,
+                threshold=self.threshold,
             )
             for index, size in enumerate(task.sizes)
         ]
@@ -171,7 +173,7 @@ class SimulationRunner:
         targets = task.targets.index[low:high]
         lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
         return attack_outcomes(
-            self.attack,
+            fit_attack(self.attack, task.adversary),
             self.release,
             known=self.population.known_facts(task.adversary, targets, self.seed, self.draws),
             targets=targets,
@@ -196,7 +198,7 @@ class SimulationRunner:
             *self.population.key(),
             adversary.key(),
             sizes,
-            checkpoint_key(self.attack),
+            checkpoint_key(fit_attack(self.attack, adversary)),
             repr(self.criteria),
             self.draws,
             self.seed,

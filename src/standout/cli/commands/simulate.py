@@ -248,9 +248,10 @@ def _titles(simulation: "Simulation") -> dict[tuple[str, str], str]:
     """Return the title of each row to show, by measure and setting."""
     from standout.findings.measure_titles import measure_titles
 
-    phi, budget, criteria = simulation.phi, simulation.budget, simulation.criteria
+    threshold, budget, criteria = simulation.threshold, simulation.budget, simulation.criteria
+    phi, measure = threshold.value, threshold.measure
     titles = measure_titles(phi=phi, budget=budget, top=criteria.top)
-    at_phi, at_theta = f"phi={phi:g}", f"theta={criteria.theta:g}"
+    at_phi, at_theta = threshold.setting, f"theta={criteria.theta:g}"
     at_budget = f"absent_claims<={budget:g}"
     claims = {(name, at_phi): titles[name] for name in ("correct_claims", "wrong_claims", "absent_claims")}
     return {
@@ -261,8 +262,8 @@ def _titles(simulation: "Simulation") -> dict[tuple[str, str], str]:
         ("similar", at_theta): f"Similar best guess (Sim ≥ {criteria.theta:g})",
         ("no_claim", at_phi): f"No claim at φ = {phi:g}",
         ("equal_error_rate", ""): "Equal error rate",
-        ("phi", "equal_error_rate"): "φ at equal errors",
-        ("phi", at_budget): titles["phi_at_budget"],
+        (measure, "equal_error_rate"): "φ at equal errors",
+        (measure, at_budget): titles["phi_at_budget"],
         ("correct_claims", at_budget): titles["correct_claims_at_budget"],
         ("absent_claims", at_budget): titles["absent_claims_at_budget"],
         ("correct_claims", f"{at_phi}, {at_theta}"): f"Correct claims, Sim ≥ {criteria.theta:g}",
