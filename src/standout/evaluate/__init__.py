@@ -14,6 +14,7 @@ Entry point: `simulate` in simulate.py. Read the files in this order:
     simulate          the public function: checks its parameters
     simulation_runner chooses targets and attacks them in batches; checkpoint.py lets a run resume
     simulation        the result: cells and their table
+    candidate_attacks the attacks of an adversary on a release; the strongest, chosen on other targets
     success_rate      only the share of targets identified, for callers that need nothing else
     sampled_release   a sample of a release together with its original
     result_table, estimate_json, estimate_text    results as files, as JSON and as text

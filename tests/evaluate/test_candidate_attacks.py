@@ -1,0 +1,48 @@
+"""Candidates for the strongest attack, and its choice on other targets than those reported."""
+
+import numpy as np
+
+import standout as so
+from standout.evaluate.candidate_attacks import candidate_attacks, choose_strongest, cross_fit
+
+
+class Blind(so.Attack):
+    """Knows nothing: all records are alike."""
+
+    def scores(self, release, known):
+        return np.zeros((len(known), release.n_records))
+
+
+def test_cross_fitting_reports_each_half_with_the_attack_that_the_other_half_prefers():
+    rng = np.random.default_rng(3)
+    successes = {name: rng.random(101) for name in ("paper", "likelihood", "own")}
+    even = max(successes, key=lambda name: successes[name][0::2].sum())
+    odd = max(successes, key=lambda name: successes[name][1::2].sum())
+    chosen = cross_fit(successes)
+    assert chosen.names == (odd, even)
+    assert np.array_equal(chosen.success[0::2], successes[odd][0::2])
+    assert np.array_equal(chosen.success[1::2], successes[even][1::2])
+
+
+def test_equally_strong_attacks_make_the_bayesian_one_the_strongest():
+    same = np.ones(7)
+    assert cross_fit({"paper": same, "likelihood": same, "own": same}).name == "likelihood"
+
+
+def test_the_best_of_attacks_that_guess_is_no_better_than_a_guess():
+    rng = np.random.default_rng(5)
+    rates = []
+    for _ in range(200):
+        guesses = {str(number): (rng.random(50) < 0.3) * 1.0 for number in range(10)}
+        rates.append(cross_fit(guesses).success.mean())
+    assert abs(np.mean(rates) - 0.3) < 0.02
+
+
+def test_the_strongest_attack_is_chosen_on_other_people():
+    small_release = so.synthesize(records=120, items=60, entries=1_500, seed=7)
+    adversary = so.Adversary(knows=3, time_error=14)
+    attacks = candidate_attacks(small_release, adversary) | {"blind": Blind()}
+    reported = np.arange(0, small_release.n_records, 2)
+    assert choose_strongest(small_release, adversary, attacks, reported, seed=1) in ("paper", "likelihood")
+    everybody = np.arange(small_release.n_records)
+    assert choose_strongest(small_release, adversary, attacks, everybody, seed=1) in ("paper", "likelihood")
