@@ -14,6 +14,7 @@ import standout as so
 from report import sample_findings
 from report.page_reader import Page
 from standout.core.formatting import LONG, percent
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold
 from standout.findings.measure_titles import measure_titles
@@ -160,7 +161,7 @@ def test_the_glossary_defines_every_term():
 
 
 def test_measures_have_the_titles_of_the_console():
-    titles, text = measure_titles(phi=1.5, budget=0.01), page_for("full")
+    titles, text = measure_titles(ClaimThreshold("phi", 1.5), budget=0.01), page_for("full")
     for title in set(titles.values()) - {titles["identified_in_release"]}:
         assert title in text, title
 

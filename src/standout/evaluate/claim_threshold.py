@@ -46,6 +46,20 @@ class ClaimThreshold(NamedTuple):
         """Name of the setting in tables."""
         return f"{self.measure}={self.value:g}"
 
+    @property
+    def symbol(self) -> str:
+        """Name of the measure in text."""
+        return "posterior" if self.by_posterior else "φ"
+
+    @property
+    def text(self) -> str:
+        r"""The threshold in text, with spaces that do not break.
+
+        >>> ClaimThreshold("posterior", 0.95).text, ClaimThreshold("phi", 1.5).text
+        ('posterior\xa0≥\xa00.95', 'φ\xa0=\xa01.5')
+        """
+        return f"{self.symbol}\xa0{'≥' if self.by_posterior else '='}\xa0{self.value:g}"
+
     def stated(self, strength: float) -> float:
         """A strength in the unit of the threshold: an eccentricity, or a probability."""
         return 1.0 - 10.0**-strength if self.by_posterior else strength

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from standout.core.formatting import percent
+from standout.evaluate.claim_threshold import ClaimThreshold
 
 __all__ = ["LINEUP_MASS", "MEASURES", "Measure", "measure_titles"]
 
@@ -21,12 +22,12 @@ MEASURES = (
     Measure("identified", "share", "Identified"),
     Measure("identified_in_release", "share", "Identified, among people in the release"),
     Measure("in_top", "share", "Right record among the top {top}"),
-    Measure("correct_claims", "share", "Correct claims at φ\xa0=\xa0{phi}"),
-    Measure("wrong_claims", "share", "Wrong claims at φ\xa0=\xa0{phi}"),
-    Measure("absent_claims", "share", "Claims about absent people at φ\xa0=\xa0{phi}"),
-    Measure("phi_at_budget", "phi", "φ for ≤\xa0{budget} false claims"),
+    Measure("correct_claims", "share", "Correct claims at {threshold}"),
+    Measure("wrong_claims", "share", "Wrong claims at {threshold}"),
+    Measure("absent_claims", "share", "Claims about absent people at {threshold}"),
+    Measure("phi_at_budget", "phi", "{Measure} for ≤\xa0{budget} false claims"),
     Measure("correct_claims_at_budget", "share", "Correct claims at ≤\xa0{budget} false claims"),
-    Measure("absent_claims_at_budget", "share", "Claims about absent people at this φ"),
+    Measure("absent_claims_at_budget", "share", "Claims about absent people at this {measure}"),
     Measure("bits_gained", "number", "Bits gained (mean)"),
     Measure("bits_left", "number", "Bits missing (mean)"),
     Measure("lineup_size", "number", "Lineup: records that share {mass} of the probability (median)"),
@@ -36,12 +37,26 @@ MEASURES = (
 )
 
 
-def measure_titles(phi: float, budget: float, top: int = 10, mass: float = LINEUP_MASS) -> dict[str, str]:
+def measure_titles(
+    threshold: ClaimThreshold | None, budget: float, top: int = 10, mass: float = LINEUP_MASS
+) -> dict[str, str]:
     r"""Titles of all measures by their keys in findings.json, with the settings filled in.
 
-    >>> titles = measure_titles(phi=1.5, budget=0.01)
+    Without a threshold they suit several attacks, each with its own.
+
+    >>> titles = measure_titles(ClaimThreshold("phi", 1.5), budget=0.01)
     >>> titles["correct_claims"], titles["correct_claims_at_budget"]
     ('Correct claims at φ\xa0=\xa01.5', 'Correct claims at ≤\xa01\xa0% false claims')
+    >>> measure_titles(ClaimThreshold("posterior", 0.95), budget=0.01)["correct_claims"]
+    'Correct claims at posterior\xa0≥\xa00.95'
     """
-    settings = {"phi": f"{phi:g}", "budget": percent(budget), "top": str(top), "mass": percent(mass)}
-    return {measure.key: measure.title.format(**settings) for measure in MEASURES}
+    measure = "threshold" if threshold is None else threshold.symbol
+    settings = {
+        "threshold": "the\xa0threshold" if threshold is None else threshold.text,
+        "measure": measure,
+        "Measure": measure if measure == "φ" else measure.capitalize(),
+        "budget": percent(budget),
+        "top": str(top),
+        "mass": percent(mass),
+    }
+    return {each.key: each.title.format(**settings) for each in MEASURES}

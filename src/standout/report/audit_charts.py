@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from standout.core.formatting import count, estimate_text, interval_text, percent
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings
 from standout.findings.audit import AuditFindings
@@ -115,7 +116,8 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     adversaries, main = findings.adversaries, findings.headline
     if len(adversaries) < 2 or main is None:
         return None
-    titles = measure_titles(findings.settings.phi, findings.settings.budget, findings.settings.top)
+    settings = findings.settings
+    titles = measure_titles(ClaimThreshold("phi", settings.phi), settings.budget, settings.top)
     measures = ("identified", "correct_claims_at_budget")
     bars = [
         _bar(

@@ -17,6 +17,7 @@ from standout.core.formatting import (
     printable_texts,
     shorten,
 )
+from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.findings.adversaries import MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles
@@ -104,7 +105,7 @@ def _isolated(most: int) -> "Callable[[str], Markup]":
 def _titles(findings: AuditFindings) -> dict[str, str]:
     settings, main = findings.settings, findings.headline
     mass = {} if main is None else {"mass": main.as_named.lineup_mass}
-    return measure_titles(settings.phi, settings.budget, settings.top, **mass)
+    return measure_titles(ClaimThreshold("phi", settings.phi), settings.budget, settings.top, **mass)
 
 
 class MeasureRow(NamedTuple):

@@ -296,9 +296,10 @@ def _sentences(result: "Audit") -> list[str]:
 
 def _table(findings: "AuditFindings") -> "Table":
     """Return one row per adversary, with the titles and numbers that the report shows."""
+    from standout.evaluate.claim_threshold import ClaimThreshold
     from standout.findings.measure_titles import measure_titles
 
-    titles = measure_titles(phi=findings.settings.phi, budget=findings.settings.budget)
+    titles = measure_titles(ClaimThreshold("phi", findings.settings.phi), findings.settings.budget)
     table = borderless_table()
     table.add_column("Adversary", no_wrap=True)
     number_columns(

@@ -1,0 +1,172 @@
+"""Options that choose the attack, its scales, and the minimum strength of a claim."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from standout.cli.common_options import parse_number_or_none
+from standout.cli.source_options import Command
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from standout.attack.any_attack import AnyAttack
+    from standout.attack.error_model import HasErrors
+    from standout.release.model import Release
+    from standout.similarity.attributes import Similarity
+
+__all__ = ["BOTH", "AttackOptions", "attack_options", "within"]
+
+BOTH = "both"
+PHI, POSTERIOR = 1.5, 0.95
+VALUE_SCALE, TIME_SCALE = 1.5, 30.0
+APPLIES = {
+    "phi": ("paper", "algorithm-1a"),
+    "value_scale": ("paper",),
+    "time_scale": ("paper",),
+    "weights": ("paper",),
+    "posterior": ("likelihood",),
+    "coverage": ("likelihood",),
+    "present": ("likelihood",),
+}
+"""The attacks that each option is for."""
+OPTIONS = [
+    click.option(
+        "--posterior",
+        type=float,
+        metavar="SHARE",
+        help="likelihood: minimum posterior probability for a claim.",
+        show_default=f"{POSTERIOR:g}",
+    ),
+    click.option(
+        "--coverage",
+        type=float,
+        metavar="SHARE",
+        help="likelihood: chance that the target's own record has a known item.",
+        show_default="0.98, or less if items can be wrong",
+    ),
+    click.option(
+        "--present",
+        type=float,
+        metavar="SHARE",
+        help="likelihood: prior probability that the target is in the data.",
+        show_default="0.5",
+    ),
+    click.option(
+        "--phi",
+        type=float,
+        metavar="FLOAT",
+        help="paper, algorithm-1a: minimum eccentricity for a claim.",
+        show_default=f"{PHI:g}",
+    ),
+    click.option(
+        "--value-scale",
+        metavar="E|none",
+        help="paper: scale with which the similarity of values decays; none: ignore them.",
+        show_default=f"{VALUE_SCALE:g}",
+    ),
+    click.option(
+        "--time-scale",
+        metavar="DAYS|none",
+        help="paper: scale with which the similarity of dates decays; none: ignore them.",
+        show_default=f"{TIME_SCALE:g}",
+    ),
+    click.option(
+        "--weights",
+        type=click.Choice(["rarity", "one", "inverse"]),
+        help="paper: weight of an item that n records have: 1/ln n, 1 or 1/n.",
+        show_default="rarity",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackOptions:
+    """The options as typed; None where the default applies."""
+
+    attack: str
+    posterior: float | None
+    coverage: float | None
+    present: float | None
+    phi: float | None
+    value_scale: str | None
+    time_scale: str | None
+    weights: Literal["rarity", "one", "inverse"] | None
+
+    def check(self) -> None:
+        """Refuse options that do not apply to the attack."""
+        for name, attacks in APPLIES.items():
+            if getattr(self, name) is not None:
+                check_applies(self.attack, f"--{name.replace('_', '-')}", attacks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the chosen attacks."""
+        return ("likelihood", "paper") if self.attack == BOTH else (self.attack,)
+
+    @property
+    def least_phi(self) -> float:
+        """Minimum eccentricity for a claim."""
+        return PHI if self.phi is None else self.phi
+
+    @property
+    def least_posterior(self) -> float:
+        """Minimum posterior for a claim."""
+        return POSTERIOR if self.posterior is None else self.posterior
+
+    def built(self, name: str, similarity: "Similarity", adversary: "HasErrors | None" = None) -> "AnyAttack":
+        """An attack with these options; `similarity` is for Algorithm 1A, `adversary` for likelihood."""
+        from standout.attack.likelihood import Likelihood
+        from standout.attack.scoreboard import Scoreboard, ScoreboardRH
+
+        if name == "likelihood":
+            present = {} if self.present is None else {"present": self.present}
+            return Likelihood(adversary, coverage=self.coverage, **present)
+        if name == "algorithm-1a":
+            return Scoreboard(similarity)
+        return ScoreboardRH(
+            weights=self.weights or "rarity",
+            value_scale=_scale("--value-scale", self.value_scale, VALUE_SCALE),
+            time_scale=_scale("--time-scale", self.time_scale, TIME_SCALE),
+        )
+
+
+def attack_options(choices: Sequence[str], default: str, help_text: str) -> Callable[[Command], Command]:
+    """Add the options to a command, which receives them as `attack`, checked."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**parameters: Any) -> None:
+            values = {field.name: parameters.pop(field.name) for field in fields(AttackOptions)}
+            options = AttackOptions(**values)
+            options.check()
+            command(attack=options, **parameters)
+
+        choice = click.option(
+            "--attack", type=click.Choice(choices), default=default, show_default=True, help=help_text
+        )
+        for add_option in reversed([choice, *OPTIONS]):
+            run = add_option(run)
+        return run
+
+    return decorate
+
+
+def check_applies(attack: str, option: str, attacks: Sequence[str]) -> None:
+    """Refuse an option that is for other attacks than the chosen one."""
+    if attack != BOTH and attack not in attacks:
+        raise ParameterError(f"{option} is an option of --attack {' and '.join(attacks)}, not of {attack}")
+
+
+def within(release: "Release", value: float | None, time: float | None) -> "Similarity":
+    """Sim of Algorithm 1A: 1 within these errors, else 0."""
+    from standout.similarity.attributes import Present, Within
+
+    value, time = (value if release.n_levels else None), (time if release.span else None)
+    return Present() if value is None and time is None else Within(value=value, time=time)
+
+
+def _scale(option: str, text: str | None, default: float) -> float | None:
+    return default if text is None else parse_number_or_none(option, text)
