@@ -135,20 +135,20 @@ def _block_columns(scores: Floats, top: int, log_likelihood: bool) -> VerdictCol
     mean = finite.sum(axis=1) / np.maximum(n, 1)
     off = np.where(possible, scores - mean[:, None], 0.0)
     sigma = np.sqrt((off * off).sum(axis=1) / np.maximum(n, 1))
-    scale = (sigma > 0).astype(np.float64) if log_likelihood else sigma
+    sigma = (sigma > 0).astype(np.float64) if log_likelihood else sigma
     highest = np.where(n > 0, scores.max(axis=1, initial=-np.inf), 0.0)
     ties = (scores == highest[:, None]).sum(axis=1)
     below = np.where(scores < highest[:, None], scores, -np.inf).max(axis=1, initial=-np.inf)
     second = np.where((ties > 1) | (n < 2), highest, below)
     best = [_best(row, max(top, tied)) for row, tied in zip(scores, ties.tolist(), strict=True)]
     z = np.zeros(len(scores))
-    for row in np.flatnonzero(scale > 0).tolist():
-        z[row] = elementary.exp((scores[row, possible[row]] - highest[row]) / scale[row]).sum()
+    for row in np.flatnonzero(sigma > 0).tolist():
+        z[row] = elementary.exp((scores[row, possible[row]] - highest[row]) / sigma[row]).sum()
     return VerdictColumns(
         candidates=n.astype(np.int64),
         mean=mean,
         sigma=sigma,
-        scale=scale,
+        scale=sigma,
         highest=highest,
         second=second,
         ties=ties.astype(np.int64),
