@@ -183,7 +183,7 @@ class _Averages:
             share = self.counts.within(time - times.reach, time + times.reach, without) / timed
         else:
             share = self._weighted(time, without, times) / timed
-        session = self.counts.session_share
+        session = self.counts.session_shares(without)
         share = np.where(self._is_repeated_day()[fact[at]], session + (1.0 - session) * share, share)
         right[at] = times.shares.max() * share
         wrong[at] = times.elsewhere * (1.0 - share if times.is_flat else 1.0)

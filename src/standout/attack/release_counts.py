@@ -118,21 +118,33 @@ class ReleaseCounts:
         at = np.clip(time, 0, self.release.span) / self._bin
         return np.interp(at, np.arange(len(self._before)), self._before)
 
+    def session_shares(self, exclude: Ints) -> Floats:
+        """How often two entries of one record are of the same day: people act in sessions.
+
+        One share for each excluded record, without its entries.
+        """
+        chosen, pairs = self._day_pairs
+        left = np.tile(pairs.sum(axis=0), (len(exclude), 1))
+        if len(chosen):
+            at = np.minimum(np.searchsorted(chosen, exclude), len(chosen) - 1)
+            left -= np.where((chosen[at] == exclude)[:, None], pairs[at], 0.0)
+        return np.asarray(left[:, 0] / np.maximum(left[:, 1], 1.0))
+
     @cached_property
-    def session_share(self) -> float:
-        """How often two entries of one record are of the same day: people act in sessions."""
+    def _day_pairs(self) -> tuple[Ints, Floats]:
+        """Up to SESSION_RECORDS records, and for each the number of pairs of one day, and of all pairs."""
         release = self.release
         by_record, clock = release.by_record, release.clock
         if by_record.time is None or clock is None:
-            return 0.0
+            return np.empty(0, np.int64), np.zeros((0, 2))
         chosen = np.unique(np.linspace(0, release.n_records - 1, SESSION_RECORDS).astype(np.int64))
-        day, pairs = SECONDS["day"] // SECONDS[clock.unit], np.zeros(2)
-        for record in chosen:
+        day, pairs = SECONDS["day"] // SECONDS[clock.unit], np.zeros((len(chosen), 2))
+        for row, record in enumerate(chosen.tolist()):
             time = by_record.time[slice(*by_record.start[record : record + 2])].astype(np.int64)
             days = (time[time < release.span] + clock.origin) // day
             same = np.unique(days, return_counts=True)[1]
-            pairs += (same * (same - 1)).sum(), len(days) * (len(days) - 1)
-        return float(pairs[0] / pairs[1]) if pairs[1] else 0.0
+            pairs[row] = (same * (same - 1)).sum(), len(days) * (len(days) - 1)
+        return chosen, pairs
 
     def value_spread(self) -> float:
         """Distance from the 10 % to the 90 % quantile of the values, at least the smallest step of levels."""
