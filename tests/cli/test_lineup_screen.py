@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standout.cli.lineup_screen import bar, probability_text
+from standout.cli.lineup_answer import probability_text
+from standout.cli.lineup_screen import bar
 
 
 def test_probabilities_are_never_rounded_to_certainty():

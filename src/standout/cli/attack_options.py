@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from standout.release.model import Release
     from standout.similarity.attributes import Similarity
 
-__all__ = ["BOTH", "AttackOptions", "attack_options", "within"]
+__all__ = ["BOTH", "AttackOptions", "attack_options", "check_applies", "within"]
 
 BOTH = "both"
 PHI, POSTERIOR = 1.5, 0.95
@@ -116,7 +116,9 @@ class AttackOptions:
         """Minimum posterior for a claim."""
         return POSTERIOR if self.posterior is None else self.posterior
 
-    def built(self, name: str, similarity: "Similarity", adversary: "HasErrors | None" = None) -> "AnyAttack":
+    def built(
+        self, name: str, similarity: "Similarity | None" = None, adversary: "HasErrors | None" = None
+    ) -> "AnyAttack":
         """An attack with these options; `similarity` is for Algorithm 1A, `adversary` for likelihood."""
         from standout.attack.likelihood import Likelihood
         from standout.attack.scoreboard import Scoreboard, ScoreboardRH
@@ -125,7 +127,7 @@ class AttackOptions:
             present = {} if self.present is None else {"present": self.present}
             return Likelihood(adversary, coverage=self.coverage, **present)
         if name == "algorithm-1a":
-            return Scoreboard(similarity)
+            return Scoreboard() if similarity is None else Scoreboard(similarity)
         return ScoreboardRH(
             weights=self.weights or "rarity",
             value_scale=_scale("--value-scale", self.value_scale, VALUE_SCALE),

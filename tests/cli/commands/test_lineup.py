@@ -16,9 +16,10 @@ from standout.cli.main import cli
 
 @pytest.fixture
 def ask(run, titled_files):
-    """ask("Brazil=4", …, top=3) runs `standout lineup` with these facts and options."""
+    """ask("Brazil=4", …, top=3) runs `standout lineup --attack paper` with these facts and options."""
 
     def call(*facts, **options):
+        options = {"attack": "paper"} | options
         known = [part for fact in facts for part in ("--knows", fact)]
         more = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
         return run("lineup", titled_files / "index", *known, *(part for part in more if part is not True))
@@ -47,8 +48,19 @@ BAD = {
     "nothing": ([], "no known facts"),
     "twice": (["--knows", "Brazil", "--knows", "1=4"], "Brazil (1985) [1]"),
     "unknown twice": (["--knows", "qqzz", "--knows", "qqzz=4"], "'qqzz'"),
-    "phi": (["--knows", "Brazil", "--phi", "-0.1"], "--phi must be"),
-    "phi nan": (["--knows", "Brazil", "--phi", "nan"], "--phi must be"),
+    "phi": (["--knows", "Brazil", "--attack", "paper", "--phi", "-0.1"], "--phi must be"),
+    "phi nan": (["--knows", "Brazil", "--attack", "paper", "--phi", "nan"], "--phi must be"),
+    "posterior": (["--knows", "Brazil", "--posterior", "0"], "--posterior must be"),
+    "phi of the other attack": (
+        ["--knows", "Brazil", "--phi", "2"],
+        "--phi is an option of --attack paper and",
+    ),
+    "errors of the other attack": (
+        ["--knows", "Brazil", "--attack", "paper", "--time-error", "3"],
+        "--time-error is an option of --attack likelihood and algorithm-1a, not of paper",
+    ),
+    "wrong facts": (["--knows", "Brazil", "--wrong", "2"], "--wrong must be at most"),
+    "negative error": (["--knows", "Brazil", "--value-error", "-1"], "--value-error must be"),
     "length": (["--knows", "Brazil", "--length", "some"], "'some'"),
     "length backwards": (["--knows", "Brazil", "--length", "300-100"], "'300-100'"),
     "length below": (["--knows", "Brazil", "--length", "-5"], "'-5'"),
@@ -78,7 +90,7 @@ def test_missing_data_is_an_error_of_one_line(run):
     check_error(run("lineup", "no such data", "--knows", "Brazil"))
 
 
-@pytest.mark.parametrize("args", [["--top", "0"], ["--top", "1001"], ["--phi", "much"], ["--nonsense"]])
+@pytest.mark.parametrize("args", [["--top", "0"], ["--top", "1001"], ["--attack", "both"], ["--nonsense"]])
 def test_wrong_usage_is_explained(titled_files, args):
     outcome = CliRunner().invoke(cli, ["lineup", str(titled_files / "index"), "--knows", "1", *args])
     assert outcome.exit_code == 2 and "Usage: " in outcome.output
@@ -229,7 +241,7 @@ CATEGORIES = ["p,x,good", "q,x,bad", "r,x,4", "s,y,4"]
 def test_categories_are_values_too(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("user,item,value,date\n" + "".join(f"{row},2005-03-01\n" for row in CATEGORIES))
-    ask = ("lineup", path, "--value-type", "text", "--knows")
+    ask = ("lineup", path, "--value-type", "text", "--attack", "paper", "--knows")
     for value, record in (("good", "p"), ("4", "r")):
         given = json.loads(run(*ask, f"x={value}@2005-03-01", "--json").out)
         assert given["lineup"][0]["record"] == record and given["ties"] == 1
@@ -254,20 +266,97 @@ def test_nothing_is_ever_called_safe(ask):
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_no_line_is_wider_than_the_screen_and_nothing_is_cut_off(ask, monkeypatch, width):
+@pytest.mark.parametrize("attack", ["likelihood", "paper", "algorithm-1a"])
+def test_no_line_is_wider_than_the_screen_and_nothing_is_cut_off(ask, monkeypatch, width, attack):
     monkeypatch.setenv("COLUMNS", str(width))
-    outcome = ask("Brazil=1@2005-03-01", "seven@2005-03-08", "An id like a fact", "17")
+    outcome = ask("Brazil=1@2005-03-01", "seven@2005-03-08", "An id like a fact", "17", attack=attack)
     assert all(len(line) <= width for line in outcome.out.splitlines())
     assert "…" not in outcome.out
-    for part in ("Brazil", "2005-03-01" if width > 40 else "2005", "jane", "fact", "bits", "Claim:"):
+    for part in ("Brazil", "2005-03-01" if width > 40 else "2005", "jane", "fact", "bits", "laim:"):
         assert part in outcome.out
+
+
+# The Bayesian attack, which is the default.
+
+
+def test_a_probable_record_is_claimed_by_default(run, titled_files):
+    facts = ("brazil=1@2005-03-01", "BENT=3@2005-03-03", "me@2004-01-01@2005-03-07", "17")
+    known = [part for fact in facts for part in ("--knows", fact)]
+    out = sentences(run("lineup", titled_files / "index", *known)).replace("\xa0", " ")
+    assert (
+        "Assumes 1 in 10 facts wrong, the other values and dates roughly right, and a chance of 50 %" in out
+    )
+    assert re.search(r"Claim: record jane, with a probability of (> )?99\.\d\d % \(at least 95 %\)\.", out)
+    assert re.search(r"nobody in the data (< )?\d\.\d\d %", out)
+    assert (
+        "if the person is in the data." in out and "How much likelier each fact is about record jane" in out
+    )
+    assert re.search(r"Brazil \(1985\) \[1\] × [\d.,]+ × [\d.]+ \d+\.\d{3} █+", out)
+
+
+def test_a_posterior_below_the_threshold_gives_no_claim(ask, titled_release):
+    verdict = so.Likelihood().attack(titled_release, so.Aux([so.Fact("1", 1.0)]))
+    likely = verdict.lineup(1)[0].probability
+    assert 0 < likely < 0.95
+    out = sentences(ask("Brazil=1", attack="likelihood"))
+    assert f"No claim: the most likely record, jane, has a probability of {100 * likely:.2f} %" in out
+    assert "less than 95 %." in out
+    claimed = sentences(ask("Brazil=1", attack="likelihood", posterior=likely * 0.999))
+    assert "Claim: record jane" in claimed
+    close = sentences(ask("Brazil=1", attack="likelihood", posterior=likely + 1e-6))
+    said, least = re.search(r"a probability of ([\d.]+) %, less than ([\d.]+) %", close).groups()
+    assert float(said) < float(least)
+
+
+def test_json_of_the_bayesian_attack_equals_the_result_of_the_library(ask, titled_release):
+    options = {"wrong": 1, "value_error": 0, "time_error": 2, "present": 0.8, "coverage": 0.9, "top": 4}
+    typed = ("brazil=1@2005-03-02", "Bent=3", "17", "qqzz=1")
+    given = json.loads(ask(*typed, attack="likelihood", json=True, **options).out)
+    facts = [so.Fact("1", 1.0, date(2005, 3, 2)), so.Fact("3", 3.0), so.Fact("17"), so.Fact("qqzz", 1.0)]
+    adversary = so.Adversary(knows=4, wrong=1, value_error=0, time_error=2)
+    attack = so.Likelihood(adversary, coverage=0.9, present=0.8)
+    verdict = attack.attack(titled_release, so.Aux(facts), top=4)
+    assert list(given) == KEYS and undocumented("lineup", given) == []
+    assert [tuple(one.values()) for one in given["lineup"]] == [tuple(one) for one in verdict.lineup(4)]
+    assert (given["attack"], given["nobody"]) == ("likelihood", verdict.nobody)
+    assert (given["phi"], given["posterior"]) == (None, 0.95)
+    assert given["assumes"].replace("\xa0", " ") == (
+        "Assumes 1 of 4 facts wrong, values exact, dates ± 2 days, "
+        "and a chance of 80 % that the person is in the data."
+    )
+    claim = verdict.claim(0.95)
+    assert given["match"] == (claim and claim.record)
+    best = verdict.best
+    assert given["bits"]["left"] == verdict.entropy(best)
+    assert [part["part"] for part in given["explain"]] == [part.score for part in verdict.explain(best)]
+
+
+def test_errors_that_are_not_given_are_stated(ask):
+    given = json.loads(ask("Brazil=1", "Bent", attack="likelihood", wrong=1, json=True).out)
+    assert given["assumes"].startswith("Assumes 1 of 2 facts wrong, values ± 1, dates ± 14 days, and")
+
+
+def test_a_fact_that_the_best_guess_lacks_is_marked(ask):
+    out = sentences(ask("1=1@2005-03-01", "2", "qqzz", attack="likelihood"))
+    assert "qqzz 0.000 not in the release" in out
+
+
+def test_algorithm_1a_claims_the_only_record_that_matches(ask, titled_release):
+    out = sentences(ask("brazil=1@2005-03-02", "Bent", attack="algorithm-1a", value_error=0, time_error=1))
+    assert "Claim: record jane. No other record matches all facts." in out
+    assert "How well each fact fits record jane" in out and "lowest 1.000" in out
+    out = sentences(ask("brazil=1@2005-03-02", "Bent", attack="algorithm-1a", time_error=0))
+    assert "No claim: no record matches all facts." in out
+    out = sentences(ask("Bent", attack="algorithm-1a"))
+    assert f"No claim: {len(titled_release.item('3'))} records match all facts." in out
 
 
 # For machines.
 
 KEYS = [
-    "facts", "candidates", "lineup", "outside", "eccentricity", "sigma", "mean", "phi", "match", "ties",
-    "bits", "explain", "unknown", "length", "joined", "fingerprint", "version",
+    "attack", "assumes", "facts", "candidates", "lineup", "outside", "nobody", "eccentricity", "sigma",
+    "mean", "phi", "posterior", "match", "ties", "bits", "explain", "unknown", "length", "joined",
+    "fingerprint", "version",
 ]  # fmt: skip
 
 
@@ -291,6 +380,12 @@ def test_json_equals_the_result_of_the_library(ask, titled_release):
     assert given["outside"] == lineup.outside
     for name in ("candidates", "eccentricity", "sigma", "mean", "ties"):
         assert given[name] == getattr(verdict, name)
+    assert (given["attack"], given["assumes"], given["nobody"], given["posterior"]) == (
+        "paper",
+        None,
+        None,
+        None,
+    )
     assert (given["phi"], given["match"]) == (2.0, "jane") and verdict.match(2).record == best == "jane"
     assert given["bits"] == {"prior": verdict.bits, "left": verdict.entropy(best)}
     assert [part["part"] for part in given["explain"]] == [part.score for part in verdict.explain(best)]
@@ -302,8 +397,9 @@ def test_json_equals_the_result_of_the_library(ask, titled_release):
 
 @pytest.mark.parametrize("facts", [["Bent"], ["qqzz"], ["Brazil=1", "Bent=3@2005-03-01", "17"]])
 @pytest.mark.parametrize("top", [1, 10, 1000])
-def test_the_mass_of_a_lineup_is_1(ask, facts, top):
-    given = json.loads(ask(*facts, top=top, json=True).out)
+@pytest.mark.parametrize("attack", ["likelihood", "paper"])
+def test_the_mass_of_a_lineup_is_1(ask, facts, top, attack):
+    given = json.loads(ask(*facts, top=top, attack=attack, json=True).out)
     assert len(given["lineup"]) <= top
     total = math.fsum([given["outside"], *(one["probability"] for one in given["lineup"])])
     assert total == pytest.approx(1, abs=1e-9)
@@ -311,7 +407,7 @@ def test_the_mass_of_a_lineup_is_1(ask, facts, top):
 
 def test_a_raw_source_and_its_index_give_the_same_output(run, ask, titled_files):
     source = (titled_files / "r.csv", "--titles", titled_files / "titles.csv")
-    facts = ("--knows", "Brazil=1@2005-03-01", "--knows", "Bent", "--json")
+    facts = ("--knows", "Brazil=1@2005-03-01", "--knows", "Bent", "--attack", "paper", "--json")
     assert run("lineup", *source, *facts).out == ask("Brazil=1@2005-03-01", "Bent", json=True).out
 
 
@@ -355,8 +451,10 @@ def test_a_few_titles_identify_a_real_record(run, realdata):
         for star, entry in zip(stars, rare, strict=True)
     ]
     facts = [part for text in known for part in ("--knows", text)]
-    given = json.loads(run("lineup", data, *facts, "--json").out)
-    assert given["match"] == record.id and [fact["item"] for fact in given["facts"]] == [e.item for e in rare]
-    assert f"Claim: record {record.id}." in sentences(run("lineup", data, *facts))
+    for attack in ("likelihood", "paper"):
+        given = json.loads(run("lineup", data, *facts, "--attack", attack, "--json").out)
+        assert given["match"] == record.id
+        assert [fact["item"] for fact in given["facts"]] == [entry.item for entry in rare]
+        assert f"Claim: record {record.id}" in sentences(run("lineup", data, *facts, "--attack", attack))
     check_error(outcome := run("lineup", data, "--knows", "Brasil"))
     assert "did you mean Brazil (1985) [1199]" in outcome.err

@@ -1,14 +1,27 @@
 """`standout lineup`: which records a few known facts point to."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.source_options import SourceOptions, source_options
 
+if TYPE_CHECKING:
+    from standout.adversary import Adversary
+
 __all__ = ["lineup"]
+
+ATTACKS = ("likelihood", "paper", "algorithm-1a")
+ATTACK_HELP = (
+    "likelihood (Bayesian), paper (Algorithm 1B), or algorithm-1a: match everything within --value-error "
+    "and --time-error."
+)
+VALUE_ERROR, TIME_ERROR = 1.0, 14.0
+"""Errors of known facts if only some of them are given."""
 
 
 @click.command()
@@ -30,8 +43,27 @@ __all__ = ["lineup"]
     "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
 )
 @click.option("--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30.")
+@attack_options(ATTACKS, "likelihood", ATTACK_HELP)
 @click.option(
-    "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."
+    "--wrong",
+    type=int,
+    metavar="N",
+    help="likelihood: how many of the facts may be wrong.",
+    show_default="1 in 10; 0 if another error is given",
+)
+@click.option(
+    "--value-error",
+    type=float,
+    metavar="E",
+    help="likelihood, algorithm-1a: largest error of known values.",
+    show_default="roughly right; 1 if another error is given",
+)
+@click.option(
+    "--time-error",
+    type=float,
+    metavar="DAYS",
+    help="likelihood, algorithm-1a: largest error of known dates.",
+    show_default="roughly right; 14 if another error is given",
 )
 @click.option(
     "--top",
@@ -55,7 +87,10 @@ def lineup(
     aux_path: Path | None,
     length: str | None,
     joined: str | None,
-    phi: float,
+    attack: AttackOptions,
+    wrong: int | None,
+    value_error: float | None,
+    time_error: float | None,
     top: int,
     allow_unknown: bool,
     as_json: bool,
@@ -64,46 +99,101 @@ def lineup(
 
     DATA is an index, or any source that `standout index` reads. A fact names an
     item, by its title in any case or by its id, with its value and date if known.
-    The attack is Algorithm 1B of the paper in its Netflix form: rare items count
-    more than popular ones, and close values and dates more than distant ones.
+
+    The attack is Bayesian: it computes how likely the facts are if they are about a
+    record, and from that the probability that the record is the person's, or that
+    the person is not in the data. It depends on how accurate the facts are: by
+    default one in ten is assumed wrong, and errors of 30 days or half of the spread
+    of values are common; --wrong, --value-error and --time-error say otherwise.
+    With --attack paper it is Algorithm 1B of the paper, whose probabilities are not
+    calibrated.
 
     \b
     Example:
       standout lineup ml-latest-small --knows "Brazil=4@2005-03-01" \\
           --knows "Bent=1" --knows "Matrix, The (1999)" --length 200±50%
+      standout lineup ml-latest-small --knows Bent --attack paper --phi 2
 
     \b
     JSON output:
+      attack        likelihood, paper or algorithm-1a
+      assumes       likelihood: what the probabilities take for granted
       facts         name, item (null if unknown), title, value, time, records
                     that have it
       candidates    number of records that fit --length and --joined
       lineup        record, score, probability of the most likely records
       outside       probability that it is none of these
+      nobody        likelihood: the part of it that the person is not in the data
       eccentricity  (best score - second best) / sigma
       sigma, mean   of the scores of all candidates
-      match         the claimed record (eccentricity of at least phi), or null
+      match         the claimed record, or null: of at least this posterior
+                    (likelihood) or eccentricity phi (the others)
       ties          number of records with the best score
       bits          prior: log2 of candidates; left: still missing to identify the
                     best record
       explain       by fact, for the best record: name, has, similarity, weight,
-                    part; the parts add up to its score
+                    part; the parts add up to its score. likelihood: how much
+                    likelier value and date, and the item, are if the fact is
+                    about the record; part is the logarithm of the product, or 0.
+                    algorithm-1a: the lowest part is the score
       unknown       names that match no item
-      length, joined, phi, fingerprint, version
+      length, joined, posterior, phi, fingerprint, version
     """
-    from standout.attack.eccentricity import check_phi
-    from standout.attack.scoreboard import ScoreboardRH
-    from standout.cli.lineup_screen import Answer, show_answer
+    from standout.cli.lineup_answer import Answer
+    from standout.cli.lineup_screen import show_answer
     from standout.cli.typed_facts import Knowledge
+    from standout.evaluate.claim_threshold import ClaimThreshold
 
-    knowledge, phi = Knowledge.parse(knows, aux_path, length, joined, allow_unknown), check_phi(phi)
+    errors = Errors(wrong, value_error, time_error)
+    errors.check(attack.attack)
+    knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
+    threshold = ClaimThreshold.of(
+        attack.built(attack.attack), phi=attack.least_phi, posterior=attack.least_posterior
+    )
     with progress() as report:
         release = source.read([data], report)
         facts = knowledge.resolve(release)
         aux = knowledge.aux(facts)
-        verdict = ScoreboardRH().attack(release, aux, top=max(top, 2))
-    answer = Answer(release, facts, aux, verdict, phi, top)
+        adversary = errors.adversary(len(facts))
+        built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
+        verdict = built.attack(release, aux, top=max(top, 2))
+    answer = Answer(release, facts, aux, attack.attack, built, verdict, threshold, top)
     if as_json:
         print_json(answer.to_dict())
     else:
         show_answer(answer)
     suggest_index(release, data)
+
+
+class Errors(NamedTuple):
+    """The errors of the facts as typed; None where nothing is said."""
+
+    wrong: int | None
+    value: float | None
+    time: float | None
+
+    def check(self, attack: str) -> None:
+        """Refuse options that do not apply to the attack."""
+        if self.wrong is not None:
+            check_applies(attack, "--wrong", ("likelihood",))
+        for option, error in (("--value-error", self.value), ("--time-error", self.time)):
+            if error is not None:
+                check_applies(attack, option, ("likelihood", "algorithm-1a"))
+
+    @property
+    def of_values(self) -> float:
+        """Largest error of values."""
+        return VALUE_ERROR if self.value is None else self.value
+
+    @property
+    def of_times(self) -> float:
+        """Largest error of dates in days."""
+        return TIME_ERROR if self.time is None else self.time
+
+    def adversary(self, facts: int) -> "Adversary | None":
+        """Somebody who knows facts with these errors; None if nothing is said about them."""
+        from standout.adversary import Adversary
+
+        if self == (None, None, None):
+            return None
+        return Adversary(facts, self.wrong or 0, value_error=self.of_values, time_error=self.of_times)
