@@ -169,6 +169,8 @@ class KnownFacts:
         Whether any target has such limits.
     names : dict
         The names of unknown items, by fact.
+    original_values : tuple of float or str, optional
+        What `values` were before the values of a sanitized release replaced them.
 
     Examples
     --------
@@ -189,6 +191,7 @@ class KnownFacts:
     joined: Ints
     filtered: bool = False
     names: dict[int, str] = field(default_factory=dict)
+    original_values: tuple[float | str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -220,6 +223,7 @@ class KnownFacts:
             joined=self.joined[query],
             filtered=self.filtered,
             names=names,
+            original_values=self.original_values,
         )
 
     def fact(self, release: Release, i: int) -> Fact:

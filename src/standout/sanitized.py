@@ -17,7 +17,17 @@ from standout.facts import ANY_TIME, KnownFacts, level_values, repeat_bounds
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
-__all__ = ["PERIODS", "Bins", "OriginalMapping", "Period", "Sanitized", "StepReport"]
+__all__ = [
+    "PERIODS",
+    "Bins",
+    "OriginalMapping",
+    "Period",
+    "ReleaseNoise",
+    "Sanitized",
+    "StepReport",
+    "TimeSpread",
+    "ValueSpread",
+]
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -95,6 +105,54 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueSpread:
+    """Values that change with a probability to another level within `error` (None: any), equally likely."""
+
+    error: float | None
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpread:
+    """Times that move with a probability by up to ± `days`, all shifts equally likely."""
+
+    days: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseNoise:
+    """What steps did to the entries of a person, as far as everybody who knows the steps can say.
+
+    kept     chance that an entry is in the record that represents the person, unless its item was removed
+    present  chance that any record represents the person
+    own      chance that an entry which is in that record is there because of the person, not of another one
+    values   what happened to values, in order
+    times    what happened to times, in order
+    """
+
+    kept: float = 1.0
+    present: float = 1.0
+    own: float = 1.0
+    values: tuple[ValueSpread | Bins, ...] = ()
+    times: tuple[TimeSpread | Period, ...] = ()
+
+    def then(self, later: "ReleaseNoise") -> "ReleaseNoise":
+        """The noise of these steps and of later ones.
+
+        >>> ReleaseNoise(kept=0.5).then(ReleaseNoise(kept=0.5, times=(Period("month"),))).kept
+        0.25
+        """
+        return ReleaseNoise(
+            kept=self.kept * later.kept,
+            present=self.present * later.present,
+            own=self.own * later.own,
+            values=self.values + later.values,
+            times=self.times + later.times,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class StepReport:
     """Effect of one step: the step as text, counts of what changed, and the bins of values if it made any."""
 
@@ -118,6 +176,8 @@ class Sanitized(Release):
         Record, item code, value and period of the release for each of the original.
     step_reports
         Steps in their order: ``step`` (text), ``counts`` (what changed) and ``bins`` (or None).
+    noise
+        What the steps did to entries, for attacks that know the steps.
     renumbered
         Whether the records have new ids.
 
@@ -135,6 +195,7 @@ class Sanitized(Release):
     original: Release = field(kw_only=True)
     mapping: OriginalMapping = field(kw_only=True)
     step_reports: tuple[StepReport, ...] = field(kw_only=True, default=())
+    noise: ReleaseNoise = field(kw_only=True, default=ReleaseNoise())
     renumbered: bool = field(kw_only=True, default=False)
 
     def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
@@ -162,7 +223,15 @@ class Sanitized(Release):
         draws = len(known) // max(len(people), 1)
         length, joined = self._bounds(known, np.repeat(people, draws))
         return replace(
-            known, item=item, value=value, values=values, time=time, timed=timed, length=length, joined=joined
+            known,
+            item=item,
+            value=value,
+            values=values,
+            original_values=known.values if len(values) == len(known.values) else None,
+            time=time,
+            timed=timed,
+            length=length,
+            joined=joined,
         )
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:

@@ -4,7 +4,8 @@
 
 x and y are the entry's value and time, v and t the known ones. A share w of the facts is wrong. Where dates
 are off by at most a number of units, H is 1/(2 · reach + 1) within reach and 0 beyond; a wrong date lies
-beyond. Otherwise H is any distribution, and value and date count as independent.
+beyond. Otherwise H is any distribution, and value and date count as independent. In a sanitized release, x
+and y are the released value and time, and the noise of the steps is part of all four probabilities.
 """
 
 import math
@@ -14,11 +15,14 @@ from typing import Protocol
 import numpy as np
 
 from standout.attack.release_counts import ReleaseCounts
+from standout.attack.time_noise import add_shifts, round_errors, whole_days
+from standout.attack.value_errors import ValueChannel, ValueErrors
 from standout.core import elementary
 from standout.core.arrays import Floats
 from standout.observation import Choice
-from standout.release.clock import SECONDS
+from standout.release.clock import SECONDS, Clock
 from standout.release.model import Release
+from standout.sanitized import ReleaseNoise, Sanitized, TimeSpread
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["COVERAGE", "ErrorModel", "HasErrors", "TimeErrors", "error_model"]
@@ -96,95 +100,125 @@ class TimeErrors:
 class ErrorModel:
     """The errors of known facts about one release.
 
-    `wrong` is the share of wrong facts, `coverage` the chance that the target's own record has a known item.
-    `value_error` is the largest error of values, None if they are guessed to decay with `value_scale`.
+    `wrong` is the share of facts whose value and date are not those of the entry, `coverage` the chance that
+    the record which represents the target has a known item, `present` that there is such a record. `channel`
+    is what the publisher did to values. A share `stray` of the facts is about another person's entry of the
+    same item, because a record represents several people.
     """
 
-    release: Release
+    values: ValueErrors
+    times: TimeErrors | None
     wrong: float
     coverage: float
-    value_error: float | None
-    value_scale: float
-    times: TimeErrors | None
+    present: float = 1.0
+    stray: float = 0.0
+    channel: ValueChannel | None = None
+    shares: Floats | None = None
 
     def right_values(self, known: float | str) -> Floats:
-        """right(v | x) of a known value v, for each level x."""
-        near = self._distances(known) <= (self.value_error or 0.0) + ROUNDING
-        if self.value_error is None:
-            return self._decay(known)
-        return near / np.maximum(self._n_near, 1)
+        """right(v | x) of a known value v, for each level x of the release."""
+        return self._in_release(self.values.right(known))
 
     def wrong_values(self, known: float | str) -> Floats:
-        """wrong(v | x) of a known value v, for each level x: any level but those within the error."""
-        n = self.release.n_levels
-        if self.value_error is None:
-            return np.full(n, 1.0 / n)
-        near = self._distances(known) <= self.value_error + ROUNDING
-        rest = n - self._n_near
-        return np.where(rest > 0, ~near / np.maximum(rest, 1), 1.0 / n)
+        """wrong(v | x) of a known value v, for each level x of the release."""
+        wrong = self._in_release(self.values.wrong(known))
+        if not self.stray or self.shares is None:
+            return wrong
+        own = 1.0 - (1.0 - self.wrong) / (1.0 - self.stray)  # the adversary's share of wrong facts
+        anybody = float(self.shares @ ((1.0 - own) * self.right_values(known) + own * wrong))
+        return ((1.0 - self.stray) * own * wrong + self.stray * anybody) / self.wrong
 
-    def _distances(self, known: float | str) -> Floats:
-        levels = self.release.levels
-        if isinstance(levels, np.ndarray):
-            with np.errstate(over="ignore"):
-                return np.asarray(np.abs(levels - float(known)))
-        return np.array([0.0 if level == known else np.inf for level in levels or ()])
-
-    @property
-    def _n_near(self) -> Floats:
-        """Number of levels within the error of each level, itself included."""
-        levels, n = self.release.levels, self.release.n_levels
-        if not isinstance(levels, np.ndarray):
-            return np.ones(n)
-        error = (self.value_error or 0.0) + ROUNDING
-        low, high = np.searchsorted(levels, levels - error), np.searchsorted(levels, levels + error, "right")
-        return (high - low).astype(np.float64)
-
-    def _decay(self, known: float | str) -> Floats:
-        levels = self.release.levels
-        if not isinstance(levels, np.ndarray):
-            return np.asarray(self._distances(known) == 0, np.float64)
-        total = np.zeros(len(levels))
-        for level in levels:
-            total += elementary.exp(-self._distances(float(level)) / self.value_scale)
-        return elementary.exp(-self._distances(known) / self.value_scale) / total
+    def _in_release(self, numbers: Floats) -> Floats:
+        return numbers if self.channel is None else self.channel.average(numbers)
 
 
 def error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
-    """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand."""
+    """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand.
+
+    For a sanitized release, facts are about the original, and the noise of its steps is added.
+    """
+    noise = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
+    wrong, covered = GUESSED_WRONG, COVERAGE
+    if adversary is not None:
+        wrong, by_items = adversary.wrong / adversary.knows, adversary.wrong_facts != "values"
+        wrong, covered = (0.0, min(COVERAGE, 1.0 - wrong)) if by_items else (wrong, COVERAGE)
+    return ErrorModel(
+        values=_value_errors(release, adversary),
+        times=_time_errors(release, adversary, noise),
+        wrong=1.0 - (1.0 - wrong) * noise.own,
+        coverage=covered * noise.kept if coverage is None else coverage,
+        present=noise.present,
+        stray=1.0 - noise.own,
+        channel=_value_channel(release, noise),
+        shares=_level_shares(release) if noise.own < 1.0 else None,
+    )
+
+
+def _value_errors(release: Release, adversary: HasErrors | None) -> ValueErrors:
+    levels = release.levels
+    if isinstance(release, Sanitized) and release.noise.values:
+        levels = release.original.levels
     if adversary is None:
-        return _guessed_model(release, coverage)
-    wrong, by_items = adversary.wrong / adversary.knows, adversary.wrong_facts != "values"
-    return ErrorModel(
-        release=release,
-        wrong=0.0 if by_items else wrong,
-        coverage=(min(COVERAGE, 1.0 - wrong) if by_items else COVERAGE) if coverage is None else coverage,
-        value_error=0.0 if adversary.value_error is None else adversary.value_error,
-        value_scale=1.0,
-        times=_times_within(release, adversary.time_error),
-    )
+        return ValueErrors(levels, None, GUESSED_VALUE_SCALE * ReleaseCounts.of(release).value_spread())
+    return ValueErrors(levels, 0.0 if adversary.value_error is None else adversary.value_error)
 
 
-def _guessed_model(release: Release, coverage: float | None) -> ErrorModel:
-    times = None
-    if release.clock is not None and release.span:
-        times = TimeErrors.decaying(GUESSED_DAYS * _units_per_day(release), release.span)
-    return ErrorModel(
-        release=release,
-        wrong=GUESSED_WRONG,
-        coverage=COVERAGE if coverage is None else coverage,
-        value_error=None,
-        value_scale=GUESSED_VALUE_SCALE * ReleaseCounts.of(release).value_spread(),
-        times=times,
-    )
-
-
-def _times_within(release: Release, days: float | None) -> TimeErrors | None:
-    if days is None or release.span == 0:
+def _value_channel(release: Release, noise: ReleaseNoise) -> ValueChannel | None:
+    """What the steps did to values; kept with the release."""
+    if not (isinstance(release, Sanitized) and noise.values and release.n_levels):
         return None
-    return TimeErrors.flat(math.floor(days * _units_per_day(release) + ROUNDING), release.span)
+    kept = vars(release).get("_channel")
+    if kept is None:
+        original, released = release.original.levels, release.levels
+        assert original is not None and released is not None
+        counts = ReleaseCounts.of(release).levels(np.array([-1]))[0]
+        kept = vars(release)["_channel"] = ValueChannel.of(noise.values, original, released, counts)
+    assert isinstance(kept, ValueChannel)
+    return kept
 
 
-def _units_per_day(release: Release) -> int:
-    assert release.clock is not None
-    return SECONDS["day"] // SECONDS[release.clock.unit]
+def _level_shares(release: Release) -> Floats | None:
+    counts = ReleaseCounts.of(release).levels(np.array([-1]))[0]
+    return counts / max(float(counts.sum()), 1.0) if release.n_levels else None
+
+
+def _time_errors(release: Release, adversary: HasErrors | None, noise: ReleaseNoise) -> TimeErrors | None:
+    """The errors of dates; kept with a sanitized release whose dates are noisy."""
+    days = None if adversary is None else adversary.time_error
+    if release.clock is None or not release.span or (adversary is not None and days is None):
+        return None
+    if not (isinstance(release, Sanitized) and noise.times):
+        return _own_time_errors(days, release.clock, release.span)
+    key = f"_time errors {days}"
+    kept = vars(release).get(key)
+    if kept is None:
+        kept = vars(release)[key] = _noisy_time_errors(release, days)
+    assert isinstance(kept, TimeErrors)
+    return kept
+
+
+def _own_time_errors(days: float | None, clock: Clock, span: int) -> TimeErrors:
+    """The adversary's own errors; None: a guess."""
+    per_day = _units_per_day(clock)
+    if days is None:
+        return TimeErrors.decaying(GUESSED_DAYS * per_day, span)
+    return TimeErrors.flat(math.floor(days * per_day + ROUNDING), span)
+
+
+def _noisy_time_errors(release: Sanitized, days: float | None) -> TimeErrors:
+    steps, clock = release.noise.times, release.original.clock
+    assert clock is not None
+    shifts = [step for step in steps if isinstance(step, TimeSpread)]
+    if len(shifts) == len(steps):
+        own = _own_time_errors(days, clock, release.span)
+        return TimeErrors(add_shifts(own.shares, shifts, _units_per_day(clock)), own.elsewhere, False)
+    if days is None:
+        shares = TimeErrors.decaying(GUESSED_DAYS, release.span).shares
+    else:
+        per_day = _units_per_day(clock)
+        shares = whole_days(math.floor(days * per_day + ROUNDING), per_day)
+    return TimeErrors(*round_errors(shares, steps, clock), False)
+
+
+def _units_per_day(clock: Clock) -> int:
+    return SECONDS["day"] // SECONDS[clock.unit]

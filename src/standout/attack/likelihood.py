@@ -200,12 +200,13 @@ class Likelihood:
         self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude
     ) -> LikelihoodQueries:
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
+        model = error_model(release, self.adversary, self.coverage)
         return prepare_likelihood_queries(
             release,
             known,
-            model=error_model(release, self.adversary, self.coverage),
+            model=model,
             sizes=choice_model(release, "any" if self.adversary is None else self.adversary.items),
-            present=self.present,
+            present=self.present * model.present,
             exclude=excluded_records(release, exclude, len(known)),
         )
 

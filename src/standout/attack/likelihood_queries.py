@@ -28,6 +28,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.facts import KnownFacts
 from standout.release.clock import SECONDS
 from standout.release.model import Release
+from standout.sanitized import Sanitized
 from standout.similarity.attributes import Present
 from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
 
@@ -87,7 +88,9 @@ class LikelihoodQueries(Queries):
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""
-        facts = np.diff(self.known.first) * -math.log1p(-self.coverage)
+        # An item that a step removed says nothing; one that nobody has speaks against a target who is there.
+        first = self.facts.first if isinstance(self.release, Sanitized) else self.known.first
+        facts = np.diff(first) * -math.log1p(-self.coverage)
         odds = (1.0 - self.present) / self.present
         return facts + elementary.log(np.maximum(candidates, 1) * odds)
 
@@ -106,13 +109,16 @@ def prepare_likelihood_queries(
     exclude: Ints,
 ) -> LikelihoodQueries:
     """The queries, with the odds and averages of the release without their excluded records."""
-    tables = _LogTabulation(release, known, model).tabulate()
+    original = known
+    if model.channel is not None and known.original_values is not None:
+        original = replace(known, values=known.original_values)
+    tables = _LogTabulation(release, original, model).tabulate()
     origin = np.flatnonzero(known.item >= 0)
     first, item = np.searchsorted(origin, known.first), known.item[origin]
     query = np.repeat(np.arange(len(known)), np.diff(first))
     support = np.maximum(release.support[item] - has_item(release, exclude[query], item), 1)
     entries = sizes.entries_without(exclude)[query]
-    averages = _Averages(ReleaseCounts.of(release), model, known)
+    averages = _Averages(ReleaseCounts.of(release), model, original)
     facts = QueryFacts(first, item, np.ones(len(item), np.float32), tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
         release=release,
@@ -191,8 +197,13 @@ class _Averages:
 
     def _weighted(self, time: Ints, exclude: Ints, times: TimeErrors) -> Floats:
         """Number of entries, each counted with H of its distance relative to the highest H."""
-        total = np.zeros(len(time))
+        total, used = np.zeros(len(time)), np.flatnonzero(times.shares)
         edges = np.unique(np.linspace(0, len(times.shares), PIECES + 1).astype(np.int64))
+        if len(used) <= PIECES or len(used) < len(times.shares) // 2:  # dates are rounded
+            for at in used.tolist():
+                day = time + times.reach - at
+                total += self.counts.within(day, day, exclude) * float(times.shares[at] / times.shares.max())
+            return total
         for low, high in pairwise(edges.tolist()):
             nearest, farthest = times.reach - high + 1, times.reach - low
             count = self.counts.within(time + nearest, time + farthest, exclude)
@@ -256,12 +267,12 @@ class _LogTabulation(Tabulation):
         """Where the row of c begins, moved so that time − known time is added to it."""
         if shape.far is None and self.near is not None:
             return self.near
-        distance = np.abs(self._steps(shape)).astype(np.int64)
-        within = distance <= times.reach
+        distance = -self._steps(shape).astype(np.int64)  # t − y
+        within = np.abs(distance) <= times.reach
         if times.is_flat:
             row = within.astype(np.float64)
         else:
-            w, nearest = self.model.wrong, np.minimum(distance, times.reach)
+            w, nearest = self.model.wrong, np.clip(distance, -times.reach, times.reach)
             right = np.where(within, times.shares[times.reach + nearest], 0.0)
             row = _log((1.0 - w) * right + w * times.elsewhere)
         at = self._row(row) + self._zero(shape)

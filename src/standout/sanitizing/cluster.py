@@ -14,6 +14,7 @@ from standout.core.arrays import Floats, Ints, offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
+from standout.sanitized import ReleaseNoise, StepReport
 from standout.sanitizing import cluster_kernels
 from standout.sanitizing.cluster_kernels import ItemSets, WeightedMatrix
 from standout.sanitizing.draft import Draft
@@ -65,6 +66,17 @@ class ClusterRecords(Step):
         self._set(k=whole_number("k", self.k, 2))
         if self.k > MOST:
             raise ParameterError(f"k must be at most {MOST:,}, got {self.k:,}")
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The chance that a person's entry is in the representative, which is mostly another person's record.
+
+        Of two records of one length with the Jaccard index J, one has the share 2 J / (1 + J) of the other's
+        items.
+        """
+        counts = report.counts
+        own, similarity = counts["records"] / counts["records before"], counts["similarity"]
+        kept = own + (1 - own) * 2 * similarity / (1 + similarity)
+        return ReleaseNoise(kept=kept, own=own / kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

@@ -12,9 +12,10 @@ from standout.core.arrays import Bools, offsets
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
+from standout.sanitized import ReleaseNoise, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.km_kernels import Counters, EntriesByItem, KeptItems, Rule, group_by_item, walk
-from standout.sanitizing.step import Step, StepResult, number
+from standout.sanitizing.step import Step, StepResult, entries_kept, number
 from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["KmSuppress"]
@@ -70,6 +71,10 @@ class KmSuppress(Step):
         self._set(k=whole_number("k", self.k, 2), m=whole_number("m", self.m, 1))
         if self.m > 3:
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The share of entries that stay; with m = 1 whole items are removed."""
+        return entries_kept(report) if self.m > 1 else ReleaseNoise()
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

@@ -1,6 +1,7 @@
 """Open a sanitized output together with its original."""
 
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +19,7 @@ from standout.release.labels import Labels
 from standout.release.model import Release, read_only
 from standout.release.store import open_index
 from standout.release.subset import select_labels
-from standout.sanitized import OriginalMapping, Period, Sanitized
+from standout.sanitized import OriginalMapping, Period, ReleaseNoise, Sanitized
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.draft import ReleasedValues
 from standout.sanitizing.key_file import match_ids, read_key
@@ -90,6 +91,7 @@ def open_sanitized(
         original=original,
         mapping=mapping,
         step_reports=sidecar.step_reports,
+        noise=output.noise(),
         renumbered=sidecar.renumbered,
     )
 
@@ -132,6 +134,15 @@ class _Output:
         return OriginalMapping(
             read_only(representatives), read_only(item_codes), released_values, self._rounding_periods()
         )
+
+    def noise(self) -> ReleaseNoise:
+        """What the steps did to entries, by the sidecar."""
+        reports = zip(self.steps, self.sidecar.step_reports, strict=True)
+        try:
+            return reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
+        except (KeyError, TypeError, ZeroDivisionError):
+            path = sidecar_path(self.path)
+            raise SourceError(f"{path} is damaged: write the output again with its sidecar") from None
 
     def titles(self, item_codes: Ints) -> Labels | None:
         """Titles of the release, or of the original if the output has none."""

@@ -11,6 +11,7 @@ from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.model import Codes, code_type
+from standout.sanitized import ReleaseNoise, StepReport, ValueSpread
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.entry_kernels import LevelNoise
@@ -82,6 +83,12 @@ class RandomizedResponse(Step):
             case [epsilon, "items"]:
                 return cls(number(epsilon), items=True)
         raise cls._syntax_error()
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The distribution of values, or the chance that a cell does not flip."""
+        if self.items:
+            return ReleaseNoise(kept=1 - 1 / (1 + math.exp(self.epsilon)))
+        return ReleaseNoise(values=(ValueSpread(None, report.counts["expected share changed"]),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

@@ -12,7 +12,7 @@ from standout.release.labels import Labels
 from standout.release.model import Release, read_only
 from standout.release.provenance import Provenance
 from standout.release.subset import select_labels
-from standout.sanitized import OriginalMapping, Sanitized, StepReport
+from standout.sanitized import OriginalMapping, ReleaseNoise, Sanitized, StepReport
 from standout.sanitizing.draft import Draft, compose_indices
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_noise import NoiseKeys
@@ -79,16 +79,18 @@ def sanitize(
             "a step must be a Step such as RoundTime('month'), or text such as 'round-time month'"
         )
     reports = list(release.step_reports) if isinstance(release, Sanitized) else []
+    added = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
     draft = Draft.of(release, threads)
     keys = NoiseKeys.of(release, secrets.randbits(63) if seed is None else seed)
     for step in parsed:
         before = draft
         draft, counts, bins = step.apply(before, keys.noise(before, len(reports)), progress)
         reports.append(StepReport(_public_text(step), _sizes(before, draft) | counts, bins))
+        added = added.then(step.noise(reports[-1]))
     if renumber:
         order = np.argsort(keys.noise(draft, "renumber", len(reports)).record_keys, kind="stable")
         draft = draft.reorder_records(order)
-    return _finish(draft, tuple(reports), renumber, progress)
+    return _finish(draft, tuple(reports), added, renumber, progress)
 
 
 def _sizes(before: Draft, after: Draft) -> dict[str, float]:
@@ -103,7 +105,9 @@ def _sizes(before: Draft, after: Draft) -> dict[str, float]:
     }
 
 
-def _finish(draft: Draft, reports: tuple[StepReport, ...], renumber: bool, progress: Progress) -> Sanitized:
+def _finish(
+    draft: Draft, reports: tuple[StepReport, ...], noise: ReleaseNoise, renumber: bool, progress: Progress
+) -> Sanitized:
     """Make the release that a draft describes, in canonical form."""
     source, by_record = draft.source, read_only_entries(draft.by_record)
     earlier = source if isinstance(source, Sanitized) else None
@@ -119,6 +123,7 @@ def _finish(draft: Draft, reports: tuple[StepReport, ...], renumber: bool, progr
         original=source if earlier is None else earlier.original,
         mapping=_mapping(draft),
         step_reports=reports,
+        noise=noise,
         renumbered=renumber or (earlier is not None and earlier.renumbered),
     )
 

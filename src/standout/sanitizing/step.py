@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.sanitized import Bins
+from standout.sanitized import Bins, ReleaseNoise, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.step_noise import StepNoise
 
@@ -20,6 +20,7 @@ __all__ = [
     "StepResult",
     "check_positive",
     "check_share",
+    "entries_kept",
     "is_number",
     "number",
     "number_or_none",
@@ -70,6 +71,24 @@ class Step(ABC):
         ParameterError
             If the step does not fit the release.
         """
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """What the step did to entries, as far as its parameters and its published report say.
+
+        Attacks that know the steps take it into account: see `Likelihood`. A step of your own that adds noise
+        should override it, or the risk is understated.
+
+        Parameters
+        ----------
+        report : StepReport
+            The report of the step.
+
+        Returns
+        -------
+        ReleaseNoise
+            Default: none. Facts about removed items say nothing and need no noise.
+        """
+        return ReleaseNoise()
 
     def parameter_words(self) -> tuple[str, ...]:
         """Parameters as words that `from_words` reads.
@@ -165,3 +184,8 @@ def check_share(name: str, given: Any, allow_one: bool = False) -> float:
 def is_number(given: Any) -> bool:
     """Whether this is a real number and not a bool."""
     return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def entries_kept(report: StepReport) -> ReleaseNoise:
+    """Noise of a step that removes entries: the share that is left."""
+    return ReleaseNoise(kept=report.counts["entries"] / report.counts["entries before"])

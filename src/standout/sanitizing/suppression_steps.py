@@ -13,10 +13,10 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
-from standout.sanitized import Sanitized
+from standout.sanitized import ReleaseNoise, Sanitized, StepReport
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Step, StepResult, check_share, number, parameter_text
+from standout.sanitizing.step import Step, StepResult, check_share, entries_kept, number, parameter_text
 from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["CapRecords", "DropEntries", "DropItems", "DropRareItems", "DropTopItems", "SampleRecords"]
@@ -194,6 +194,10 @@ class DropEntries(Step):
     def __post_init__(self) -> None:
         self._set(share=check_share("share", self.share))
 
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The chance that an entry stays."""
+        return ReleaseNoise(kept=1 - self.share)
+
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
         keep = noise.uniforms() >= self.share
@@ -225,6 +229,10 @@ class CapRecords(Step):
 
     def __post_init__(self) -> None:
         self._set(most=whole_number("most", self.most, 1))
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The share of entries that stay, short records included."""
+        return entries_kept(report)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
@@ -285,6 +293,10 @@ class SampleRecords(Step):
             raise cls._syntax_error()
         size = number(words[0])
         return cls(count=size) if isinstance(size, int) else cls(share=size)
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The chance that a record stays."""
+        return ReleaseNoise(present=report.counts["records"] / report.counts["records before"])
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

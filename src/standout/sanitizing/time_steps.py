@@ -9,7 +9,7 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
-from standout.sanitized import PERIODS, Period
+from standout.sanitized import PERIODS, Period, ReleaseNoise, StepReport, TimeSpread
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.entry_kernels import TimeNoise
@@ -61,6 +61,10 @@ class PerturbTime(Step):
             days=check_positive("days", self.days, MOST_DAYS),
             probability=check_share("probability", self.probability, allow_one=True),
         )
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The distribution of shifts."""
+        return ReleaseNoise(times=(TimeSpread(self.days, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
@@ -147,6 +151,10 @@ class RoundTime(Step):
             case [to]:
                 return cls(to)
         raise cls._syntax_error()
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The period."""
+        return ReleaseNoise() if self.period is None else ReleaseNoise(times=(self.period,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

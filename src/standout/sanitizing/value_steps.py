@@ -13,7 +13,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.build import count_codes
 from standout.release.model import Codes
-from standout.sanitized import Bins
+from standout.sanitized import Bins, ReleaseNoise, StepReport, ValueSpread
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft, ReleasedValues
 from standout.sanitizing.entry_kernels import LevelNoise
@@ -75,6 +75,10 @@ class PerturbValue(Step):
         if error is not None and (not is_number(error) or not 0 < error <= sys.float_info.max):
             raise ParameterError(f"error must be a number > 0, or None for any other value, got {error!r}")
         self._set(probability=check_share("probability", self.probability, allow_one=True))
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The distribution of changes."""
+        return ReleaseNoise(values=(ValueSpread(self.error, self.probability),))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
@@ -171,6 +175,10 @@ class RoundValue(Step):
             case ["liked", least]:
                 return cls(liked_from=number(least))
         raise cls._syntax_error()
+
+    def noise(self, report: StepReport) -> ReleaseNoise:
+        """The bins."""
+        return ReleaseNoise() if report.bins is None else ReleaseNoise(values=(report.bins,))
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
