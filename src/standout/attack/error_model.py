@@ -115,6 +115,12 @@ class ErrorModel:
     channel: ValueChannel | None = None
     shares: Floats | None = None
 
+    @property
+    def has_noise(self) -> bool:
+        """Whether more than the adversary's own errors is in values and times."""
+        flat = self.times is None or self.times.is_flat
+        return self.channel is not None or self.stray > 0 or not flat
+
     def right_values(self, known: float | str) -> Floats:
         """right(v | x) of a known value v, for each level x of the release."""
         return self._in_release(self.values.right(known))

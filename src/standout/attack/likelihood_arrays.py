@@ -95,11 +95,12 @@ def release_entries(release: Release, choice: Choice | str = "any", exclude: int
 
 
 def errors_of(release: Release, adversary: HasErrors, coverage: float | None = None) -> Errors:
-    """The errors of an adversary in units of the release."""
+    """The errors of an adversary in units of the release, whose values and times have no noise."""
     model = error_model(release, adversary, coverage)
+    assert not model.has_noise
     reach = None if model.times is None else model.times.reach
     is_number = isinstance(release.levels, np.ndarray)
-    return Errors(model.coverage, model.wrong, model.value_error or 0.0 if is_number else 0.0, reach)
+    return Errors(model.coverage, model.wrong, model.values.error or 0.0 if is_number else 0.0, reach)
 
 
 def known_facts_of_query(release: Release, known: KnownFacts, query: int) -> list[KnownFact]:
