@@ -5,69 +5,58 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack, checkpoint_key
-from standout.attack.scoreboard import ScoreboardRH
+from standout.attack.any_attack import AnyAttack
 from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.core.progress import Progress
-from standout.core.rng import generator
+from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER, candidate_attacks, choose_strongest
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.population import Population
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.evaluate.success_rate import success_rates
-from standout.release.catalogue import printable
+from standout.evaluate.simulation_runner import random_targets
 from standout.release.model import Release
-from standout.sanitizing.noise_aware import noise_aware_attacks, noise_steps
 
-__all__ = ["AdversaryRun", "AuditPlan", "curve_adversary", "run_adversary", "with_strongest_attack"]
+__all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adversary"]
 
-COMPARISON_TARGETS = 500
-"""Number of targets on which attacks are compared."""
+ALWAYS = (LIKELIHOOD, PAPER)
+"""Attacks that every adversary makes, and that the report compares."""
 CURVE_SHARE = 0.5
 """A curve ends at the largest number of facts for which this share of the records has enough items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """Settings that every adversary's attack shares. `adaptation` says how it differs from the paper's."""
+    """Settings that all attacks share, and the attacks of the user's own."""
 
     release: Release
     targets: int
     facts: tuple[int, ...]
     phi: float
+    posterior: float
     budget: float
     top: int
     seed: int
     threads: int | None
     work: Path | None
     own_attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
-    attack: AnyAttack = field(default_factory=ScoreboardRH)
-    adaptation: str = ""
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """A sentence about the attack if it is the user's own."""
-        if self.adaptation not in self.own_attacks:
-            return ()
-        return (
-            f"The attack “{printable(self.adaptation)}” identified most targets of the headline adversary "
-            "in a comparison. All adversaries use it.",
-        )
 
     @property
     def people(self) -> Population:
         """The people among whom targets are drawn."""
         return Population.of(self.release)
 
-    def simulate(self, adversary: Adversary, facts: Sequence[int], progress: Progress) -> Simulation:
+    def simulate(
+        self, attack: AnyAttack, adversary: Adversary, facts: Sequence[int], progress: Progress
+    ) -> Simulation:
         """Attacks of the adversary with these numbers of facts."""
         return simulate(
             self.release,
             {"adversary": adversary},
-            attack=self.attack,
+            attack=attack,
             facts=list(facts),
             targets=self.targets,
             phi=self.phi,
+            posterior=self.posterior,
             budget=self.budget,
             top=self.top,
             seed=self.seed,
@@ -77,62 +66,62 @@ class AuditPlan:
         )
 
 
-def with_strongest_attack(plan: AuditPlan, adversary: Adversary) -> AuditPlan:
-    """The plan with the attack that identifies most targets.
-
-    A release with noise has several candidates: the paper's attack, and attacks that take the noise into
-    account. The user's own are candidates on any release.
-    """
-    if plan.work is not None:
-        for attack in plan.own_attacks.values():
-            checkpoint_key(attack, "work")
-    built_in = noise_aware_attacks(plan.release, noise_steps(plan.release), adversary)
-    attacks: dict[str, AnyAttack] = {**built_in, **plan.own_attacks}
-    if len(attacks) == 1:
-        return plan
-    people = plan.people
-    order = generator(plan.seed, "strongest").permutation(people.original.n_records)
-    targets = order[adversary.eligible(people.original, order)][: min(plan.targets, COMPARISON_TARGETS)]
-    known = people.known_facts(adversary, targets, plan.seed)
-    identified = {
-        name: float(
-            success_rates(plan.release, known, targets, [adversary.knows], plan.threads, attack).sum()
-        )
-        for name, attack in attacks.items()
-    }
-    best = max(identified, key=lambda name: identified[name])
-    return replace(plan, attack=attacks[best], adaptation=best)
-
-
 @dataclass(frozen=True, slots=True)
-class AdversaryRun:
-    """Attacks of one adversary: `as_named`, and `curve` with other numbers of facts.
+class AttackRun:
+    """One attack of one adversary: `as_named`, and `curve` with other numbers of facts.
 
     Both are None if the audit was interrupted before them.
     """
 
-    rung: Rung
-    curve_adversary: Adversary
+    name: str
+    attack: AnyAttack
     as_named: Simulation | None
     curve: Simulation | None
 
     @property
     def complete(self) -> bool:
-        """Whether all attacks were made."""
+        """Whether all targets were attacked."""
         return all(
             simulation is not None and simulation.complete for simulation in (self.as_named, self.curve)
         )
 
+
+@dataclass(frozen=True, slots=True)
+class AdversaryRun:
+    """The attacks of one adversary on the same targets with the same facts, the strongest first.
+
+    Which attack is the strongest was decided on other targets.
+    """
+
+    rung: Rung
+    curve_adversary: Adversary
+    attacks: tuple[AttackRun, ...]
+    complete: bool
+
+    @property
+    def strongest(self) -> AttackRun:
+        """The attack that counts."""
+        return self.attacks[0]
+
+    @property
+    def as_named(self) -> Simulation | None:
+        """The strongest attack of the adversary exactly as it is named."""
+        return self.strongest.as_named
+
     @property
     def named_cell(self) -> SimulationCell | None:
-        """Outcomes of the adversary exactly as it is named."""
-        cells = [] if self.as_named is None else self.as_named.cells
+        """Outcomes of the strongest attack of the adversary exactly as it is named."""
+        return self.named_cell_of(self.strongest)
+
+    def named_cell_of(self, run: AttackRun) -> SimulationCell | None:
+        """Outcomes of one attack of the adversary exactly as it is named."""
+        cells = [] if run.as_named is None else run.as_named.cells
         return next((cell for cell in cells if cell.facts == self.rung.adversary.knows), None)
 
     @property
     def curve_cells(self) -> tuple[SimulationCell, ...]:
-        """Outcomes by number of facts."""
-        return () if self.curve is None else self.curve.cells
+        """Outcomes of the strongest attack by number of facts."""
+        return () if self.strongest.curve is None else self.strongest.curve.cells
 
 
 def curve_adversary(
@@ -153,18 +142,48 @@ def curve_adversary(
 
 
 def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> AdversaryRun:
-    """Attacks of an adversary as it is named, then for its curve; identical attacks run once."""
+    """The attacks of an adversary: the paper's, Likelihood, and a stronger one if there is any."""
     longest, sizes = curve_adversary(rung.adversary, plan.people.original, plan.facts)
-    if longest == rung.adversary:
-        both = plan.simulate(longest, sorted({*sizes, longest.knows}), _ProgressOfRuns(progress, 1))
-        curve = tuple(cell for cell in both.cells if cell.facts in sizes)
-        return AdversaryRun(rung, longest, both, replace(both, cells=curve))
-    runs = _ProgressOfRuns(progress, 2)
-    as_named = plan.simulate(rung.adversary, [rung.adversary.knows], runs)
+    attacks = _attacks(plan, rung.adversary)
+    runs, parts = _ProgressOfRuns(progress, 2 * len(attacks)), []
+    for name, attack in attacks.items():
+        part = _run_attack(plan, name, attack, rung.adversary, (longest, sizes), runs)
+        parts.append(part)
+        if not part.complete:
+            break
+        runs.finished = 2 * len(parts)
+    return AdversaryRun(rung, longest, tuple(parts), len(parts) == len(attacks) and parts[-1].complete)
+
+
+def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
+    """The attacks to run by name, the strongest first. It is chosen on other targets."""
+    candidates = {**candidate_attacks(plan.release, adversary), **plan.own_attacks}
+    reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.targets]
+    strongest = choose_strongest(
+        plan.release, adversary, candidates, reported, seed=plan.seed, threads=plan.threads
+    )
+    return {name: candidates[name] for name in dict.fromkeys([strongest, *ALWAYS])}
+
+
+def _run_attack(
+    plan: AuditPlan,
+    name: str,
+    attack: AnyAttack,
+    adversary: Adversary,
+    curve: tuple[Adversary, tuple[int, ...]],
+    runs: "_ProgressOfRuns",
+) -> AttackRun:
+    """One attack of an adversary as it is named, then for its curve; identical attacks run once."""
+    longest, sizes = curve
+    if longest == adversary:
+        both = plan.simulate(attack, longest, sorted({*sizes, longest.knows}), runs)
+        cells = tuple(cell for cell in both.cells if cell.facts in sizes)
+        return AttackRun(name, attack, both, replace(both, cells=cells))
+    as_named = plan.simulate(attack, adversary, [adversary.knows], runs)
     if not as_named.complete:
-        return AdversaryRun(rung, longest, as_named, None)
-    runs.finished = 1
-    return AdversaryRun(rung, longest, as_named, plan.simulate(longest, sizes, runs))
+        return AttackRun(name, attack, as_named, None)
+    runs.finished += 1
+    return AttackRun(name, attack, as_named, plan.simulate(attack, longest, sizes, runs))
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.auditing import sentences
-from standout.auditing.adversary_runs import AdversaryRun, AuditPlan
+from standout.auditing.adversary_runs import AdversaryRun, AttackRun, AuditPlan
 from standout.auditing.adversary_text import describe_adversary
 from standout.auditing.envelope import envelope
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
@@ -21,7 +21,7 @@ from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import Population
 from standout.evaluate.simulation import Simulation
-from standout.findings.adversaries import AdversaryFindings, CurvePoint, MeasuresAsNamed
+from standout.findings.adversaries import AdversaryFindings, AttackFindings, CurvePoint, MeasuresAsNamed
 from standout.findings.audit import (
     AppliedStep,
     AuditFindings,
@@ -70,7 +70,7 @@ class AuditResults:
 def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFindings:
     """The findings of an audit."""
     plan, release = request.plan, request.plan.release
-    people, original = plan.people.original.n_records, _original(release, plan.adaptation)
+    people, original = plan.people.original.n_records, _original(release)
     runs = [run for run in results.runs if run.named_cell is not None]
     adversaries = tuple(_adversary(run, plan) for run in runs)
     index = next(i for i, run in enumerate(runs) if run.rung.name == request.headline)
@@ -111,6 +111,7 @@ def _settings(request: AuditRequest) -> Settings:
         targets=plan.targets,
         facts=plan.facts,
         phi=plan.phi,
+        posterior=plan.posterior,
         budget=plan.budget,
         top=plan.top,
         quick=request.quick,
@@ -159,7 +160,7 @@ def _day(moment: date) -> str:
     return moment.isoformat()[:10]
 
 
-def _original(release: Release, adaptation: str) -> Original | None:
+def _original(release: Release) -> Original | None:
     """The original of a sanitized release."""
     if not isinstance(release, Sanitized):
         return None
@@ -172,9 +173,8 @@ def _original(release: Release, adaptation: str) -> Original | None:
         not_in_release=not_in_release,
         shared_records=shared_records,
         steps=steps,
-        attack=adaptation,
         explanation=sentences.original_explanation(
-            release.original.n_records, not_in_release, shared_records, adaptation, steps
+            release.original.n_records, not_in_release, shared_records, steps
         ),
     )
 
@@ -183,6 +183,7 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
     rung, adversary, cell = run.rung, run.rung.adversary, run.named_cell
     assert cell is not None
     curve_too_few = run.curve_cells[0].too_few_items if run.curve_cells else 0
+    attacks = tuple(_attack(run, part, plan) for part in run.attacks if run.named_cell_of(part) is not None)
     return AdversaryFindings(
         name=rung.name,
         title=rung.title,
@@ -198,8 +199,10 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
         joined_error=adversary.joined_error,
         note=rung.note,
         too_few_items=cell.too_few_items,
-        as_named=_measures(run.as_named, cell, plan),
-        curve=tuple(_curve_point(_measures(run.curve, cell, plan)) for cell in run.curve_cells),
+        attack=attacks[0].name,
+        as_named=attacks[0].as_named,
+        curve=attacks[0].curve,
+        attacks=attacks,
         curve_note=sentences.curve_note(
             adversary.knows,
             adversary.wrong,
@@ -213,23 +216,38 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
     )
 
 
+def _attack(run: AdversaryRun, part: AttackRun, plan: AuditPlan) -> AttackFindings:
+    cell, curve = run.named_cell_of(part), part.curve
+    assert cell is not None
+    return AttackFindings(
+        name=part.name,
+        as_named=_measures(part.as_named, cell, plan),
+        curve=()
+        if curve is None
+        else tuple(_curve_point(_measures(curve, cell, plan)) for cell in curve.cells),
+    )
+
+
 def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPlan) -> MeasuresAsNamed:
     """All measures of an adversary with one number of facts."""
     assert simulation is not None
     estimates: dict[tuple[str, str], Estimate] = {
         (measure, setting): estimate for measure, setting, estimate in simulation.measurements(cell)
     }
-    at_phi, at_budget = f"phi={plan.phi:g}", f"absent_claims<={plan.budget:g}"
+    threshold, at_budget = simulation.threshold, f"absent_claims<={plan.budget:g}"
+    at_phi = threshold.setting
     return MeasuresAsNamed(
         facts=cell.facts,
         targets=len(cell.outcomes),
+        claims_by="posterior" if threshold.by_posterior else "phi",
+        threshold=threshold.value,
         identified=estimates["identified", ""],
         identified_in_release=_identified_in_release(cell, plan),
         in_top=estimates["in_top", f"top={plan.top}"],
         correct_claims=estimates["correct_claims", at_phi],
         wrong_claims=estimates["wrong_claims", at_phi],
         absent_claims=estimates["absent_claims", at_phi],
-        phi_at_budget=estimates["phi", at_budget].value,
+        threshold_at_budget=estimates[threshold.measure, at_budget].value,
         correct_claims_at_budget=estimates["correct_claims", at_budget],
         absent_claims_at_budget=estimates["absent_claims", at_budget],
         bits_gained=estimates["bits_gained", ""],
@@ -239,6 +257,8 @@ def _measures(simulation: Simulation | None, cell: SimulationCell, plan: AuditPl
         revealed=estimates["revealed", ""],
         revealed_correct=estimates["revealed_correct", ""],
         revealed_correct_share=estimates["revealed_correct_share", ""],
+        stated_probability=float(cell.outcomes.best_probability.mean()),
+        calibration_bias=estimates["calibration_bias", ""],
     )
 
 
@@ -255,7 +275,7 @@ def _curve_point(measures: MeasuresAsNamed) -> CurvePoint:
         identified=measures.identified,
         correct_claims=measures.correct_claims,
         absent_claims=measures.absent_claims,
-        phi_at_budget=measures.phi_at_budget,
+        threshold_at_budget=measures.threshold_at_budget,
         correct_claims_at_budget=measures.correct_claims_at_budget,
         bits_gained=measures.bits_gained,
         lineup_size=measures.lineup_size,

@@ -10,7 +10,7 @@ import polars as pl
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.attack.eccentricity import check_phi
-from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary, with_strongest_attack
+from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.audit_parameters import fact_counts, is_share
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
@@ -20,7 +20,7 @@ from standout.auditing.selfcheck import SelfCheck
 from standout.auditing.sensitive import read_sensitive_list
 from standout.auditing.theory_section import measure_sparsity
 from standout.core.atomic_files import make_folder, write_atomically
-from standout.core.checks import whole_number
+from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
@@ -60,8 +60,8 @@ class Audit:
         Seed of all random draws.
     threads : int or None
         Number of threads; None for all.
-    attack : an attack or None
-        The attack that identified most targets.
+    attacks : mapping
+        The strongest attack by adversary, chosen on other targets than those reported.
     """
 
     release: Release = field(repr=False)
@@ -70,7 +70,7 @@ class Audit:
     complete: bool
     seed: int = 0
     threads: int | None = None
-    attack: AnyAttack | None = field(default=None, repr=False)
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict, repr=False)
 
     @property
     def trusted(self) -> bool:
@@ -215,7 +215,7 @@ class Audit:
             threads=self.threads,
             progress=progress,
             path=path,
-            attack=self.attack,
+            attack=self.attacks.get(name),
         )
 
 
@@ -228,6 +228,7 @@ def audit(
     facts: Sequence[int] | None = None,
     attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     phi: float = 1.5,
+    posterior: float = 0.95,
     budget: float = 0.01,
     fail_above: float | None = None,
     sensitive: str | Path | None = None,
@@ -240,7 +241,8 @@ def audit(
 ) -> Audit:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
-    Each adversary attacks targets whose records are known [Algorithm 1B]. If the release was sanitized
+    Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B] and with
+    `Likelihood`. The stronger one counts; it is chosen on other targets. If the release was sanitized
     (`standout.sanitize`), targets and known facts come from the original; sparsity and the theorems are about
     the release itself. Ctrl-C ends the audit with the results so far, and `complete` is False.
 
@@ -259,11 +261,13 @@ def audit(
         Numbers of known facts in the curves. A curve ends where fewer than half of the records have enough
         items.
     attacks : mapping or sequence, optional
-        Attacks of your own, by name or several. The strongest of these and the built-in ones is used.
+        Attacks of your own, by name or several. The strongest of these and the built-in ones counts.
     phi : float
-        Minimum eccentricity for a claim.
+        Minimum eccentricity for a claim of the paper's attack.
+    posterior : float
+        Minimum posterior for a claim of Likelihood.
     budget : float
-        Largest share of absent targets that may be claimed; decides `phi_at_budget`.
+        Largest share of absent targets that may be claimed; decides `threshold_at_budget`.
     fail_above : float, optional
         Largest acceptable share of identified people; decides `Audit.exceeded`.
     sensitive : str or Path, optional
@@ -316,6 +320,7 @@ def audit(
         targets=min(targets, QUICK_TARGETS) if quick else targets,
         facts=fact_counts(facts, quick),
         phi=check_phi(phi),
+        posterior=positive_share("posterior", posterior),
         budget=float(budget),
         top=TOP,
         seed=check_seed(seed),
@@ -323,8 +328,6 @@ def audit(
         work=None if work is None else make_folder(Path(work), private=True),
         own_attacks={} if attacks is None else attacks_by_name(attacks),
     )
-    headline_rung = next(rung for rung in fitted.rungs if rung.name == fitted.headline)
-    plan = with_strongest_attack(plan, headline_rung.adversary)
     request = AuditRequest(
         plan=plan,
         headline=fitted.headline,
@@ -332,7 +335,7 @@ def audit(
         quick=bool(quick),
         fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
-        limits=(*fitted.limits, *plan.limits),
+        limits=fitted.limits,
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
     )
     results = _run(request, fitted, progress)
@@ -343,7 +346,7 @@ def audit(
         results.complete,
         plan.seed,
         plan.threads,
-        plan.attack,
+        {run.rung.name: run.strongest.attack for run in results.runs},
     )
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import polars as pl
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
+from standout.findings.adversaries import AttackFindings, CurvePoint, MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Settings
 from standout.findings.exposure import DateGroup, Exposure, RankGroup, SensitiveItems, SizeGroup
 from standout.findings.serialize import to_json_object
@@ -26,7 +26,7 @@ ESTIMATE: Columns = {
     "n": COUNT,
     "baseline": pl.Float64,
 }
-MEASURES: Columns = {"adversary": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT}
+MEASURES: Columns = {"adversary": TEXT, "attack": TEXT, "facts": COUNT, "measure": TEXT, "setting": TEXT}
 MEASURES |= ESTIMATE | {"too_few_items": COUNT}
 ENVELOPE: Columns = {"among": TEXT, "facts": COUNT, "adversary": TEXT} | ESTIMATE
 EXPOSURE: Columns = {"adversary": TEXT, "by": TEXT, "class": TEXT, "from": TEXT, "to": TEXT, "people": COUNT}
@@ -65,11 +65,16 @@ def _estimate(estimate: Estimate) -> Row:
 
 
 def _measures(
-    name: str, measures: MeasuresAsNamed | CurvePoint, too_few_items: int, settings: Settings
+    name: str,
+    attack: AttackFindings,
+    measures: MeasuresAsNamed | CurvePoint,
+    too_few_items: int,
+    settings: Settings,
 ) -> Iterator[Row]:
-    """Rows of one adversary with one number of facts."""
-    at_phi, at_budget = f"phi={settings.phi:g}", f"absent_claims<={settings.budget:g}"
-    setting_of = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), at_phi)
+    """Rows of one adversary and attack with one number of facts."""
+    claims_by, threshold = attack.as_named.claims_by, attack.as_named.threshold
+    at_threshold, at_budget = f"{claims_by}={threshold:g}", f"absent_claims<={settings.budget:g}"
+    setting_of = dict.fromkeys(("correct_claims", "wrong_claims", "absent_claims"), at_threshold)
     setting_of |= {"in_top": f"top={settings.top}", "correct_claims_at_budget": at_budget}
     setting_of |= {"absent_claims_at_budget": at_budget}
     setting_of |= {"lineup_size": "mass=90 %"}
@@ -77,21 +82,27 @@ def _measures(
         estimate = getattr(measures, key)
         if isinstance(estimate, Estimate):
             measure = key.removesuffix("_at_budget")
-            row = (name, measures.facts, measure, setting_of.get(key, ""))
+            row = (name, attack.name, measures.facts, measure, setting_of.get(key, ""))
             yield (*row, *_estimate(estimate), too_few_items)
-    phi = (measures.phi_at_budget, None, None, measures.absent_claims.n, None)
-    yield (name, measures.facts, "phi", at_budget, *phi, too_few_items)
+    chosen = (measures.threshold_at_budget, None, None, measures.absent_claims.n, None)
+    yield (name, attack.name, measures.facts, claims_by, at_budget, *chosen, too_few_items)
 
 
 def _adversaries(findings: AuditFindings) -> Iterator[Row]:
     for adversary in findings.adversaries:
-        yield from _measures(adversary.name, adversary.as_named, adversary.too_few_items, findings.settings)
+        for attack in adversary.attacks:
+            yield from _measures(
+                adversary.name, attack, attack.as_named, adversary.too_few_items, findings.settings
+            )
 
 
 def _curves(findings: AuditFindings) -> Iterator[Row]:
     for adversary in findings.adversaries:
-        for point in adversary.curve:
-            yield from _measures(adversary.name, point, adversary.curve_too_few_items, findings.settings)
+        for attack in adversary.attacks:
+            for point in attack.curve:
+                yield from _measures(
+                    adversary.name, attack, point, adversary.curve_too_few_items, findings.settings
+                )
 
 
 def _envelope(findings: AuditFindings) -> Iterator[Row]:

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack
+from standout.attack.any_attack import AnyAttack, fit_attack
+from standout.attack.likelihood import Likelihood
 from standout.auditing.exposure import NEVER, smallest_sufficient
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
@@ -78,7 +79,7 @@ def risk_table(
     path : str or Path, optional
         A .csv or .parquet file to write, readable only by its owner.
     attack : an attack, optional
-        The attack. Default: the paper's.
+        The attack. Default: Likelihood.
 
     Returns
     -------
@@ -101,8 +102,9 @@ def risk_table(
     if file is not None:
         table_form(file)
     draws = whole_number("draws", draws, 1)
+    fitted = fit_attack(Likelihood() if attack is None else attack, adversary)
     attacks = _RepeatedAttacks(
-        Population.of(release), adversary, _sizes(facts, adversary), draws, check_seed(seed), threads, attack
+        Population.of(release), adversary, _sizes(facts, adversary), draws, check_seed(seed), threads, fitted
     )
     rows = _rows(attacks.people.original, records, seed)
     eligible = adversary.eligible(attacks.people.original, rows)

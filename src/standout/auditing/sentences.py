@@ -10,7 +10,7 @@ from typing import Literal
 from standout.evaluate import estimates
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings
+from standout.findings.adversaries import AdversaryFindings, MeasuresAsNamed
 from standout.findings.audit import Answer, AppliedStep, Original, Settings, Threshold, Verdict, VerdictPart
 
 __all__ = ["answer", "curve_note", "limits", "original_explanation", "threshold", "verdict"]
@@ -78,7 +78,7 @@ def _facts(adversary: AdversaryFindings) -> str:
 
 
 def original_explanation(
-    people: int, not_in_release: int, shared_records: int, attack: str, steps: Sequence[AppliedStep]
+    people: int, not_in_release: int, shared_records: int, steps: Sequence[AppliedStep]
 ) -> str:
     """What it means that the release was made from an original."""
     sentences = [
@@ -94,11 +94,6 @@ def original_explanation(
         sentences.append(
             f"{shared_records:,} records represent several people each. A guess of such a record counts as "
             "identifying each of them, although the record also describes the others."
-        )
-    if attack:
-        sentences.append(
-            f"The release contains noise. The attack takes it into account ({attack}), because this "
-            "identifies more people."
         )
     names = "; ".join(step.step for step in steps)
     return " ".join([*sentences, f"Steps that were applied: {names or 'none'}."])
@@ -124,7 +119,7 @@ def verdict(
 ) -> Verdict:
     """Answers to the three questions, decided by what was measured."""
     singling_out = _singling_out(headline, adversaries)
-    linkability = _linkability(headline, settings.phi, settings.budget)
+    linkability = _linkability(headline, settings.budget)
     inference = _inference(headline)
     return Verdict(
         summary=_summary(
@@ -163,20 +158,28 @@ def _singling_out(headline: AdversaryFindings, adversaries: Sequence[AdversaryFi
     return _part("Singling out", most, explanation, baseline=min(most.baseline or 0.0, CLEAR))
 
 
-def _linkability(headline: AdversaryFindings, phi: float, budget: float) -> VerdictPart:
+def _linkability(headline: AdversaryFindings, budget: float) -> VerdictPart:
     measures = headline.as_named
     linked = measures.correct_claims_at_budget
+    condition, strength = _claim_texts(measures)
     explanation = (
-        f"Suppose another source contains {_facts(headline)}. A record is linked only if its eccentricity is "
-        f"at least φ, with φ chosen so that at most {percent(budget)} of absent people are linked to any "
-        f"record. Then {rate_text(linked)} of targets are linked to their own "
-        f"record. At φ = {phi:g}, {rate_text(measures.correct_claims)} are, but "
-        f"{rate_text(measures.absent_claims)} of absent people are linked to somebody else's record."
+        f"Suppose another source contains {_facts(headline)}. A record is linked only if {condition} is high "
+        f"enough that at most {percent(budget)} of absent people are linked to any record. Then "
+        f"{rate_text(linked)} of targets are linked to their own record. At {strength}, "
+        f"{rate_text(measures.correct_claims)} are, but {rate_text(measures.absent_claims)} of absent people "
+        "are linked to somebody else's record."
     )
-    # too few targets to be sure of φ are no protection: the answer is about the φ of these targets
+    # too few targets to be sure of the threshold are no protection: it is about the one of these targets
     return _part(
         "Linkability", linked, explanation, low=estimates.rate(linked.value * linked.n, linked.n).low
     )
+
+
+def _claim_texts(measures: MeasuresAsNamed) -> tuple[str, str]:
+    """What a claim depends on, and the threshold of the settings."""
+    if measures.claims_by == "posterior":
+        return "its posterior probability", f"a posterior of {measures.threshold:g} or more"
+    return "its eccentricity", f"φ = {measures.threshold:g}"
 
 
 def _inference(headline: AdversaryFindings) -> VerdictPart:
@@ -243,15 +246,15 @@ def limits(
     """What the findings do not say."""
     too_few, targets = headline.too_few_items, headline.as_named.targets
     sentences = [
-        "The audit tested only these adversaries, with one kind of attack. People who are not identified by "
-        "these adversaries may be identified by others, who know more or use another attack.",
+        f"The audit tested only these adversaries, with {_attack_names(headline)}. People who are not "
+        "identified by these adversaries may be identified by others, who know more or use another attack.",
         "The 95 % intervals cover sampling error: which people were drawn as targets, and which errors the "
         "adversary made. They do not say how likely it is that such an adversary exists.",
     ]
     if has_original:
         sentences.append(
-            "The adversaries know the form of the release and score it like any other release. An adversary "
-            "who also models the probability of each change may do better."
+            "The adversaries know which steps were applied, and Likelihood allows for their noise. They do "
+            "not know the random numbers behind it."
         )
     if too_few:
         sentences.append(
@@ -267,6 +270,12 @@ def limits(
     if not complete:
         sentences.append("The audit was interrupted, so some results are missing.")
     return (*sentences, *further)
+
+
+def _attack_names(adversary: AdversaryFindings) -> str:
+    """The attacks that were made, as in “the paper's attack and a Bayesian one”."""
+    titles = {"paper": "the paper's attack", "likelihood": "a Bayesian attack"}
+    return _listed([titles.get(attack.name, f"“{attack.name}”") for attack in adversary.attacks])
 
 
 def _listed(names: list[str]) -> str:

@@ -193,7 +193,7 @@ def _titles(simulation: Simulation, shared: ClaimThreshold | None) -> dict[tuple
         ("no_claim", at_phi): f"No claim at {at}",
         ("equal_error_rate", ""): "Equal error rate",
         (measure, "equal_error_rate"): f"{symbol if symbol == 'φ' else symbol.capitalize()} at equal errors",
-        (measure, at_budget): titles["phi_at_budget"],
+        (measure, at_budget): titles["threshold_at_budget"],
         ("correct_claims", at_budget): titles["correct_claims_at_budget"],
         ("absent_claims", at_budget): titles["absent_claims_at_budget"],
         ("correct_claims", f"{at_phi}, {at_theta}"): f"Correct claims, Sim ≥ {criteria.theta:g}",

@@ -27,7 +27,7 @@ from standout.evaluate.simulation import Simulation
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
-__all__ = ["SimulationRunner"]
+__all__ = ["SimulationRunner", "random_targets"]
 
 FactCounts = int | Sequence[int] | None
 TargetChoice = int | str | Sequence[str]
@@ -214,6 +214,12 @@ class SimulationRunner:
         items = revealed_items(self.release, targets, guesses, known, self.criteria.similarity)
         is_similar = items.similarity >= self.criteria.theta
         return RandomGuess(float(is_similar.mean()), float((items.correct / items.revealed).mean()))
+
+
+def random_targets(original: Release, adversary: Adversary, seed: int) -> Ints:
+    """Everybody who has enough items for the adversary, in the random order in which targets are taken."""
+    order = generator(seed, "targets").permutation(original.n_records)
+    return np.asarray(order[adversary.eligible(original, order)])
 
 
 def _is_precise(parts: list[Outcomes], precision: float | None) -> bool:

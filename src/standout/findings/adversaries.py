@@ -6,7 +6,7 @@ from typing import Literal
 from standout.evaluate.estimates import Estimate
 from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
 
-__all__ = ["AdversaryFindings", "CurvePoint", "EnvelopePoint", "MeasuresAsNamed"]
+__all__ = ["AdversaryFindings", "AttackFindings", "CurvePoint", "EnvelopePoint", "MeasuresAsNamed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +20,14 @@ class CurvePoint:
     identified
         Share of targets whose best guess is the right record.
     correct_claims
-        Share of targets for whom the right record is claimed at φ of the settings.
+        Share of targets for whom the right record is claimed, at `threshold`.
     absent_claims
-        Share of absent targets for whom a record is claimed at φ of the settings.
-    phi_at_budget
-        The smallest φ that keeps claims about absent targets within the budget, chosen on all targets.
+        Share of absent targets for whom a record is claimed, at `threshold`.
+    threshold_at_budget
+        The least threshold that keeps claims about absent targets within the budget, chosen on all targets.
     correct_claims_at_budget
-        Share of targets for whom the right record is claimed, each at the φ that the other targets choose.
+        Share of targets for whom the right record is claimed, each at the threshold that the other targets
+        choose.
     bits_gained
         Mean information gained about who the target is, in bits.
     lineup_size
@@ -37,7 +38,7 @@ class CurvePoint:
     identified: Rate
     correct_claims: Rate
     absent_claims: Rate
-    phi_at_budget: NonNegative
+    threshold_at_budget: NonNegative
     correct_claims_at_budget: Rate
     bits_gained: Estimate
     lineup_size: Estimate | None
@@ -53,6 +54,10 @@ class MeasuresAsNamed:
         Number of known facts.
     targets
         Number of targets.
+    claims_by
+        What a claim needs at least: "phi", an eccentricity, or "posterior", a probability.
+    threshold
+        The least eccentricity or posterior for a claim.
     identified
         Share of targets whose best guess is the right record.
     identified_in_release
@@ -60,17 +65,19 @@ class MeasuresAsNamed:
     in_top
         Share of targets whose record is among the first `top` of the settings.
     correct_claims
-        Share of targets for whom the right record is claimed at φ of the settings.
+        Share of targets for whom the right record is claimed, at `threshold`.
     wrong_claims
-        Share of targets for whom a wrong record is claimed at φ of the settings.
+        Share of targets for whom a wrong record is claimed, at `threshold`.
     absent_claims
-        Share of absent targets for whom a record is claimed at φ of the settings.
-    phi_at_budget
-        The smallest φ that keeps claims about absent targets within the budget, chosen on all targets.
+        Share of absent targets for whom a record is claimed, at `threshold`.
+    threshold_at_budget
+        The least threshold that keeps claims about absent targets within the budget, chosen on all targets.
     correct_claims_at_budget
-        Share of targets for whom the right record is claimed, each at the φ that the other targets choose.
+        Share of targets for whom the right record is claimed, each at the threshold that the other targets
+        choose.
     absent_claims_at_budget
-        Share of absent targets for whom a record is claimed, each at the φ that the other targets choose.
+        Share of absent targets for whom a record is claimed, each at the threshold that the other targets
+        choose.
     bits_gained
         Mean information gained about who the target is, in bits.
     bits_left
@@ -83,17 +90,23 @@ class MeasuresAsNamed:
         Mean number of these items that are true of the target.
     revealed_correct_share
         Share of these items that are true of the target.
+    stated_probability
+        Mean probability that the attack itself gives its best guess.
+    calibration_bias
+        `stated_probability` minus `identified`: above 0 if the attack is surer than it should be.
     """
 
     facts: PositiveCount
     targets: PositiveCount
+    claims_by: Literal["phi", "posterior"]
+    threshold: NonNegative
     identified: Rate
     identified_in_release: Rate
     in_top: Rate
     correct_claims: Rate
     wrong_claims: Rate
     absent_claims: Rate
-    phi_at_budget: NonNegative
+    threshold_at_budget: NonNegative
     correct_claims_at_budget: Rate
     absent_claims_at_budget: Rate
     bits_gained: Estimate
@@ -103,6 +116,27 @@ class MeasuresAsNamed:
     revealed: Estimate
     revealed_correct: Estimate
     revealed_correct_share: Rate
+    stated_probability: Share
+    calibration_bias: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackFindings:
+    """What one attack of an adversary achieves.
+
+    Attributes
+    ----------
+    name
+        Name of the attack: "likelihood", "paper", or another that was stronger.
+    as_named
+        Measures with exactly the facts that the adversary's description names.
+    curve
+        Measures with other numbers of facts.
+    """
+
+    name: str
+    as_named: MeasuresAsNamed
+    curve: tuple[CurvePoint, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +169,14 @@ class AdversaryFindings:
         How the adversary was adapted to the data.
     too_few_items
         Number of people whose records are too short to be targets of this adversary.
+    attack
+        Name of the strongest attack, chosen on other targets than those reported.
     as_named
-        Measures with exactly `knows` facts, `wrong` of them wrong.
+        Measures of this attack with exactly `knows` facts, `wrong` of them wrong.
     curve
-        Measures with other numbers of facts, the same share of them wrong.
+        Measures of this attack with other numbers of facts, the same share of them wrong.
+    attacks
+        All attacks on the same targets with the same facts, the strongest first.
     curve_note
         Whom the curve is about, and how it differs from the description.
     curve_too_few_items
@@ -159,8 +197,10 @@ class AdversaryFindings:
     joined_error: NonNegative | None
     note: str
     too_few_items: Count
+    attack: str
     as_named: MeasuresAsNamed
     curve: tuple[CurvePoint, ...]
+    attacks: tuple[AttackFindings, ...]
     curve_note: str
     curve_too_few_items: Count
 

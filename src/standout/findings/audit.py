@@ -32,8 +32,8 @@ __all__ = [
     "VerdictPart",
 ]
 
-SCHEMA, SCHEMA_VERSION = "standout-findings", 3
-SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 3"
+SCHEMA, SCHEMA_VERSION = "standout-findings", 4
+SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +132,6 @@ class Original(_Size):
         Records of the release that represent more than one person.
     steps
         The changes that turned the original into the release.
-    attack
-        How the attack differs from the paper's because the release contains noise; otherwise empty.
     explanation
         What this means for the reader of the report.
     """
@@ -141,7 +139,6 @@ class Original(_Size):
     not_in_release: Count
     shared_records: Count
     steps: tuple[AppliedStep, ...]
-    attack: str
     explanation: str
 
 
@@ -156,7 +153,9 @@ class Settings:
     facts
         Numbers of known facts in the curves.
     phi
-        Minimum eccentricity for a claim.
+        Minimum eccentricity for a claim of the paper's attack.
+    posterior
+        Minimum posterior for a claim of Likelihood.
     budget
         Largest share of absent targets that may be claimed.
     top
@@ -174,6 +173,7 @@ class Settings:
     targets: PositiveCount
     facts: tuple[PositiveCount, ...]
     phi: NonNegative
+    posterior: Share
     budget: Share
     top: PositiveCount
     quick: bool

@@ -25,7 +25,7 @@ MEASURES = (
     Measure("correct_claims", "share", "Correct claims at {threshold}"),
     Measure("wrong_claims", "share", "Wrong claims at {threshold}"),
     Measure("absent_claims", "share", "Claims about absent people at {threshold}"),
-    Measure("phi_at_budget", "phi", "{Measure} for ≤\xa0{budget} false claims"),
+    Measure("threshold_at_budget", "phi", "{Measure} for ≤\xa0{budget} false claims"),
     Measure("correct_claims_at_budget", "share", "Correct claims at ≤\xa0{budget} false claims"),
     Measure("absent_claims_at_budget", "share", "Claims about absent people at this {measure}"),
     Measure("bits_gained", "number", "Bits gained (mean)"),

@@ -6,12 +6,12 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from standout.core.formatting import count, estimate_text, interval_text, percent
-from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings
 from standout.findings.audit import AuditFindings
 from standout.findings.exposure import DateGroup, RankGroup, SizeGroup
 from standout.findings.measure_titles import measure_titles
+from standout.report.attack_table import common_threshold
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
@@ -116,8 +116,7 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     adversaries, main = findings.adversaries, findings.headline
     if len(adversaries) < 2 or main is None:
         return None
-    settings = findings.settings
-    titles = measure_titles(ClaimThreshold("phi", settings.phi), settings.budget, settings.top)
+    titles = measure_titles(common_threshold(findings), findings.settings.budget, findings.settings.top)
     measures = ("identified", "correct_claims_at_budget")
     bars = [
         _bar(

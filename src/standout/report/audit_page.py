@@ -17,11 +17,11 @@ from standout.core.formatting import (
     printable_texts,
     shorten,
 )
-from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.findings.adversaries import MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import advice_section
+from standout.report.attack_table import attack_table, common_threshold, threshold_text
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
 from standout.report.charts import Chart
 from standout.report.figures import draw_figure
@@ -73,6 +73,8 @@ def audit_page(findings: AuditFindings) -> str:
         drawings={name: draw_figure(figure) for name, figure in audit_figures(shown).items()},
         threshold_status=_threshold_status(shown.threshold),
         measures=_measure_rows(shown),
+        attacks=attack_table(shown),
+        threshold_at_budget=threshold_text(shown.headline.as_named) if shown.headline else "",
         extremes=group_extremes(shown),
         groups=group_table(shown),
         settings=_settings(shown),
@@ -105,7 +107,7 @@ def _isolated(most: int) -> "Callable[[str], Markup]":
 def _titles(findings: AuditFindings) -> dict[str, str]:
     settings, main = findings.settings, findings.headline
     mass = {} if main is None else {"mass": main.as_named.lineup_mass}
-    return measure_titles(ClaimThreshold("phi", settings.phi), settings.budget, settings.top, **mass)
+    return measure_titles(common_threshold(findings), settings.budget, settings.top, **mass)
 
 
 class MeasureRow(NamedTuple):
@@ -128,7 +130,7 @@ def _measure_rows(findings: AuditFindings) -> list[MeasureRow]:
 
 def _cell(measures: MeasuresAsNamed, measure: Measure) -> tuple[str, str]:
     if measure.unit == "phi":
-        return f"{measures.phi_at_budget:.2f}", ""
+        return threshold_text(measures), ""
     estimate = getattr(measures, measure.key)
     return estimate_text(estimate, measure.unit), interval_text(estimate, measure.unit)
 
@@ -188,7 +190,8 @@ def _settings(findings: AuditFindings) -> list[tuple[str, str]]:
         ("Headline adversary", settings.headline),
         ("Targets", f"at most {count(settings.targets)} for each adversary{quick}"),
         ("Known facts in the curves", ", ".join(f"{facts:g}" for facts in settings.facts)),
-        ("Minimum eccentricity φ", f"{settings.phi:g}"),
+        ("Minimum posterior for a claim (Likelihood)", f"{settings.posterior:g}"),
+        ("Minimum eccentricity φ for a claim (paper's attack)", f"{settings.phi:g}"),
         ("False claim budget", percent(settings.budget)),
         ("Threshold", "none" if settings.fail_above is None else percent(settings.fail_above)),
         ("Seed", f"{run.seed}"),

@@ -296,20 +296,24 @@ def _sentences(result: "Audit") -> list[str]:
 
 def _table(findings: "AuditFindings") -> "Table":
     """Return one row per adversary, with the titles and numbers that the report shows."""
-    from standout.evaluate.claim_threshold import ClaimThreshold
     from standout.findings.measure_titles import measure_titles
+    from standout.report.attack_table import common_threshold
 
-    titles = measure_titles(ClaimThreshold("phi", findings.settings.phi), findings.settings.budget)
+    titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     table = borderless_table()
     table.add_column("Adversary", no_wrap=True)
     number_columns(
-        table, f"{titles['identified']}\n(95 % interval)", *(_wrap(titles[key]) for key in COLUMNS)
+        table,
+        f"{titles['identified']}\n(95 % interval)",
+        "by the\npaper's attack",
+        *(_wrap(titles[key]) for key in COLUMNS),
     )
     for adversary in findings.adversaries:
         identified = adversary.as_named.identified
         table.add_row(
             adversary.name,
             f"{estimate_text(identified)} ({interval_text(identified)})",
+            *(estimate_text(each.as_named.identified) for each in adversary.attacks if each.name == "paper"),
             *(estimate_text(getattr(adversary.as_named, key), _unit(key)) for key in COLUMNS),
         )
     return table
