@@ -143,8 +143,8 @@ def section(name: str, release: so.Release, error: float) -> str:
     lines = [
         f"## {name}",
         "",
-        f"{release.n_records:,} records, {release.n_entries:,} entries. Likelihood is at most 0.01 behind the",
-        f"best other attack in {len(several) - behind} of {len(several)} rows. Its bias is at most 0.03 in",
+        f"{release.n_records:,} records, {release.n_entries:,} entries. Likelihood is at most 0.01 behind",
+        f"the best other attack in {len(several) - behind} of {len(several)} rows. Its bias is at most 0.03 in",
         f"{len(several) - off}.",
         "",
         f"| adversary | {' | '.join(names)} | said | bias | absent |",

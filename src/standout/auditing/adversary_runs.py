@@ -14,6 +14,7 @@ from standout.evaluate.population import Population
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.simulation_runner import random_targets
+from standout.release.catalogue import printable
 from standout.release.model import Release
 
 __all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adversary"]
@@ -26,7 +27,10 @@ CURVE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """Settings that all attacks share, and the attacks of the user's own."""
+    """Settings that all attacks share, and the attacks of the user's own.
+
+    `only` is the one attack to try, or its name; None: the paper's attack, Likelihood, and the user's own.
+    """
 
     release: Release
     targets: int
@@ -39,6 +43,17 @@ class AuditPlan:
     threads: int | None
     work: Path | None
     own_attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
+    only: str | AnyAttack | None = None
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """A sentence about the attacks if not all were tried."""
+        if self.only is None:
+            return ()
+        name = next(iter(_attacks(self, Adversary())))
+        return (
+            f"The audit tried one attack only ({printable(name)}). Another attack may identify more people.",
+        )
 
     @property
     def people(self) -> Population:
@@ -158,6 +173,10 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> AdversaryR
 def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
     """The attacks to run by name, the strongest first. It is chosen on other targets."""
     candidates = {**candidate_attacks(plan.release, adversary), **plan.own_attacks}
+    if isinstance(plan.only, str):
+        return {plan.only: candidates[plan.only]}
+    if plan.only is not None:
+        return {type(plan.only).__name__: plan.only}
     reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.targets]
     strongest = choose_strongest(
         plan.release, adversary, candidates, reported, seed=plan.seed, threads=plan.threads

@@ -12,7 +12,7 @@ from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.attack.eccentricity import check_phi
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.audit_parameters import fact_counts, is_share
+from standout.auditing.audit_parameters import fact_counts, is_share, only_attack
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
@@ -227,6 +227,7 @@ def audit(
     targets: int = 1000,
     facts: Sequence[int] | None = None,
     attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
+    attack: str | AnyAttack | None = None,
     phi: float = 1.5,
     posterior: float = 0.95,
     budget: float = 0.01,
@@ -262,6 +263,9 @@ def audit(
         items.
     attacks : mapping or sequence, optional
         Attacks of your own, by name or several. The strongest of these and the built-in ones counts.
+    attack : str or an attack, optional
+        The only attack to try: "paper", "likelihood", a name of `attacks`, or an attack. Default: all of
+        them, and the strongest counts.
     phi : float
         Minimum eccentricity for a claim of the paper's attack.
     posterior : float
@@ -315,6 +319,7 @@ def audit(
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
     fitted = fit_ladder(resolved, truth)
+    own_attacks = {} if attacks is None else attacks_by_name(attacks)
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
@@ -326,7 +331,8 @@ def audit(
         seed=check_seed(seed),
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
-        own_attacks={} if attacks is None else attacks_by_name(attacks),
+        own_attacks=own_attacks,
+        only=only_attack(attack, own_attacks),
     )
     request = AuditRequest(
         plan=plan,
@@ -335,7 +341,7 @@ def audit(
         quick=bool(quick),
         fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
-        limits=fitted.limits,
+        limits=(*fitted.limits, *plan.limits),
         sensitive=None if sensitive is None else read_sensitive_list(sensitive, truth),
     )
     results = _run(request, fitted, progress)

@@ -1,13 +1,15 @@
 """Checks of an audit's parameters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from standout.attack.any_attack import AnyAttack, check_attack
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
+from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER
 
-__all__ = ["fact_counts", "is_share"]
+__all__ = ["fact_counts", "is_share", "only_attack"]
 
 FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
 MOST_FACTS = 1000
@@ -29,3 +31,13 @@ def is_share(number: Any) -> bool:
     """Whether a parameter is a number from 0 to 1."""
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
     return is_number and math.isfinite(number) and 0 <= number <= 1
+
+
+def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyAttack | None:
+    """The one attack to try, or its name; None: all."""
+    if not isinstance(attack, str):
+        return None if attack is None else check_attack(attack)
+    names = (PAPER, LIKELIHOOD, *own_attacks)
+    if attack not in names:
+        raise ParameterError(f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}")
+    return attack

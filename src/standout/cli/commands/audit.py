@@ -45,7 +45,7 @@ WORK = "work"
 """Folder of checkpoints, removed once the audit is complete."""
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
-COLUMNS = ("correct_claims", "absent_claims", "correct_claims_at_budget", "bits_gained")
+COLUMNS = ("correct_claims_at_budget", "bits_gained")
 TITLE_WIDTH = 10
 
 
