@@ -6,7 +6,13 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import cycle
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.adversaries import AdversaryFindings, CurvePoint, EnvelopePoint, MeasuresAsNamed
+from standout.findings.adversaries import (
+    AdversaryFindings,
+    AttackFindings,
+    CurvePoint,
+    EnvelopePoint,
+    MeasuresAsNamed,
+)
 from standout.findings.audit import (
     Answer,
     AuditFindings,
@@ -58,7 +64,7 @@ def adversary(name, title, description, knows, wrong, rate, slope):
             identified=est(min(y, 0.998)),
             correct_claims=est(min(0.9 * y, 0.99)),
             absent_claims=est(0.3),
-            phi_at_budget=2.0 + 0.1 * k,
+            threshold_at_budget=0.9 + 0.005 * k,
             correct_claims_at_budget=est(min(0.7 * y, 0.9)),
             bits_gained=est(9 * min(y, 1), 1000),
             lineup_size=est(1 + 40 * (1 - min(y, 1))),
@@ -68,13 +74,15 @@ def adversary(name, title, description, knows, wrong, rate, slope):
     as_named = MeasuresAsNamed(
         facts=knows,
         targets=1000,
+        claims_by="posterior",
+        threshold=0.95,
         identified=est(rate, baseline=1 / 610),
         identified_in_release=est(rate),
         in_top=est(min(rate + 0.1, 1.0)),
         correct_claims=est(0.9 * rate),
         wrong_claims=est(0.02),
         absent_claims=est(0.28),
-        phi_at_budget=2.314,
+        threshold_at_budget=0.99625,
         correct_claims_at_budget=est(0.55 * rate),
         absent_claims_at_budget=est(0.01),
         bits_gained=est(8.97),
@@ -84,7 +92,11 @@ def adversary(name, title, description, knows, wrong, rate, slope):
         revealed=est(62.4),
         revealed_correct=est(55.1),
         revealed_correct_share=est(min(rate + 0.01, 1)),
+        stated_probability=0.99 * rate,
+        calibration_bias=est(0.004),
     )
+    by_the_paper = replace(as_named, claims_by="phi", threshold=1.5, threshold_at_budget=2.314)
+    by_the_paper = replace(by_the_paper, identified=est(0.7 * rate, baseline=1 / 610))
     return AdversaryFindings(
         name=name,
         title=title,
@@ -100,8 +112,13 @@ def adversary(name, title, description, knows, wrong, rate, slope):
         joined_error=None,
         note="",
         too_few_items=12,
+        attack="likelihood",
         as_named=as_named,
         curve=curve,
+        attacks=(
+            AttackFindings(name="likelihood", as_named=as_named, curve=curve),
+            AttackFindings(name="paper", as_named=by_the_paper, curve=curve),
+        ),
         curve_note="the same share of facts is wrong; the curve covers only people with at least 16 items",
         curve_too_few_items=80,
     )
@@ -296,6 +313,7 @@ def full():
             targets=1000,
             facts=FACTS,
             phi=1.5,
+            posterior=0.95,
             budget=0.01,
             top=10,
             quick=False,
