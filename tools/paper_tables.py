@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 from standout.paper.comparison_rows import ComparisonRow, Unit
-from standout.paper.number_text import difference, interval, number, signed
+from standout.paper.number_text import difference, interval, likelihood, number, signed
 from standout.paper.readings import Reading, fits, unit_of
 from standout.paper.sentences import goal_text, judgement
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
 NAMES = {"sp10": "10 of 2008", "imdb": "profiles"}
+LIKELIHOOD = ("likelihood", "likelihood_low", "likelihood_high")
 CsvRow = dict[str, str]
 
 
@@ -63,16 +64,17 @@ def run_text(folder: Path) -> str:
         f"fingerprint {about['fingerprint']}",
         about["version"],
     )
-    return f"{about['summary']}\n\n{'; '.join(facts)}."
+    summary = " ".join(filter(None, (about["summary"], about.get("stronger_attack"))))
+    return f"{summary}\n\n{'; '.join(facts)}."
 
 
 def comparison_table(rows: list[CsvRow]) -> str:
     """Every number compared with the paper's."""
-    lines = [
-        "| figure | number | paper | ours | 95 % interval | difference | agreement |",
-        "|---" * 7 + "|",
-    ]
-    lines += [_line(_figure(row), _comparison_row(row)) for row in rows]
+    stronger = any(row.get("likelihood") for row in rows)
+    titles = ["figure", "number", "paper", "ours", "95 % interval", "difference", "agreement"]
+    titles += ["likelihood"] if stronger else []
+    lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
+    lines += [_line(_figure(row), _comparison_row(row), stronger) for row in rows]
     return "\n".join(lines)
 
 
@@ -103,7 +105,7 @@ def readings_table(readings: list[Reading], key: str) -> str:
     return "\n".join(lines)
 
 
-def _line(figure: str, row: ComparisonRow) -> str:
+def _line(figure: str, row: ComparisonRow, with_likelihood: bool) -> str:
     cells = (
         figure,
         _name(row),
@@ -112,6 +114,7 @@ def _line(figure: str, row: ComparisonRow) -> str:
         interval(row),
         difference(row),
         judgement(row),
+        *([likelihood(row)] if with_likelihood else []),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -129,6 +132,7 @@ def _figure(row: CsvRow) -> str:
 def _comparison_row(row: CsvRow) -> ComparisonRow:
     unit: Unit = row["unit"]  # type: ignore[assignment]
     paper, measured, low, high = (_optional(row[name]) for name in ("paper", "measured", "low", "high"))
+    reached, reached_low, reached_high = (_optional(row.get(name, "")) for name in LIKELIHOOD)
     return ComparisonRow(
         panel=row["panel"],
         label=row["label"],
@@ -143,6 +147,9 @@ def _comparison_row(row: CsvRow) -> ComparisonRow:
         paper_targets=int(row["paper_targets"]),
         too_few_items=int(row["too_few_items"]),
         note=row["note"],
+        likelihood=reached,
+        likelihood_low=reached_low,
+        likelihood_high=reached_high,
     )
 
 

@@ -22,6 +22,27 @@ def test_a_figure_of_attacks_shows_what_simulations_give(release):
         assert (row.too_few_items, row.n) == (simulation.cells[0].too_few_items, 5)
 
 
+def test_a_figure_of_attacks_shows_what_the_bayesian_attack_reaches_on_the_same_targets(release):
+    rows = BY_KEY["1"].compute(AttackRunner(release, targets=5, seed=4)).rows
+    for bar, row in [*zip(bars("1"), rows, strict=True)][::3]:
+        simulation = so.simulate(
+            release, bar.setting.adversary, attack=so.Likelihood(), targets=5, seed=4, absent=False
+        )
+        reached = simulation.estimate("identified")
+        assert (row.likelihood, row.likelihood_low, row.likelihood_high) == (
+            reached.value,
+            reached.low,
+            reached.high,
+        )
+        assert row.gain == row.likelihood - row.measured
+    claims = BY_KEY["2"].compute(AttackRunner(release, targets=4, seed=4)).rows
+    simulation = so.simulate(
+        release, bars("2")[0].setting.adversary, attack=so.Likelihood(), targets=4, seed=4
+    )
+    assert claims[0].likelihood == simulation.estimate("correct_claims", "posterior=0.95").value
+    assert claims[6].likelihood == simulation.estimate("absent_rejected", "posterior=0.95").value
+
+
 def test_bits_have_the_deviation_between_targets(release):
     row = BY_KEY["3"].compute(AttackRunner(release, targets=5, seed=4)).rows[0]
     simulation = so.simulate(release, bars("3")[0].setting.adversary, targets=5, seed=4, absent=False)
@@ -40,14 +61,14 @@ def test_an_attack_runs_once_even_if_several_figures_show_it(release, monkeypatc
     adversaries = []
 
     def count(release, adversary, **options):
-        adversaries.append(adversary)
+        adversaries.append((adversary, type(options["attack"])))
         return so.simulate(release, adversary, **options)
 
     monkeypatch.setattr(attack_runner, "simulate", count)
     runner = AttackRunner(release, targets=2)
     for key in ("1", "3", "6", "11"):
         BY_KEY[key].compute(runner)
-    assert len(adversaries) == len(set(adversaries)) == 6 + 6 + 5
+    assert len(adversaries) == len(set(adversaries)) == 2 * (6 + 6 + 5)
 
 
 def test_an_attack_that_is_not_possible_has_a_reason(release):

@@ -4,7 +4,7 @@ import pytest
 from tools import paper_tables
 
 import standout as so
-from standout.paper.number_text import difference, interval
+from standout.paper.number_text import difference, interval, likelihood
 from standout.paper.sentences import judgement
 
 pytestmark = pytest.mark.once
@@ -22,7 +22,8 @@ def test_tables_are_written_between_the_markers_of_the_page(release, tmp_path):
         page = copy.read_text(encoding="utf-8")
     assert reproduction.summary in page and release.fingerprint in page
     row = reproduction.results["1"].rows[0]
-    cells = " | ".join(column(row) for column in (interval, difference, judgement))
+    cells = " | ".join(column(row) for column in (interval, difference, judgement, likelihood))
+    assert reproduction.stronger_attack in page
     assert f"| 1 (4) | {row.panel}, {row.label} | 0.436 | {row.measured:.3f} | {cells} |" in page
     assert page.count("| table | outside") == 9 and page.count("| Figure 12 | ") == 1
     fit = reproduction.fits[0]

@@ -57,18 +57,18 @@ def test_an_interrupted_run_keeps_complete_figures_and_can_be_resumed(release, t
     whole = so.reproduce(release, tmp_path / "whole", only="1,6", **SMALL)
     original, calls = SimulationRunner._batch_outcomes, []
 
-    def interrupt_ninth(*args, **options):
+    def interrupt_late(*args, **options):
         calls.append(1)
-        if len(calls) == 9:  # in the middle of Figure 6
+        if len(calls) == 17:  # in the middle of Figure 6
             raise KeyboardInterrupt
         return original(*args, **options)
 
-    monkeypatch.setattr(SimulationRunner, "_batch_outcomes", interrupt_ninth)
+    monkeypatch.setattr(SimulationRunner, "_batch_outcomes", interrupt_late)
     interrupted = so.reproduce(release, tmp_path / "cut", only="1,6", **SMALL)
     assert (interrupted.complete, set(interrupted.results)) == (False, {"1"})
     assert "was interrupted" in interrupted.page.read_text() and "interrupted" in repr(interrupted)
     resumed = so.reproduce(release, tmp_path / "cut", only="1,6", **SMALL)
-    assert resumed.complete and len(calls) == 9 + 4  # 6 attacks of Figure 1 and 2 of Figure 6 were reused
+    assert resumed.complete and len(calls) == 17 + 8  # 12 attacks of Figure 1 and 4 of Figure 6 were reused
     assert files_in(tmp_path / "cut") == files_in(tmp_path / "whole")
     assert resumed.rows == whole.rows
 

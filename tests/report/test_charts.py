@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from standout.report.charts import ACCENT, GREY, Axis, Bar, Point, bars, columns, curves
+from standout.report.charts import ACCENT, GREY, Axis, Bar, Measured, Point, bars, columns, curves
 
 pytestmark = pytest.mark.once
 
@@ -53,6 +53,13 @@ def test_a_chart_has_a_description_and_no_forbidden_attributes(name):
 def words(chart):
     tree = ElementTree.fromstring(chart.svg())
     return [element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_a_second_measurement_has_a_bar_of_its_own():
+    second = [bar._replace(second=Measured(0.9, 0.85, 0.95)) for bar in BARS[:1]]
+    texts = words(bars(second, Axis("share", 0, 1)))
+    assert {"ours 0.70", "paper 0.69", "likelihood 0.90"} < set(texts)
+    assert not any("likelihood" in text for text in words(CHARTS["bars"]()))
 
 
 def test_each_bar_has_its_name_and_number():

@@ -3,14 +3,18 @@
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
+from standout.attack.any_attack import AnyAttack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import ProgressMeter
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.paper.comparison_rows import ComparisonRow, Unit, comparison_row
+from standout.paper.comparison_rows import ComparisonRow, Unit, comparison_row, with_likelihood
 from standout.paper.paper_results import PEOPLE, TARGETS, Bar, Setting
 from standout.release.model import Release
 from standout.similarity.attributes import Similarity
@@ -18,7 +22,10 @@ from standout.theory.sparsity import Sparsity, sparsity
 
 __all__ = ["NEIGHBOUR_SAMPLE", "NEIGHBOUR_SECONDS", "AttackRunner", "NotPossible"]
 
-PHI = 1.5
+PHI, POSTERIOR = 1.5, 0.95
+"""Minimum strength of a claim: eccentricity in the paper's attack, posterior in the Bayesian one."""
+AttackName = Literal["paper", "likelihood"]
+ATTACKS: dict[AttackName, AnyAttack] = {"paper": ScoreboardRH(), "likelihood": Likelihood()}
 NEIGHBOUR_SECONDS = 12.0
 """Approximate time of the search for nearest neighbours at the paper's size."""
 NEIGHBOUR_SAMPLE = 1000
@@ -48,16 +55,20 @@ class AttackRunner:
     folder: Path | None = None
     qualifying: Ints | None = None
     meter: ProgressMeter = field(default_factory=ProgressMeter)
-    simulations: dict[tuple[Setting, bool], Simulation | NotPossible] = field(default_factory=dict)
+    simulations: dict[tuple[Setting, bool, AttackName], Simulation | NotPossible] = field(
+        default_factory=dict
+    )
     neighbours: dict[Similarity, Sparsity] = field(default_factory=dict)
 
-    def run(self, setting: Setting, absent: bool = False) -> Simulation | NotPossible:
+    def run(
+        self, setting: Setting, absent: bool = False, attack: AttackName = "paper"
+    ) -> Simulation | NotPossible:
         """The simulation of an attack, with absent targets if `absent`; or why it is not possible."""
-        key = setting, absent
+        key = setting, absent, attack
         if reason := self._missing_data(setting):
             return NotPossible(reason)
         if key not in self.simulations:
-            self.simulations[key] = self._simulate_or_reason(setting, absent)
+            self.simulations[key] = self._simulate_or_reason(setting, absent, attack)
         return self.simulations[key]
 
     def _missing_data(self, setting: Setting) -> str:
@@ -66,22 +77,26 @@ class AttackRunner:
             return "the data has no values"
         return "the data has no dates" if setting.time_error is not None and not self.release.span else ""
 
-    def _simulate_or_reason(self, setting: Setting, absent: bool) -> Simulation | NotPossible:
+    def _simulate_or_reason(
+        self, setting: Setting, absent: bool, attack: AttackName
+    ) -> Simulation | NotPossible:
         try:
             with self.meter.part(self.seconds(absent)):
-                simulation = self._simulate(setting, absent)
+                simulation = self._simulate(setting, absent, attack)
         except ParameterError as error:
             return NotPossible(str(error))
         if not simulation.complete:
             raise KeyboardInterrupt
         return simulation
 
-    def _simulate(self, setting: Setting, absent: bool) -> Simulation:
+    def _simulate(self, setting: Setting, absent: bool, attack: AttackName) -> Simulation:
         return simulate(
             self.release,
             setting.adversary,
+            attack=ATTACKS[attack],
             targets=self.targets,
             phi=PHI,
+            posterior=POSTERIOR,
             absent=absent,
             seed=self.seed,
             threads=self.threads,
@@ -99,9 +114,18 @@ class AttackRunner:
         return None if isinstance(simulation, NotPossible) else simulation.cell()
 
     def compare_bar(self, bar: Bar, panel: str, label: str) -> ComparisonRow:
-        """A bar of the paper compared with our measurement."""
+        """A bar of the paper compared with our measurement, and what the Bayesian attack reaches."""
+        row = self._reproduced_bar(bar, panel, label)
+        stronger = self.run(bar.setting, _needs_absent(bar), "likelihood")
+        if row.measured is None or isinstance(stronger, NotPossible):
+            return row
+        reached = stronger.estimate(bar.measure, stronger.threshold.setting if _needs_absent(bar) else "")
+        return with_likelihood(row, reached)
+
+    def _reproduced_bar(self, bar: Bar, panel: str, label: str) -> ComparisonRow:
+        """A bar of the paper compared with ours, of the same attack."""
         unit: Unit = "bits" if bar.measure == "bits_gained" else "rate"
-        absent = bar.measure in ("correct_claims", "absent_rejected")
+        absent = _needs_absent(bar)
         simulation = self.run(bar.setting, absent)
         if isinstance(simulation, NotPossible):
             return ComparisonRow(
@@ -146,6 +170,11 @@ class AttackRunner:
     def has_full_size(self) -> bool:
         """Whether the release has as many people as the paper's data."""
         return self.release.n_records == PEOPLE
+
+
+def _needs_absent(bar: Bar) -> bool:
+    """Whether a bar is about claims, which are also made about absent targets."""
+    return bar.measure in ("correct_claims", "absent_rejected")
 
 
 def _deviation_of_bits(cell: SimulationCell) -> float:

@@ -1,14 +1,14 @@
 """One number of the paper compared with ours: the difference, and whether sampling error explains it."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from standout.core.json_values import JsonObject
 from standout.evaluate.estimates import Estimate
 from standout.paper.paper_results import READ_OFF
 
-__all__ = ["GOALS", "ComparisonRow", "Unit", "comparison_row", "exact_estimate"]
+__all__ = ["GOALS", "ComparisonRow", "Unit", "comparison_row", "exact_estimate", "with_likelihood"]
 
 Unit = Literal["rate", "bits", "number"]
 GOALS: dict[Unit, float] = {"rate": 0.10, "bits": 1.0}
@@ -25,6 +25,8 @@ class ComparisonRow:
     spread          standard deviation between our targets
     paper_targets   number of targets behind the paper's number, estimated; 0 if it is not from a sample
     too_few_items   people whose records are too short to be targets
+    likelihood      what the Bayesian attack reaches with the same facts about the same targets, with its
+                    interval; None if there is no attack. It is no part of the comparison with the paper.
     """
 
     panel: str
@@ -40,11 +42,19 @@ class ComparisonRow:
     paper_targets: int = 0
     too_few_items: int = 0
     note: str = ""
+    likelihood: float | None = None
+    likelihood_low: float | None = None
+    likelihood_high: float | None = None
 
     @property
     def difference(self) -> float | None:
         """The measured number minus the paper's."""
         return None if self.measured is None or self.paper is None else self.measured - self.paper
+
+    @property
+    def gain(self) -> float | None:
+        """What the Bayesian attack reaches more than the paper's on the same data."""
+        return None if self.likelihood is None or self.measured is None else self.likelihood - self.measured
 
     @property
     def sampling_error(self) -> float | None:
@@ -102,6 +112,12 @@ def comparison_row(
         n=estimate.n,
         **fields,
     )
+
+
+def with_likelihood(row: ComparisonRow, estimate: Estimate) -> ComparisonRow:
+    """The row with what the Bayesian attack reaches; an interval that is not finite is left empty."""
+    low, high = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
+    return replace(row, likelihood=estimate.value, likelihood_low=low, likelihood_high=high)
 
 
 def exact_estimate(value: float, n: int) -> Estimate:

@@ -32,6 +32,8 @@ class Figure:
     attacks            whether it shows attacks, on whose success the stand-in was not calibrated
     settings, absent   the attacks that it shows; whether they are also run on absent targets
     seconds            approximate time at the paper's size, without the attacks
+
+    Figures of bars run every attack twice: that of the paper, and the Bayesian one.
     """
 
     key: str
@@ -43,6 +45,11 @@ class Figure:
     settings: tuple[Setting, ...] = ()
     absent: bool = False
     seconds: float = 0.0
+
+    @property
+    def attacks_per_setting(self) -> int:
+        """How many attacks are run for each setting."""
+        return 2 if self.chart == "bars" else 1
 
     @property
     def name(self) -> str:

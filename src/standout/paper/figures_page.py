@@ -7,7 +7,7 @@ from standout._version import __version__
 from standout.paper.comparison_rows import ComparisonRow
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
-from standout.paper.number_text import difference, interval, number, signed
+from standout.paper.number_text import difference, interval, likelihood, number, signed
 from standout.paper.readings import Fit, Reading, unit_of
 from standout.paper.reproduction import Reproduction
 from standout.paper.sentences import (
@@ -17,6 +17,7 @@ from standout.paper.sentences import (
     judgement,
     readings_introduction,
     size_note,
+    two_attacks_note,
 )
 from standout.report.html_page import render_page
 
@@ -71,6 +72,8 @@ def page(reproduction: Reproduction, drawings: dict[str, str]) -> str:
         readings=[_readings_section(key, reproduction) for key in figures_with_readings],
         readings_introduction=readings_introduction(),
         agreement_rule=agreement_rule(),
+        two_attacks_note=two_attacks_note(),
+        likelihood=likelihood,
         number=number,
         interval=interval,
         difference=difference,
@@ -87,6 +90,7 @@ class FigureSection(NamedTuple):
     drawing: Any
     panels: dict[str, list[ComparisonRow]]
     has_intervals: bool
+    has_likelihood: bool
     series: list[str]
     points: list[tuple[str, ...]]
 
@@ -102,6 +106,7 @@ def _figure_section(figure: Figure, result: FigureResult, drawing: Any) -> Figur
         drawing=drawing,
         panels=panels,
         has_intervals=any(row.low is not None for row in result.rows),
+        has_likelihood=any(row.likelihood is not None for row in result.rows),
         series=series,
         points=points,
     )

@@ -2,7 +2,7 @@
 
 from standout.paper.comparison_rows import ComparisonRow
 
-__all__ = ["difference", "interval", "number", "signed"]
+__all__ = ["difference", "interval", "likelihood", "number", "signed"]
 
 
 def number(value: float | None, unit: str = "rate", like: float | None = None) -> str:
@@ -25,6 +25,14 @@ def interval(row: ComparisonRow, between: str = " to ") -> str:
     if row.low is None or row.high is None:
         return ""
     return number(row.low, row.unit) + between + number(row.high, row.unit)
+
+
+def likelihood(row: ComparisonRow, between: str = " to ") -> str:
+    """What the Bayesian attack reaches, with its interval; empty if it was not run."""
+    if row.likelihood is None:
+        return ""
+    low, high = number(row.likelihood_low, row.unit), number(row.likelihood_high, row.unit)
+    return f"{number(row.likelihood, row.unit)} ({low}{between}{high})"
 
 
 def difference(row: ComparisonRow) -> str:

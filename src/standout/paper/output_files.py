@@ -15,7 +15,7 @@ from standout.paper.figures_page import page, run_facts
 from standout.paper.number_text import number
 from standout.paper.readings import Reading
 from standout.paper.reproduction import Reproduction
-from standout.report.charts import Bar, Chart, Point, bars, columns, curves
+from standout.report.charts import Bar, Chart, Measured, Point, bars, columns, curves
 
 __all__ = ["chart_of", "write_files"]
 
@@ -31,6 +31,9 @@ BAR_COLUMNS = (
     "sampling_error",
     "within_sampling_error",
     "within_goal",
+    "likelihood",
+    "likelihood_low",
+    "likelihood_high",
 )
 DESCRIBED_ROWS = 12
 
@@ -48,7 +51,10 @@ def write_files(reproduction: Reproduction) -> None:
     write_content(reproduction.folder / "validation.csv", reproduction.table.write_csv())
     readings = ((*reading, reading.difference) for reading in reproduction.readings)
     write_content(reproduction.folder / "readings.csv", _csv((*Reading._fields, "difference"), readings))
-    about = run_facts(reproduction)._asdict() | {"summary": reproduction.summary}
+    about = run_facts(reproduction)._asdict() | {
+        "summary": reproduction.summary,
+        "stronger_attack": reproduction.stronger_attack,
+    }
     write_content(reproduction.folder / "about.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
     write_content(reproduction.page, page(reproduction, drawings))
 
@@ -74,7 +80,10 @@ def chart_of(figure: Figure, result: FigureResult) -> Chart:
 
 
 def _bar(row: ComparisonRow) -> Bar:
-    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.paper)
+    stronger = None
+    if row.likelihood is not None:
+        stronger = Measured(row.likelihood, row.likelihood_low, row.likelihood_high)
+    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.paper, stronger)
 
 
 def _description(figure: Figure, result: FigureResult) -> str:
@@ -85,7 +94,8 @@ def _description(figure: Figure, result: FigureResult) -> str:
 
 def _row_text(row: ComparisonRow) -> str:
     name = ", ".join(filter(None, (row.panel, row.label)))
-    return f"{name}: ours {number(row.measured, row.unit)}, paper {number(row.paper, row.unit)}"
+    stronger = "" if row.likelihood is None else f", likelihood {number(row.likelihood, row.unit)}"
+    return f"{name}: ours {number(row.measured, row.unit)}, paper {number(row.paper, row.unit)}{stronger}"
 
 
 def _figure_csv(result: FigureResult) -> str:

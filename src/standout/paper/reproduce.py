@@ -60,6 +60,9 @@ def reproduce(
 ) -> Reproduction:
     """Compute every figure and table of the paper on a release and compare them with the paper's numbers.
 
+    The attack is the paper's. Next to it, each number has what `Likelihood` reaches with the same facts about
+    the same targets.
+
     The folder gets index.html, figures/, validation.csv, readings.csv and about.json. Its subfolder work/
     has the checkpoints: an interrupted run (Ctrl-C) keeps the figures that are complete, and the same call
     resumes it. The same seed gives the same bytes.
@@ -114,7 +117,9 @@ def reproduce(
         else count_qualifying(Path(qualifying), release.check())
     )
     work = make_folder(folder / "work", private=True)
-    cache = ResultCache(work, (release.fingerprint, targets, seed, _digest(counts), __version__))
+    cache = ResultCache(
+        work, (release.fingerprint, targets, seed, _digest(counts), __version__, "two attacks")
+    )
     runner = AttackRunner(
         release=release, targets=targets, seed=seed, threads=threads, folder=work, qualifying=counts
     )
@@ -173,10 +178,15 @@ class _Tasks:
 
     def _seconds(self, missing: list[Figure], unread: list[str]) -> float:
         """Approximate time at the paper's size."""
-        attacks = {(setting, figure.absent) for figure in missing for setting in figure.settings}
+        attacks = {
+            (setting, figure.absent, attack)
+            for figure in missing
+            for setting in figure.settings
+            for attack in range(figure.attacks_per_setting)
+        }
         return (
             sum(figure.seconds for figure in missing)
-            + sum(self.runner.seconds(absent) for _, absent in attacks)
+            + sum(self.runner.seconds(absent) for _, absent, _ in attacks)
             + sum(READINGS[key].seconds for key in unread)
         )
 

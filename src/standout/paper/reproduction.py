@@ -8,7 +8,7 @@ from standout.paper.comparison_rows import ComparisonRow
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
 from standout.paper.readings import Fit, Reading, fits
-from standout.paper.sentences import summary
+from standout.paper.sentences import stronger_attack, summary
 from standout.release.model import Release
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class Reproduction:
         Columns: figure, figure_2008, kind (attack or data), panel, label, measure, unit, paper, measured, low
         and high (the 95 % interval), n (our targets), spread (standard deviation between them), paper_targets
         (estimated), too_few_items, difference, sampling_error (largest difference that it explains),
-        within_sampling_error, within_goal (0.10 or 1 bit), note.
+        within_sampling_error, within_goal (0.10 or 1 bit), note; likelihood, likelihood_low and
+        likelihood_high: what the Bayesian attack reaches with the same facts about the same targets.
         """
         import polars as pl
 
@@ -90,6 +91,11 @@ class Reproduction:
     def summary(self) -> str:
         """How close the attacks come to the paper, in one sentence."""
         return summary([row for figure, row in self.rows if figure.attacks and row.within_goal is not None])
+
+    @property
+    def stronger_attack(self) -> str:
+        """How much more the Bayesian attack reaches, in one sentence; empty if no attack was run."""
+        return stronger_attack([row for _, row in self.rows if row.likelihood is not None])
 
 
 def _columns() -> "dict[str, type[pl.DataType]]":
@@ -116,6 +122,9 @@ def _columns() -> "dict[str, type[pl.DataType]]":
         "within_sampling_error": pl.Boolean,
         "within_goal": pl.Boolean,
         "note": pl.String,
+        "likelihood": pl.Float64,
+        "likelihood_low": pl.Float64,
+        "likelihood_high": pl.Float64,
     }
 
 

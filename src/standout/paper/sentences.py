@@ -24,7 +24,9 @@ __all__ = [
     "readings_introduction",
     "scaling_note",
     "size_note",
+    "stronger_attack",
     "summary",
+    "two_attacks_note",
 ]
 
 NUMBERS = {
@@ -32,6 +34,9 @@ NUMBERS = {
     "sp10": "Figure 10 of 2008, not in the version of 2007",
     "table": "Table in the appendix “Marginals” of 2007, in section 5 of 2008",
 }
+
+
+GAINS = {"rate": "{:+.2f} of the targets", "bits": "{:+.1f} bits"}
 
 
 class FigureText(NamedTuple):
@@ -112,6 +117,25 @@ def summary(rows: Sequence[ComparisonRow]) -> str:
         f"{near} of {len(rows)} attack results are within 0.10 or 1 bit of the paper's, and {alike} show no "
         "difference beyond sampling error."
     )
+
+
+def stronger_attack(rows: Sequence[ComparisonRow]) -> str:
+    """How much more the Bayesian attack reaches than the paper's, on average by unit; empty without rows."""
+    if not rows:
+        return ""
+    gains = {unit: [row.gain for row in rows if row.unit == unit and row.gain is not None] for unit in GAINS}
+    more, less = (sum(sign * gain > 0 for each in gains.values() for gain in each) for sign in (1, -1))
+    means = (GAINS[unit].format(sum(each) / len(each)) for unit, each in gains.items() if each)
+    return (
+        "With the same facts about the same targets, the Bayesian attack (so.Likelihood) reaches more than "
+        f"the paper's in {more} of {len(rows)} numbers and less in {less}; the mean difference is "
+        f"{' and '.join(means)}."
+    )
+
+
+def two_attacks_note() -> str:
+    """What the columns of the two attacks mean."""
+    return str(_texts()["two_attacks"]).strip()
 
 
 def goal_text(unit: str) -> str:

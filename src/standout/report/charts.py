@@ -12,9 +12,24 @@ from typing import Any, NamedTuple
 import altair as alt
 import vl_convert
 
-__all__ = ["ACCENT", "GREY", "GRID", "INK", "Axis", "Bar", "Chart", "Point", "bars", "columns", "curves"]
+__all__ = [
+    "ACCENT",
+    "GREY",
+    "GRID",
+    "INK",
+    "Axis",
+    "Bar",
+    "Chart",
+    "Measured",
+    "Point",
+    "bars",
+    "columns",
+    "curves",
+]
 
 ACCENT, GREY, INK, GRID = "#0b6e99", "#b5b5b5", "#1b1b1b", "#dedede"
+PALE_ACCENT = "#8fc3d9"
+"""Of a second measurement next to the first."""
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 WIDTH, HEIGHT = 300, 220
 BAR_HEIGHT = 20
@@ -50,8 +65,19 @@ FORBIDDEN = re.compile(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"')
 DASHES = ([1, 0], [7, 3], [2, 2])
 
 
+BarNames = tuple[str, str, str]
+
+
+class Measured(NamedTuple):
+    """A measured number with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
 class Bar(NamedTuple):
-    """A measured number with its interval, and the reference value it is compared with."""
+    """A measured number with its interval, the reference it is compared with, and a second measurement."""
 
     panel: str
     label: str
@@ -59,6 +85,7 @@ class Bar(NamedTuple):
     low: float | None
     high: float | None
     other: float | None
+    second: Measured | None = None
 
 
 class Point(NamedTuple):
@@ -99,8 +126,8 @@ class Chart:
         return _described(vl_convert.vegalite_to_svg(self.spec), title, description)
 
 
-def bars(measured: Sequence[Bar], axis: Axis, names: tuple[str, str] = ("ours", "paper")) -> Chart:
-    """A panel for each `panel`, with two bars for each label: the measured value above the reference."""
+def bars(measured: Sequence[Bar], axis: Axis, names: BarNames = ("ours", "paper", "likelihood")) -> Chart:
+    """A panel for each `panel`, with bars for each label: the measured value, the reference, the second."""
     panels = list(dict.fromkeys(bar.panel for bar in measured))
     charts = [
         _bar_panel(panel, [bar for bar in measured if bar.panel == panel], axis, names, panel == panels[-1])
@@ -148,7 +175,7 @@ def _curve_panel(title: str, points: list[Point], x: Axis, y: Axis, quiet: set[s
     return alt.layer(*layers).properties(width=WIDTH + 20, height=HEIGHT, title=title)
 
 
-def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: tuple[str, str], is_last: bool) -> Any:
+def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: BarNames, is_last: bool) -> Any:
     rows = [row for bar in panel for row in _bar_rows(bar, names, axis.form or ".2f")]
     y_axis = alt.Axis(ticks=False, domain=False, labelPadding=6, labelLimit=150)
     labels = [bar.label for bar in panel]
@@ -158,7 +185,10 @@ def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: tuple[str, str],
     )
     x_axis = alt.Axis(tickCount=5, domain=False, ticks=False, labels=is_last, format="~g")
     x = alt.X("value:Q", title=axis.title if is_last else None, scale=_scale(axis), axis=x_axis)
-    colours = alt.Color("source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY]), legend=None)
+    colours = alt.Color(
+        "source:N", scale=alt.Scale(domain=list(names), range=[ACCENT, GREY, PALE_ACCENT]), legend=None
+    )
+    n_bars = 3 if any(bar.second for bar in panel) else 2
     interval = base.transform_filter("datum.low != null")
     layers = [
         base.mark_bar(height=14).encode(x=x, color=colours),
@@ -166,27 +196,35 @@ def _bar_panel(title: str, panel: list[Bar], axis: Axis, names: tuple[str, str],
         interval.mark_rule(strokeWidth=1.8, color=INK).encode(x="low:Q", x2="high:Q"),
         base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(x="end:Q", text="number:N"),
     ]
-    return alt.layer(*layers).properties(width=WIDTH, height=2 * BAR_HEIGHT * len(panel), title=title)
+    return alt.layer(*layers).properties(width=WIDTH, height=n_bars * BAR_HEIGHT * len(panel), title=title)
 
 
-def _bar_rows(bar: Bar, names: tuple[str, str], digits: str) -> list[dict[str, Any]]:
-    """Data of one pair of bars: the measured value, and the reference if there is one."""
-    measured_name, reference_name = names
-    value, high = bar.value or 0.0, bar.high or bar.value or 0.0
-    text = f"{measured_name} {value:{digits}}" if bar.value is not None else f"{measured_name}: not measured"
-    measured = {"label": bar.label, "source": measured_name, "value": value, "low": bar.low, "high": bar.high}
-    rows: list[dict[str, Any]] = [measured | {"end": max(value, high), "number": text}]
+def _bar_rows(bar: Bar, names: BarNames, digits: str) -> list[dict[str, Any]]:
+    """Data of one group of bars: the measured value, and the reference and the second if there are any."""
+    measured_name, reference_name, second_name = names
+    text = f"{measured_name}: not measured" if bar.value is None else f"{measured_name} {bar.value:{digits}}"
+    rows = [_bar_row(bar.label, measured_name, Measured(bar.value or 0.0, bar.low, bar.high), text)]
     if bar.other is not None:
         text = f"{reference_name} {bar.other:{digits}}"
-        reference = {
-            "label": bar.label,
-            "source": reference_name,
-            "value": bar.other,
-            "low": None,
-            "high": None,
-        }
-        rows.append(reference | {"end": bar.other, "number": text})
+        rows.append(_bar_row(bar.label, reference_name, Measured(bar.other, None, None), text))
+    if bar.second is not None:
+        text = f"{second_name} {bar.second.value:{digits}}"
+        rows.append(_bar_row(bar.label, second_name, bar.second, text))
     return rows
+
+
+def _bar_row(label: str, source: str, measured: Measured, text: str) -> dict[str, Any]:
+    value, low, high = measured
+    end = max(value, high or value)
+    return {
+        "label": label,
+        "source": source,
+        "value": value,
+        "low": low,
+        "high": high,
+        "end": end,
+        "number": text,
+    }
 
 
 def _line(curve: list[Point], x: Axis, y: Axis, is_quiet: bool, dashes: list[int]) -> list[Any]:

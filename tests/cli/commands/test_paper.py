@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from command_line import undocumented
 
 import standout as so
 from standout.evaluate.simulation_runner import SimulationRunner
@@ -44,6 +45,15 @@ def test_json_has_the_table_and_a_second_run_gives_the_same(run, index, tmp_path
         bar.paper for bar in bars("1")
     ]
     assert output["fingerprint"] == fingerprint and output["targets"] == 3
+    assert undocumented("paper", output) == []
+    assert (
+        all(0 <= row["likelihood"] <= 1 for row in output["table"])
+        and "of 6 numbers" in output["stronger_attack"]
+    )
+    text = run(*command[:-1]).out
+    assert (
+        "likelihood" in text and "no part of the reproduction" in text and output["stronger_attack"] in text
+    )
     assert json.loads(run(*command).out) == output
 
 

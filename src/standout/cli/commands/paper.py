@@ -92,6 +92,9 @@ def paper(
     number, and readings.csv with other interpretations of the paper's text. If the
     run is interrupted, the same command resumes it.
 
+    The attack is the paper's. Next to it, the column likelihood shows what a
+    Bayesian attack reaches with the same facts about the same targets.
+
     \b
     Example:
       standout paper --records 20000 -o paper
@@ -105,12 +108,12 @@ def paper(
 
     \b
     JSON output:
-      complete, page, summary
+      complete, page, summary, stronger_attack (how much more likelihood reaches)
       table     figure, figure_2008, kind (attack: validates a stand-in; data),
                 panel, label, measure, unit, paper, measured, low, high, n, spread
                 (standard deviation over our targets), paper_targets (estimate),
                 too_few_items, difference, sampling_error, within_sampling_error,
-                within_goal, note
+                within_goal, note, likelihood, likelihood_low, likelihood_high
       readings  figure, reading, mean and worst |difference|, bias, within (the
                 goal), cells
       targets, seed, fingerprint, version
@@ -151,7 +154,7 @@ def paper(
 
 def _show(reproduction: "Reproduction", keys: set[str]) -> None:
     from standout.paper.readings import unit_of
-    from standout.paper.sentences import data_note, goal_text, size_note
+    from standout.paper.sentences import data_note, goal_text, size_note, two_attacks_note
 
     for figure in reproduction.figures:
         if figure.key in keys:
@@ -166,7 +169,8 @@ def _show(reproduction: "Reproduction", keys: set[str]) -> None:
                 "with its definitions as written. The page shows other readings."
             )
     notes = filter(None, (data_note(reproduction.release), size_note(reproduction.release)))
-    print_text(*notes, reproduction.summary, str(reproduction.page))
+    stronger = (reproduction.stronger_attack, two_attacks_note()) if reproduction.stronger_attack else ()
+    print_text(*notes, reproduction.summary, *stronger, str(reproduction.page))
     if not reproduction.complete:
         print_text("Interrupted: run the same command again to resume.")
 
@@ -182,13 +186,15 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
 
     table = borderless_table()
     table.add_column("")
-    number_columns(table, "paper", "ours", "diff.")
+    stronger = any(row.likelihood is not None for row in rows)
+    number_columns(table, "paper", "ours", "diff.", *(["likelihood"] if stronger else []))
     table.add_column("")
     for row in rows:
         label = ", ".join(filter(None, (row.label, row.panel)))
         ends = interval(row, "–")
         ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
-        table.add_row(label, number(row.paper, row.unit), ours, difference(row), judgement(row))
+        reached = [number(row.likelihood, row.unit)] if stronger else []
+        table.add_row(label, number(row.paper, row.unit), ours, difference(row), *reached, judgement(row))
     return table
 
 
@@ -197,6 +203,7 @@ def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, object]:
         "complete": reproduction.complete,
         "page": str(reproduction.page),
         "summary": reproduction.summary,
+        "stronger_attack": reproduction.stronger_attack,
         "table": [row for row in reproduction.table.to_dicts() if row["figure"] in keys],
         "readings": [fit._asdict() for fit in reproduction.fits if fit.figure in keys],
         "targets": reproduction.targets,
