@@ -17,6 +17,7 @@ import numpy as np
 from standout.attack.kernels.query_arrays import RecordSizes
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
+from standout.core.jit import Array, kernel
 from standout.observation import Choice
 from standout.release.build_kernels import count_outside
 from standout.release.model import Release
@@ -72,11 +73,19 @@ def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
         count_outside(by_record.start, by_record.item, release.rank, np.array([top]), counts)
         return _classes(np.maximum(counts[0], 1), float(counts.sum()))
     if name == "popular":
-        support = release.support.astype(np.float64)
-        total = np.add.reduceat(support[by_record.item], by_record.start[:-1])
+        total = np.zeros(release.n_records)
+        _sum_supports(by_record.start, by_record.item, release.support, total)
         rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
-        return _classes(rounded, float((support**2).sum()))
+        return _classes(rounded, float((release.support.astype(np.float64) ** 2).sum()))
     return _classes(release.lengths, float(release.n_entries))
+
+
+@kernel
+def _sum_supports(start: Array, item: Array, support: Array, total: Array) -> None:
+    """total[r] = Σ |supp(i)| over the items of record r."""
+    for record in range(len(total)):
+        for entry in range(start[record], start[record + 1]):
+            total[record] += np.float64(support[item[entry]])
 
 
 def _classes(size: Ints | Floats, entries: float) -> ChoiceModel:
