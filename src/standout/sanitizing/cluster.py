@@ -71,12 +71,12 @@ class ClusterRecords(Step):
         """The chance that a person's entry is in the representative, which is mostly another person's record.
 
         Of two records of one length with the Jaccard index J, one has the share 2 J / (1 + J) of the other's
-        items.
+        items. The person's own record is there if it is the representative.
         """
         counts = report.counts
         own, similarity = counts["records"] / counts["records before"], counts["similarity"]
         kept = own + (1 - own) * 2 * similarity / (1 + similarity)
-        return ReleaseNoise(kept=kept, own=own / kept)
+        return ReleaseNoise(kept=kept, present=own, own=own / kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""

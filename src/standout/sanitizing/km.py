@@ -15,7 +15,7 @@ from standout.core.progress import Progress, no_progress
 from standout.sanitized import ReleaseNoise, StepReport
 from standout.sanitizing.draft import Draft
 from standout.sanitizing.km_kernels import Counters, EntriesByItem, KeptItems, Rule, group_by_item, walk
-from standout.sanitizing.step import Step, StepResult, entries_kept, number
+from standout.sanitizing.step import Step, StepResult, number
 from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["KmSuppress"]
@@ -73,16 +73,19 @@ class KmSuppress(Step):
             raise ParameterError(f"m must be 1, 2 or 3, got {self.m}")
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The share of entries that stay; with m = 1 whole items are removed."""
-        return entries_kept(report) if self.m > 1 else ReleaseNoise()
+        """The share of entries that stay among those of items that stay; most others lose all entries."""
+        before = report.counts.get("entries before of items left", report.counts["entries before"])
+        return ReleaseNoise(kept=report.counts["entries"] / before)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
         self._require_records(draft, self.k)
+        before = draft
         reason = f"no combination of items is shared by {self.k:,} records"
         for m in range(min(self.m, 2), self.m + 1):
             draft = draft.keep_entries(self._entries_to_keep(draft, m, progress), reason)
-        return StepResult(draft)
+        left = before.support[np.isin(before.source_items, draft.source_items)]
+        return StepResult(draft, {"entries before of items left": int(left.sum())})
 
     def _entries_to_keep(self, draft: Draft, m: int, progress: Progress) -> Bools:
         if m == 1:

@@ -20,7 +20,6 @@ __all__ = [
     "StepResult",
     "check_positive",
     "check_share",
-    "entries_kept",
     "is_number",
     "number",
     "number_or_none",
@@ -184,8 +183,3 @@ def check_share(name: str, given: Any, allow_one: bool = False) -> float:
 def is_number(given: Any) -> bool:
     """Whether this is a real number and not a bool."""
     return isinstance(given, Real) and not isinstance(given, bool)
-
-
-def entries_kept(report: StepReport) -> ReleaseNoise:
-    """Noise of a step that removes entries: the share that is left."""
-    return ReleaseNoise(kept=report.counts["entries"] / report.counts["entries before"])

@@ -16,7 +16,7 @@ from standout.release.model import Release
 from standout.sanitized import ReleaseNoise, Sanitized, StepReport
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
-from standout.sanitizing.step import Step, StepResult, check_share, entries_kept, number, parameter_text
+from standout.sanitizing.step import Step, StepResult, check_share, number, parameter_text
 from standout.sanitizing.step_noise import StepNoise
 
 __all__ = ["CapRecords", "DropEntries", "DropItems", "DropRareItems", "DropTopItems", "SampleRecords"]
@@ -232,7 +232,7 @@ class CapRecords(Step):
 
     def noise(self, report: StepReport) -> ReleaseNoise:
         """The share of entries that stay, short records included."""
-        return entries_kept(report)
+        return ReleaseNoise(kept=report.counts["entries"] / report.counts["entries before"])
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
