@@ -13,7 +13,7 @@ Examples
 >>> release = so.synthesize(records=200, items=100, entries=4_000, seed=7)
 >>> adversary = so.Adversary(knows=6, wrong=1, value_error=1, time_error=14)
 >>> aux = adversary.observe(release, "42", seed=1)
->>> so.ScoreboardRH().attack(release, aux).best
+>>> so.Likelihood(adversary).attack(release, aux).best
 '42'
 """
 
