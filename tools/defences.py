@@ -84,7 +84,7 @@ def _row(release: so.Release, steps: list[Step]) -> str:
         safer = so.sanitize(release, *steps, seed=SEED)
     except so.ParameterError as error:
         return f"| {text} | refused: {error} |" + " |" * (len(COLUMNS) - 2)
-    risk = identification_risk(safer, steps, ADVERSARY, TARGETS, SEED)
+    risk = identification_risk(safer, ADVERSARY, TARGETS, SEED)
     utility = so.utility(release, *steps, seed=SEED)
     identified = risk.everybody
     cells = (
@@ -92,7 +92,7 @@ def _row(release: so.Release, steps: list[Step]) -> str:
         f"{identified.value:.1%}",
         f"{identified.low:.1%} to {identified.high:.1%}",
         f"{risk.released.value:.1%}",
-        risk.attack or "the paper's",
+        risk.attack,
         f"{safer.n_entries / release.n_entries:.0%}",
         f"{utility.hit_rate.value:.3f}",
         "–" if utility.rmse is None else f"{utility.rmse.value:.3f}",

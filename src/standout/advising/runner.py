@@ -83,7 +83,7 @@ class CandidateRunner:
         # One sanitized release serves both measurements, which halves the time of the stage.
         benchmark = self._quick_benchmark
         safer = sanitize(benchmark.holdout.rest, *steps, seed=self.seed, threads=self.threads)
-        risk = self._risk_of(safer, steps, QUICK_TARGETS, self.seed)
+        risk = self._risk_of(safer, QUICK_TARGETS, self.seed)
         return Candidate(steps, risk, self._utility(benchmark, safer, steps), "quick", self.among)
 
     def _full(self, steps: Steps) -> Candidate:
@@ -101,10 +101,10 @@ class CandidateRunner:
     def _risk(self, steps: Steps, noise_seed: int, draw: int) -> IdentificationRisk:
         safer = sanitize(self.release, *steps, seed=noise_seed, threads=self.threads)
         seed = self.seed + draw
-        return self._risk_of(safer, steps, self.targets, seed)
+        return self._risk_of(safer, self.targets, seed)
 
-    def _risk_of(self, safer: Sanitized, steps: Steps, targets: int, seed: int) -> IdentificationRisk:
-        return identification_risk(safer, steps, self.adversary, targets, seed, self.threads, self.attacks)
+    def _risk_of(self, safer: Sanitized, targets: int, seed: int) -> IdentificationRisk:
+        return identification_risk(safer, self.adversary, targets, seed, self.threads, self.attacks)
 
     def _sanitized_utility(self, benchmark: RecommenderBenchmark, steps: Steps, noise_seed: int) -> Utility:
         safer = sanitize(benchmark.holdout.rest, *steps, seed=noise_seed, threads=self.threads)

@@ -1,22 +1,25 @@
-"""How many people the strongest of several attacks identifies: see `sanitizing.noise_aware`."""
+"""How many people the strongest of several attacks identifies.
 
-from collections.abc import Mapping, Sequence
+The Bayesian attack knows the steps and the adversary's errors; the paper's attack and the user's own are
+candidates too.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack
+from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator
+from standout.evaluate.candidate_attacks import candidate_attacks, cross_fit
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import Population
 from standout.evaluate.success_rate import success_rates
 from standout.findings.advice import Among
 from standout.sanitized import Sanitized
-from standout.sanitizing.noise_aware import noise_aware_attacks
-from standout.sanitizing.step import Step
 
 __all__ = ["IdentificationRisk", "identification_risk"]
 
@@ -34,7 +37,8 @@ class IdentificationRisk:
     released
         Share of the targets whom a record of the release represents.
     attack
-        How the strongest attack differs from the paper's: "", "without dates", …
+        Name of the strongest attack: "likelihood", "paper" or one of the user's own. Two names if the halves
+        of the targets differ.
     """
 
     everybody: Estimate
@@ -48,7 +52,6 @@ class IdentificationRisk:
 
 def identification_risk(
     safer: Sanitized,
-    steps: Sequence[Step],
     adversary: Adversary,
     targets: int,
     seed: int,
@@ -57,24 +60,28 @@ def identification_risk(
 ) -> IdentificationRisk:
     """Share of targets whom the strongest attack identifies; targets are drawn as `simulate` draws them.
 
-    `own_attacks` are candidates besides those that take the noise of the steps into account.
+    The attack for each half of the targets is chosen on the other half. `own_attacks` are candidates besides
+    the paper's and the Bayesian one.
     """
     people = Population.of(safer)
     order = generator(seed, "targets").permutation(people.original.n_records)
     drawn = order[adversary.eligible(people.original, order)][:targets]
     if not len(drawn):
         raise ParameterError("no record has as many items as the adversary knows")
-    attacks: dict[str, AnyAttack] = {**noise_aware_attacks(safer, steps, adversary), **(own_attacks or {})}
+    attacks = candidate_attacks(safer, adversary)
+    attacks |= {name: fit_attack(attack, adversary) for name, attack in (own_attacks or {}).items()}
     is_present = people.record_of(drawn) >= 0
-    successes = {
-        name: _successes(attack, people, adversary, drawn, seed, threads) for name, attack in attacks.items()
-    }
-    strongest = max(successes, key=lambda name: float(successes[name].sum()))
-    success, baseline = successes[strongest], 1 / safer.n_records
+    strongest = cross_fit(
+        {
+            name: _successes(attack, people, adversary, drawn, seed, threads)
+            for name, attack in attacks.items()
+        }
+    )
+    success, baseline = strongest.success, 1 / safer.n_records
     return IdentificationRisk(
         everybody=_rate(success, float(is_present.mean()) * baseline),
         released=_rate(success[is_present], baseline),
-        attack=strongest,
+        attack=strongest.name,
     )
 
 

@@ -93,7 +93,7 @@ class CandidateFindings:
         How well the numbers are known: from the quick stage with few targets, from the full stage, or
         re-measured on fresh targets with fresh noise.
     attack
-        How the strongest attack differs from the paper's; empty if it does not.
+        The attack that identifies most, chosen on other targets than those reported.
     identified
         Share of targets who are identified. People missing from the sanitized release count as not
         identified.

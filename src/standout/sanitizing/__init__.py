@@ -5,5 +5,6 @@ Entry points: `sanitize.sanitize`, `writer.write_sanitized` and `open_sanitized.
 Read `step` (what a step is), `draft` (a release between two steps) and `sanitize` first. The steps are in
 `time_steps`, `value_steps`, `randomized_response`, `suppression_steps`, `cluster` and `km`. `step_noise`
 draws their random numbers and `step_parser` reads them from text. `sidecar`, `key_file`, `writer` and
-`open_sanitized` are about files. `noise_aware` chooses attacks that know which noise was added.
+`open_sanitized` are about files. `Step.noise` describes the noise of a step
+for attacks that know the steps.
 """
