@@ -71,6 +71,11 @@ class Verdicts:
         """How strong a claim about each best guess is; NO_CLAIM where no claim is possible.
 
         The eccentricity  [Algorithm 1B], or −log10(1 − posterior) for `Likelihood`.
+
+        Returns
+        -------
+        array of float
+            One strength per verdict.
         """
         columns = self.columns
         is_possible = (columns.ties == 1) & (columns.highest > 0)
