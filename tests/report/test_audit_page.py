@@ -133,7 +133,7 @@ def test_everything_in_the_findings_is_on_the_page():
     for bound in findings.theory.bounds:
         assert bound.statement in text and bound.measured in text
     assert all(f"{name} {version}" in text for name, version in findings.versions.items())
-    assert "At φ = 2.31 it is at most 1 %" in text and "This value does not suit all data" in text
+    assert "With a posterior of 0.996 it is at most 1 %" in text and "φ = 1.5" in text
     assert "standout advise" in text and "2026-11-16T08:00:00+00:00" in text
 
 
@@ -161,7 +161,7 @@ def test_the_glossary_defines_every_term():
 
 
 def test_measures_have_the_titles_of_the_console():
-    titles, text = measure_titles(ClaimThreshold("phi", 1.5), budget=0.01), page_for("full")
+    titles, text = measure_titles(ClaimThreshold("posterior", 0.95), budget=0.01), page_for("full")
     for title in set(titles.values()) - {titles["identified_in_release"]}:
         assert title in text, title
 

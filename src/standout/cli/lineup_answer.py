@@ -1,12 +1,13 @@
 """The answer of `standout lineup`: the verdict on known facts, what it assumes, and what it means."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack
 from standout.attack.eccentricity import Match
-from standout.attack.error_model import GUESSED_WRONG
+from standout.attack.error_model import GUESSED_WRONG, error_model
 from standout.attack.likelihood import Likelihood
 from standout.attack.lineup import Lineup, Part
 from standout.attack.matching_verdict import MatchingVerdict
@@ -14,7 +15,7 @@ from standout.attack.posterior_verdict import PosteriorVerdict
 from standout.attack.verdict import Verdict
 from standout.cli.console import release_stamp
 from standout.cli.typed_facts import NamedFact
-from standout.core.formatting import count, percent
+from standout.core.formatting import percent
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.facts import Aux
 from standout.release.catalogue import printable
@@ -106,12 +107,25 @@ def assumption(answer: Answer) -> str:
     attack = answer.attack
     if not isinstance(attack, Likelihood):
         return ""
-    if not isinstance(attack.adversary, Adversary):
-        errors = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, the other values and dates roughly right"
-    else:
+    coverage = error_model(answer.release, attack.adversary, attack.coverage).coverage
+    parts = [
+        f"the person's record has {percent(coverage)} of the known items",
+        *_assumed_errors(answer, attack),
+        f"the person is in the data with a chance of {percent(attack.present)}",
+    ]
+    return f"Assumes: {'; '.join(parts)}."
+
+
+def _assumed_errors(answer: Answer, attack: Likelihood) -> Iterator[str]:
+    """Yield what is assumed about values and dates, if the release has any."""
+    if not (answer.release.n_levels or answer.release.span):
+        return
+    if isinstance(attack.adversary, Adversary):
+        wrong, n = attack.adversary.wrong, len(answer.facts)
         _, _, precision = str(replace(attack.adversary, wrong=0)).partition(", ")
-        errors = f"{attack.adversary.wrong} of {count(len(answer.facts), 'fact', 'facts')} wrong, {precision}"
-    return f"Assumes {errors}, and a chance of {percent(attack.present)} that the person is in the data."
+        yield (f"{wrong} of {n} facts wrong, otherwise " if wrong else "") + precision
+    else:
+        yield f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
 
 
 def conclusion(answer: Answer) -> str:
@@ -139,7 +153,7 @@ def _posterior_conclusion(answer: Answer, verdict: PosteriorVerdict) -> str:
     if verdict.ties > 1:
         return f"No claim: {verdict.ties:,} records tie for the best score."
     best, least = answer.lineup[0], _threshold_text(answer.threshold.value)
-    said = _distinct_from(best.probability, answer.threshold.value)
+    said = _distinct_from(best.probability, answer.threshold.value).replace(" ", "\xa0")
     if answer.match is None:
         return (
             f"No claim: the most likely record, {printable(best.record)}, has a probability of {said}, "
@@ -172,7 +186,7 @@ def probability_text(probability: float) -> str:
 
 
 def _threshold_text(probability: float) -> str:
-    return f"{100 * probability:.12g} %"
+    return f"{100 * probability:.12g}\xa0%"
 
 
 def _distinct_from(probability: float, threshold: float) -> str:

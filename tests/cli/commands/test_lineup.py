@@ -284,8 +284,9 @@ def test_a_probable_record_is_claimed_by_default(run, titled_files):
     known = [part for fact in facts for part in ("--knows", fact)]
     out = sentences(run("lineup", titled_files / "index", *known)).replace("\xa0", " ")
     assert (
-        "Assumes 1 in 10 facts wrong, the other values and dates roughly right, and a chance of 50 %" in out
-    )
+        "Assumes: the person's record has 98 % of the known items; 1 in 10 facts wrong, otherwise values and "
+        "dates roughly right; the person is in the data with a chance of 50 %."
+    ) in out
     assert re.search(r"Claim: record jane, with a probability of (> )?99\.\d\d % \(at least 95 %\)\.", out)
     assert re.search(r"nobody in the data (< )?\d\.\d\d %", out)
     assert (
@@ -321,8 +322,8 @@ def test_json_of_the_bayesian_attack_equals_the_result_of_the_library(ask, title
     assert (given["attack"], given["nobody"]) == ("likelihood", verdict.nobody)
     assert (given["phi"], given["posterior"]) == (None, 0.95)
     assert given["assumes"].replace("\xa0", " ") == (
-        "Assumes 1 of 4 facts wrong, values exact, dates ± 2 days, "
-        "and a chance of 80 % that the person is in the data."
+        "Assumes: the person's record has 90 % of the known items; 1 of 4 facts wrong, otherwise values "
+        "exact, dates ± 2 days; the person is in the data with a chance of 80 %."
     )
     claim = verdict.claim(0.95)
     assert given["match"] == (claim and claim.record)
@@ -333,7 +334,13 @@ def test_json_of_the_bayesian_attack_equals_the_result_of_the_library(ask, title
 
 def test_errors_that_are_not_given_are_stated(ask):
     given = json.loads(ask("Brazil=1", "Bent", attack="likelihood", wrong=1, json=True).out)
-    assert given["assumes"].startswith("Assumes 1 of 2 facts wrong, values ± 1, dates ± 14 days, and")
+    assert "; 1 of 2 facts wrong, otherwise values ± 1, dates ± 14 days; " in given["assumes"]
+
+
+def test_nothing_is_assumed_about_values_that_the_release_lacks(run, tmp_path):
+    (tmp_path / "a.csv").write_text("user,item\np,x\nq,x\nq,y\n")
+    out = sentences(run("lineup", tmp_path / "a.csv", "--knows", "y"))
+    assert "Assumes: the person's record has 98 % of the known items; the person is in the data" in out
 
 
 def test_a_fact_that_the_best_guess_lacks_is_marked(ask):
