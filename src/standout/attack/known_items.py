@@ -1,16 +1,27 @@
 """From a release and an aux to the arrays that `reference` reads."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from standout.attack.reference import KnownItem
-from standout.core.arrays import Floats
+from standout.core.arrays import Floats, Ints
 from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.model import Release
 from standout.similarity.attributes import days_per_unit
 
-__all__ = ["known_items", "known_items_of_query"]
+__all__ = ["EntriesOfItems", "entries_of_items", "known_items", "known_items_of_query"]
+
+BLOCK = 1 << 24
+"""Number of entries that are searched at once."""
+
+
+class EntriesOfItems(NamedTuple):
+    """All entries of some items: their records, items, and places in `release.by_record`."""
+
+    record: Ints
+    item: Ints
+    entry: Ints
 
 
 def known_items(release: Release, aux: Aux) -> list[KnownItem]:
@@ -27,13 +38,33 @@ def known_items(release: Release, aux: Aux) -> list[KnownItem]:
     return known_items_of_query(release, encode_auxes(release, [aux]), 0)
 
 
-def known_items_of_query(release: Release, known: KnownFacts, query: int) -> list[KnownItem]:
-    """The same for one of many queries whose facts are already codes of the release."""
+def entries_of_items(release: Release, items: Ints) -> EntriesOfItems:
+    """The entries of these items, found in one pass over all entries; -1 is no item."""
     by_record = release.by_record
-    owner = np.repeat(np.arange(release.n_records), release.lengths)
+    is_wanted = np.zeros(release.n_items, np.bool_)
+    is_wanted[items[items >= 0]] = True
+    blocks = range(0, len(by_record.item), BLOCK)
+    entry = np.concatenate(
+        [low + np.flatnonzero(is_wanted[by_record.item[low : low + BLOCK]]) for low in blocks]
+    )
+    record = np.searchsorted(by_record.start, entry, "right") - 1
+    return EntriesOfItems(record, by_record.item[entry].astype(np.int64), entry)
+
+
+def known_items_of_query(
+    release: Release, known: KnownFacts, query: int, entries: EntriesOfItems | None = None
+) -> list[KnownItem]:
+    """The same for one of many queries whose facts are already codes of the release.
+
+    `entries` are those of all its items, if they are known already.
+    """
+    by_record = release.by_record
+    facts = slice(int(known.first[query]), int(known.first[query + 1]))
+    entries = entries or entries_of_items(release, known.item[facts])
     items = []
-    for fact in range(int(known.first[query]), int(known.first[query + 1])):
-        entry = np.flatnonzero(by_record.item == known.item[fact])
+    for fact in range(facts.start, facts.stop):
+        here = np.flatnonzero(entries.item == known.item[fact])
+        entry = entries.entry[here]
         value_distance = days = None
         if by_record.value is not None and known.value[fact] >= 0:
             value_distance = _value_distances(
@@ -43,7 +74,7 @@ def known_items_of_query(release: Release, known: KnownFacts, query: int) -> lis
             time = by_record.time[entry].astype(np.int64)
             distance = np.abs(time - known.time[fact]) * days_per_unit(release)
             days = np.where(time < release.span, distance, np.inf)
-        items.append(KnownItem(owner[entry], value_distance, days))
+        items.append(KnownItem(entries.record[here], value_distance, days))
     return items
 
 

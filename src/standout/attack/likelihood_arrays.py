@@ -135,8 +135,8 @@ def _session_share(release: Release, record: Ints, time: Ints) -> float:
         return 0.0
     chosen = np.unique(np.linspace(0, release.n_records - 1, SESSION_RECORDS).astype(np.int64))
     here = np.isin(record, chosen) & (time >= 0)
-    pairs = np.stack([record[here], _days(release, time[here])])
-    of_day = np.unique(pairs, axis=1, return_counts=True)[1]
+    day = _days(release, time[here]) - _days(release, 0)
+    of_day = np.unique(record[here] * (release.span + 1) + day, return_counts=True)[1]
     of_record = np.bincount(record[here])
     possible = (of_record * (of_record - 1)).sum()
     return float((of_day * (of_day - 1)).sum() / possible) if possible else 0.0

@@ -37,6 +37,8 @@ __all__ = ["LikelihoodQueries", "prepare_likelihood_queries"]
 PRIOR_ENTRIES = 10.0
 LOWEST = -60.0
 """Instead of ln 0: low enough that no record gains from such a fact."""
+COARSER = 2.0**9
+"""Ratio of the grid of scores and the grid of their parts."""
 PIECES = 64
 """Number of pieces in which a distribution of errors that is not flat is averaged over the release."""
 SLACK = 2.0**-14
@@ -85,6 +87,14 @@ class LikelihoodQueries(Queries):
         gain = elementary.log1p(self.odds[fact] / self.sizes.of(record)) + self.constant[fact]
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
+
+    def scores_of(self, query: Ints, record: Ints) -> Floats:
+        """As in `Queries`; sums of logarithms of equal products are equal."""
+        return _on_grid(super().scores_of(query, record), self.step[query])
+
+    def scores(self, q: int) -> Floats:
+        """As in `Queries`."""
+        return _on_grid(super().scores(q), self.step[q])
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""
@@ -278,6 +288,12 @@ class _LogTabulation(Tabulation):
         at = self._row(row) + self._zero(shape)
         self.near = at if shape.far is None else self.near
         return at
+
+
+def _on_grid(scores: Floats, step: Any) -> Floats:
+    """Scores on a coarser grid than their parts, because ln a + ln b is ln ab only up to rounding."""
+    grid = step * COARSER
+    return np.asarray(np.rint(scores / grid) * grid)
 
 
 def _log(probability: Floats) -> Floats:

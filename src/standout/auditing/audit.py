@@ -13,9 +13,11 @@ from standout.attack.eccentricity import check_phi
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
 from standout.auditing.audit_parameters import fact_counts, is_share, only_attack
+from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
+from standout.auditing.run_checks import check_runs
 from standout.auditing.selfcheck import SelfCheck
 from standout.auditing.sensitive import read_sensitive_list
 from standout.auditing.theory_section import measure_sparsity
@@ -347,7 +349,7 @@ def audit(
     results = _run(request, fitted, progress)
     return Audit(
         release,
-        assemble_findings(request, results),
+        checked_findings(assemble_findings(request, results), results.runs, plan.people),
         {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
@@ -376,6 +378,7 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
                 runs[rung.name] = run_adversary(plan, rung, meter)
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
+        checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline))
         with meter.part(SPARSITY_COST):
             simulation = runs[request.headline].as_named
             assert simulation is not None

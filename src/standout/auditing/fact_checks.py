@@ -1,0 +1,210 @@
+"""Check of the facts that an adversary knew: as many are wrong, and by as much, as the adversary states.
+
+Facts are compared with the records of the people they are about. How many facts are wrong, and how far right
+ones may be off, leaves no room for chance. How often a fact is exact does, because errors are uniform.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.adversary import Adversary, has_own_draws, known_facts
+from standout.auditing.tail_probabilities import binomial_tail
+from standout.core.arrays import Ints
+from standout.facts import ANY_LENGTH, KnownFacts, level_values
+from standout.findings.audit import Check
+from standout.observation import Choice
+from standout.release.clock import SECONDS
+from standout.release.model import Release
+
+__all__ = ["check_facts"]
+
+PEOPLE = 200
+"""Number of people whose facts are checked."""
+RARE = 1e-6
+"""The check fails if chance explains its result with a lower probability than this."""
+ROUNDING = 1e-9
+TITLE = "Known facts are as accurate as stated"
+
+
+class _Comparison(NamedTuple):
+    """One fact compared with the person's own entry of the item.
+
+    outside        whether value or date is further off than the stated error, or the item is not there
+    could_be_wrong whether any value or date is further off than that
+    exact          for value and date: whether it is exact
+    chance         for value and date: the probability of that if the fact is right; NaN if it is not known
+    """
+
+    outside: bool
+    could_be_wrong: bool
+    exact: tuple[bool, bool]
+    chance: tuple[float, float]
+
+
+def check_facts(original: Release, adversary: Adversary, people: Ints, seed: int) -> Check:
+    """Whether an adversary's facts about these people are as accurate as the adversary states."""
+    if has_own_draws(adversary):
+        result = "not checked: the adversary is your own"
+        return Check(
+            name="facts",
+            title=TITLE,
+            expected=result,
+            observed=result,
+            passed=True,
+            explanation="An adversary of your own decides itself what it knows.",
+        )
+    people = people[np.unique(np.linspace(0, len(people) - 1, min(PEOPLE, len(people))).astype(np.int64))]
+    known = known_facts(adversary, original, people, seed)
+    person_facts = [_compared(original, adversary, known, q, int(person)) for q, person in enumerate(people)]
+    as_stated = sum(
+        _are_as_stated(facts, adversary) and _fits(original, adversary, known, q, int(person))
+        for q, (facts, person) in enumerate(zip(person_facts, people, strict=True))
+    )
+    right = [fact for facts in person_facts for fact in facts if not fact.outside]
+    spread = all(_is_uniform(right, part) for part in (0, 1))
+    chosen = _chosen_as_stated(original, adversary, known, people)
+    n = len(people)
+    passed = as_stated == n and spread and chosen
+    problem = (
+        "" if passed else
+        " The facts of some people are too wrong, or not wrong enough." if as_stated < n else
+        " Right facts are exact more often than their errors allow." if not spread else
+        " Facts are about other items than the adversary would choose."
+    )  # fmt: skip
+    return Check(
+        name="facts",
+        title=TITLE,
+        expected=f"{n} of {n} people",
+        observed=f"{as_stated} of {n} people" + ("" if spread and chosen else ", but not at random"),
+        passed=passed,
+        explanation=(
+            f"The audit compared the known facts about {n} people with their records: {_stated(adversary)}."
+            + (problem or " This holds for all of them.")
+        ),
+    )
+
+
+def _stated(adversary: Adversary) -> str:
+    right, errors = adversary.knows - adversary.wrong, []
+    errors += [] if adversary.value_error is None else [f"values within {adversary.value_error:g}"]
+    errors += [] if adversary.time_error is None else [f"dates within {adversary.time_error:g} days"]
+    within = f", {' and '.join(errors)}" if errors else ""
+    return f"{right} of {adversary.knows} facts must be right{within}, and the rest wrong"
+
+
+def _compared(
+    original: Release, adversary: Adversary, known: KnownFacts, query: int, person: int
+) -> list[_Comparison]:
+    by_record, (start, end) = original.by_record, original.by_record.start[person : person + 2]
+    own_items = by_record.item[start:end].tolist()
+    comparisons = []
+    for fact in range(int(known.first[query]), int(known.first[query + 1])):
+        if known.item[fact] not in own_items:
+            comparisons.append(_Comparison(True, True, (False, False), (math.nan, math.nan)))
+            continue
+        entry = int(start) + own_items.index(known.item[fact])
+        value = _compared_value(original, adversary, known, fact, entry)
+        time = _compared_time(original, adversary, known, fact, entry)
+        comparisons.append(
+            _Comparison(
+                value.outside or time.outside,
+                value.could_be_wrong or time.could_be_wrong,
+                (value.exact, time.exact),
+                (value.chance, time.chance),
+            )
+        )
+    return comparisons
+
+
+class _Part(NamedTuple):
+    """The value or the date of one fact."""
+
+    outside: bool = False
+    could_be_wrong: bool = False
+    exact: bool = False
+    chance: float = math.nan
+
+
+def _compared_value(
+    original: Release, adversary: Adversary, known: KnownFacts, fact: int, entry: int
+) -> _Part:
+    error, code = adversary.value_error, original.by_record.value
+    has_value = code is not None and code[entry] < original.n_levels and error is not None
+    if not has_value or known.value[fact] < 0:
+        return _Part(outside=has_value != (known.value[fact] >= 0))
+    assert code is not None and error is not None
+    own, levels = level_values(original)[code[entry]], level_values(original)
+    told = known.values[known.value[fact]]
+    if isinstance(own, str) or isinstance(told, str):
+        return _Part(told != own, len(levels) > 1, told == own, 1.0)
+    within = int(np.count_nonzero(np.abs(np.subtract(levels, own)) <= error + ROUNDING))
+    return _Part(abs(told - own) > error + ROUNDING, within < len(levels), told == own, 1.0 / within)
+
+
+def _compared_time(
+    original: Release, adversary: Adversary, known: KnownFacts, fact: int, entry: int
+) -> _Part:
+    error, time, clock = adversary.time_error, original.by_record.time, original.clock
+    has_time = time is not None and time[entry] < original.span and error is not None
+    if not has_time or not known.timed[fact]:
+        return _Part(outside=has_time != bool(known.timed[fact]))
+    assert time is not None and error is not None and clock is not None
+    distance = abs(int(known.time[fact]) - int(time[entry]))
+    reach = math.floor(error * (SECONDS["day"] // SECONDS[clock.unit]) + ROUNDING)
+    own = int(time[entry])
+    could_be_wrong = own - reach > 0 or own + reach < original.span - 1
+    possible = 2 * reach + 1 if could_be_wrong else min(2 * reach + 1, original.span)
+    return _Part(distance > reach, could_be_wrong, distance == 0, 1.0 / possible)
+
+
+def _are_as_stated(facts: list[_Comparison], adversary: Adversary) -> bool:
+    """Whether as many facts are wrong as stated, or as can be."""
+    wrong, fixed = sum(fact.outside for fact in facts), sum(not fact.could_be_wrong for fact in facts)
+    return len(facts) == adversary.knows and adversary.wrong - fixed <= wrong <= adversary.wrong
+
+
+def _fits(original: Release, adversary: Adversary, known: KnownFacts, query: int, person: int) -> bool:
+    """Whether the person's record has a length that is known, to within its error."""
+    low, high = (int(end) for end in known.length[query])
+    if adversary.length_error is None:
+        return (low, high) == ANY_LENGTH
+    length, error = int(original.lengths[person]), adversary.length_error
+    return low <= length <= high and low >= length * (1 - error) - 1 and high <= length * (1 + error) + 1
+
+
+def _is_uniform(right: list[_Comparison], part: int) -> bool:
+    """Whether right facts are exact no more often than errors that are uniform explain.
+
+    The number of exact facts is a sum of trials with different chances. Its tail is at most that of as many
+    trials with their mean chance (Hoeffding 1956).
+    """
+    chances = [fact.chance[part] for fact in right if not math.isnan(fact.chance[part])]
+    if not chances:
+        return True
+    exact = sum(fact.exact[part] for fact in right)
+    return binomial_tail(exact, len(chances), math.fsum(chances) / len(chances)) >= RARE
+
+
+def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts, people: Ints) -> bool:
+    """Whether the first known item of each person is as popular as the choice of items implies."""
+    choice, support, by_record = adversary.items, original.support, original.by_record
+    assert isinstance(choice, Choice)
+    if adversary.wrong_facts != "values" and adversary.wrong:
+        return True
+    ranks = []
+    for q, person in enumerate(people.tolist()):
+        own = np.sort(support[by_record.item[slice(*by_record.start[person : person + 2])]])
+        told = support[known.item[known.first[q]]]
+        if choice.name == "rarest" and told != own[0]:
+            return False
+        if choice.name == "outside_top" and original.rank[known.item[known.first[q]]] <= choice.top:
+            return False
+        if own[0] < own[-1]:
+            low, high = np.searchsorted(own, told), np.searchsorted(own, told, "right")
+            ranks.append((low + high) / (2 * len(own)) - 0.5)
+    if choice.name != "any" or not ranks:
+        return True
+    # midranks within one record have mean 0 and lie within ± ½ (Hoeffding's inequality)
+    return math.exp(-2 * math.fsum(ranks) ** 2 / len(ranks)) * 2 >= RARE

@@ -1,0 +1,237 @@
+"""What an attack must report about one target, computed a second time in plain NumPy.
+
+The scores come from the reference implementations, the rest of this file repeats the definitions of
+docs/measures.md. Nothing here uses the kernels or the code that the audit computes its outcomes with.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.attack.any_attack import AnyAttack
+from standout.attack.known_items import EntriesOfItems, entries_of_items, known_items_of_query
+from standout.attack.likelihood import Likelihood
+from standout.attack.own_attack import Attack
+from standout.attack.queries import Queries
+from standout.attack.reference import KnownItem, decay, scores_1b, within
+from standout.attack.scoreboard import ScoreboardRH
+from standout.auditing.recomputed_likelihood import LikelihoodAgain, has_reference
+from standout.core.arrays import Bools, Floats
+from standout.facts import ANY_LENGTH, ANY_TIME, KnownFacts
+from standout.release.model import Release
+from standout.release.subset import subset
+from standout.similarity.attributes import Decay, Within
+
+__all__ = ["Recomputation", "Reported", "can_recompute", "without_record"]
+
+TIE_WIDTHS = (1e-15, 1e-13, 1e-9)
+"""Scores that differ by no more than this share of the highest possible one are equal. Attacks round scores
+to a grid between the first two, so a result is right if it is right for one of these widths."""
+NO_CLAIM = -1.0
+STRONGEST = 15.0
+"""Highest −log10(1 − posterior): a posterior is then 1 in double precision."""
+
+
+class Reported(NamedTuple):
+    """The outcome of one attack, as in `Outcomes`."""
+
+    identified: float
+    in_top: float
+    claim_strength: float
+    bits_left: float
+    candidates: float
+
+
+@dataclass(frozen=True, eq=False)
+class Recomputation:
+    """One attack on targets of one release, computed again; `top` is the length of the lineup."""
+
+    release: Release
+    attack: AnyAttack
+    known: KnownFacts
+    top: int
+    entries: EntriesOfItems
+
+    @classmethod
+    def of(cls, release: Release, attack: AnyAttack, known: KnownFacts, top: int) -> "Recomputation":
+        """Recomputations with these known facts, in codes of the release."""
+        return cls(release, attack, known, top, entries_of_items(release, known.item))
+
+    def outcomes(self, query: int, record: int, removed: int = -1) -> Iterator[Reported]:
+        """What the attack may report about a target whose record this is, without the removed record."""
+        scores, highest_possible = self._scores(query, removed)
+        is_candidate = self._candidates(query)
+        is_candidate[removed if removed >= 0 else []] = False
+        scores = np.where(is_candidate, scores, -np.inf)
+        nobody, scale = self._nobody(query, int(is_candidate.sum())), self._scale(scores[is_candidate])
+        for width in TIE_WIDTHS:
+            yield _judged(_Scored(scores, scale, nobody), record, self.top, width * highest_possible)
+
+    @cached_property
+    def _likelihood(self) -> LikelihoodAgain | None:
+        """The Bayesian attack, if this is it and there is a reference implementation."""
+        if not isinstance(self.attack, Likelihood) or not has_reference(self.attack, self.release):
+            return None
+        return LikelihoodAgain(self.attack, self.release)
+
+    @cached_property
+    def _in_double_precision(self) -> Queries:
+        """The attack's own scores without the kernels, where there is no reference implementation."""
+        return self.attack.attacks(self.release, self.known).queries
+
+    def _scores(self, query: int, removed: int) -> tuple[Floats, float]:
+        """The scores of all records, and an upper bound of them."""
+        if isinstance(self.attack, Likelihood):
+            again = self._likelihood
+            if again is None:
+                scores = self._in_double_precision.scores(query)
+            else:
+                scores = again.scores(self.known, query, removed)
+            return scores, float(scores.max(initial=1.0))
+        if isinstance(self.attack, Attack):
+            scores = np.asarray(
+                self.attack.scores_without(self.release, _one(self.known, query), np.array([removed]))
+            )[0].astype(np.float64)
+            scores = scores - np.min(scores, where=np.isfinite(scores), initial=np.inf)
+            return scores, float(scores.max(initial=1.0))
+        assert isinstance(self.attack, ScoreboardRH)
+        items = known_items_of_query(self.release, self.known, query, self.entries)
+        items = [_without(item, removed) for item in items]
+        compared = [_compared(item, self.attack) for item in items]
+        most = sum(2.0 / math.log(max(len(item.record), 2)) for item in items)
+        return scores_1b(compared, self.release.n_records, _similarity(self.attack)), most
+
+    def _candidates(self, query: int) -> Bools:
+        """Records that fit what is known about length and first date."""
+        (shortest, longest), (earliest, latest) = self.known.length[query], self.known.joined[query]
+        is_candidate = np.ones(self.release.n_records, np.bool_)
+        if (shortest, longest) != ANY_LENGTH:
+            is_candidate &= (self.release.lengths >= shortest) & (self.release.lengths <= longest)
+        if (earliest, latest) != ANY_TIME and self.release.by_record.time is not None:
+            time = self.release.by_record.time.astype(np.int64)
+            first = np.minimum.reduceat(time, self.release.by_record.start[:-1])
+            is_candidate &= (first == self.release.span) | ((first >= earliest) & (first <= latest))
+        return is_candidate
+
+    def _nobody(self, query: int, candidates: int) -> float | None:
+        """Score of the case that the target is not in the release; None if the attack knows no such case."""
+        n_facts = int(np.diff(self.known.first)[query])
+        if isinstance(self.attack, Likelihood):
+            if self._likelihood is not None:
+                return self._likelihood.nobody(n_facts, candidates)
+            return float(self._in_double_precision.nobody(np.full(len(self.known), candidates))[query])
+        return None
+
+    def _scale(self, scores: Floats) -> float:
+        """What scores are divided by in probabilities: σ, or 1 for log-likelihoods."""
+        is_likelihood = isinstance(self.attack, Attack) and self.attack.log_likelihood
+        if is_likelihood or isinstance(self.attack, Likelihood):
+            return 1.0
+        return float(scores.std()) if len(scores) else 0.0
+
+
+def can_recompute(attack: AnyAttack) -> bool:
+    """Whether there is a second implementation of an attack."""
+    if isinstance(attack, Attack):
+        own = {name for kind in type(attack).__mro__[:-2] for name in vars(kind)}
+        return not own & {"attack", "attacks", "nested"}
+    if type(attack) is Likelihood:
+        return True
+    if type(attack) is not ScoreboardRH:
+        return False
+    return isinstance(attack.similarity, (Decay, Within)) and attack.weights == "rarity"
+
+
+class _Scored(NamedTuple):
+    scores: Floats
+    scale: float
+    nobody: float | None
+
+
+def _judged(scored: _Scored, record: int, top: int, tie: float) -> Reported:
+    """The outcome, where scores that differ by at most `tie` are equal."""
+    scores, scale, nobody = scored
+    candidates = np.flatnonzero(scores > -np.inf)
+    if not len(candidates):
+        return Reported(0.0, 0.0, NO_CLAIM, math.log2(len(scores)), 0.0)
+    highest = float(scores.max())
+    is_best = scores >= highest - tie
+    second = float(scores[~is_best].max(initial=-np.inf)) if is_best.sum() == 1 else highest
+    weight = np.exp((scores[candidates] - highest) / scale) if scale > 0 else np.ones(len(candidates))
+    strength = NO_CLAIM
+    if is_best.sum() == 1 and highest > tie and nobody is not None:
+        others = math.fsum(weight) - 1.0 + math.exp(min(nobody - highest, 700.0))
+        strength = min(-math.log10(max(others / (1.0 + others), 1e-300)), STRONGEST)
+    elif is_best.sum() == 1 and highest > tie and scale > 0 and len(candidates) > 1:
+        strength = (highest - second) / scale
+    if record < 0 or scores[record] == -np.inf:
+        return Reported(0.0, 0.0, strength, math.log2(len(scores)), float(len(candidates)))
+    own = scores[record]
+    share = math.exp((own - highest) / scale) / math.fsum(weight) if scale > 0 else 1.0 / len(candidates)
+    higher = int((scores > own + tie).sum())
+    equal = int((np.abs(scores[candidates] - own) <= tie).sum())
+    return Reported(
+        identified=1.0 / int(is_best.sum()) if is_best[record] else 0.0,
+        in_top=min(max((top - higher) / equal, 0.0), 1.0),
+        claim_strength=strength,
+        bits_left=-math.log2(share) if share > 0 else (highest - own) / scale / math.log(2),
+        candidates=float(len(candidates)),
+    )
+
+
+def without_record(release: Release, known: KnownFacts, record: int) -> tuple[Release, KnownFacts]:
+    """The release rebuilt without a record, and the known facts in its codes."""
+    keep = np.ones(release.n_records, np.bool_)
+    keep[record] = False
+    rebuilt = subset(release, keep)
+    codes = {-1: -1}
+    for code in np.unique(known.item[known.item >= 0]).tolist():
+        new_code = rebuilt.items.find(release.items[code])
+        codes[code] = -1 if new_code is None else new_code
+    shift = 0
+    if release.clock is not None and rebuilt.clock is not None:
+        shift = release.clock.origin - rebuilt.clock.origin
+    joined = np.where((known.joined == ANY_TIME).all(axis=1)[:, None], known.joined, known.joined + shift)
+    item = np.array([codes[int(item)] for item in known.item], np.int64)
+    return rebuilt, replace(known, item=item, time=known.time + shift, joined=joined, names={})
+
+
+def _one(known: KnownFacts, query: int) -> KnownFacts:
+    low, high = known.first[query : query + 2]
+    return known.select(np.array([query]), np.arange(low, high), np.array([0, high - low]))
+
+
+def _without(item: KnownItem, removed: int) -> KnownItem:
+    keep = item.record != removed
+    value, days = item.value_distance, item.days
+    return KnownItem(
+        item.record[keep], None if value is None else value[keep], None if days is None else days[keep]
+    )
+
+
+def _compared(item: KnownItem, attack: ScoreboardRH) -> KnownItem:
+    """The item with only those distances that the attack compares."""
+    value, time = _scales(attack)
+    return KnownItem(
+        item.record,
+        None if value is None else item.value_distance,
+        None if time is None else item.days,
+    )
+
+
+def _scales(attack: ScoreboardRH) -> tuple[float | None, float | None]:
+    similarity = attack.similarity
+    if isinstance(similarity, Decay):
+        return similarity.value_scale, similarity.time_scale
+    assert isinstance(similarity, Within)
+    return similarity.value, similarity.time
+
+
+def _similarity(attack: ScoreboardRH):  # type: ignore[no-untyped-def]
+    value, time = (0.0 if scale is None else scale for scale in _scales(attack))
+    function = decay if isinstance(attack.similarity, Decay) else within
+    return lambda item: function(item, value, time)

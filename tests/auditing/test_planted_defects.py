@@ -1,0 +1,224 @@
+"""Defects planted where they would live: each must fail a check, and the audit is then not trusted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import standout as so
+import standout.adversary as adversary_module
+import standout.attack.likelihood as likelihood
+import standout.attack.scoreboard as scoreboard
+import standout.evaluate.cell as cell
+import standout.evaluate.outcomes as outcomes
+from auditing.audit_samples import ACQUAINTANCE, people
+from standout.attack.verdict_columns import VerdictColumns
+from standout.attack.verdicts import Verdicts
+from standout.auditing import adversary_runs, assemble_findings
+from standout.evaluate import claim_budget, claim_rates, estimates, simulation_runner
+from standout.evaluate.candidate_attacks import candidate_attacks
+from standout.observation import Observer
+
+pytestmark = pytest.mark.once
+
+
+def failed(release, **options):
+    """Names of the checks that an audit fails."""
+    options = {"targets": 30, "facts": [4], "ladder": {"acquaintance": ACQUAINTANCE}} | options
+    result = so.audit(release, **options)
+    names = {check.name for check in result.findings.trust.checks if not check.passed}
+    assert result.trusted == (not names)
+    assert result.findings.verdict.summary.startswith("Do not trust") == bool(names)
+    return names
+
+
+@pytest.fixture(scope="module")
+def release():
+    return people(n=60, items=40, length=lambda r: 10 + r % 5)
+
+
+def test_the_undamaged_audit_fails_no_check(release):
+    assert failed(release, ladder=None, facts=[2, 4]) == set()
+
+
+def test_halved_eccentricities_are_noticed(release, monkeypatch):
+    eccentricity = VerdictColumns.eccentricity.fget
+    monkeypatch.setattr(VerdictColumns, "eccentricity", property(lambda self: eccentricity(self) / 2))
+    assert {"outcomes", "absence"} <= failed(release)
+
+
+def test_halved_strengths_of_claims_are_noticed(release, monkeypatch):
+    strengths = Verdicts.claim_strengths
+
+    def halved(self):
+        strength = strengths(self)
+        return np.where(strength > 0, strength / 2, strength)
+
+    monkeypatch.setattr(Verdicts, "claim_strengths", halved)
+    assert {"outcomes", "absence"} <= failed(release)
+
+
+def test_two_more_bits_are_noticed(release, monkeypatch):
+    bits = outcomes._bits_left
+    monkeypatch.setattr(outcomes, "_bits_left", lambda *args: bits(*args) + 2)
+    assert "outcomes" in failed(release)
+
+
+def test_two_more_bits_in_the_summary_are_noticed(release, monkeypatch):
+    measurements = cell.SimulationCell._bits
+
+    def two_more(self, theta):
+        for measurement in measurements(self, theta):
+            estimate = measurement.estimate
+            moved = replace(estimate, value=estimate.value + 2, low=estimate.low + 2, high=estimate.high + 2)
+            yield measurement._replace(estimate=moved)
+
+    monkeypatch.setattr(cell.SimulationCell, "_bits", two_more)
+    assert "rates" in failed(release)
+
+
+def test_facts_with_four_times_the_stated_error_are_noticed(release, monkeypatch):
+    values, times = Observer._near, Observer._times
+
+    def wide_times(self, uniform, code, wrong):
+        wide = Observer.__new__(Observer)
+        wide.__dict__ = self.__dict__ | {
+            "adversary": replace(self.adversary, time_error=(self.adversary.time_error or 0) * 4)
+        }
+        return times(wide, uniform, code, wrong)
+
+    monkeypatch.setattr(Observer, "_near", lambda self, code, error: values(self, code, error * 4))
+    assert "facts" in failed(release)
+    monkeypatch.setattr(Observer, "_near", values)
+    monkeypatch.setattr(Observer, "_times", wide_times)
+    assert "facts" in failed(release)
+
+
+def test_facts_drawn_for_another_adversary_in_the_simulation_are_noticed(release, monkeypatch):
+    known_facts = simulation_runner.Population.known_facts
+    batch = simulation_runner.SimulationRunner._batch_outcomes
+
+    def other(self, adversary, people, seed, draws=1):
+        return known_facts(self, replace(adversary, wrong=min(adversary.wrong + 2, 8)), people, seed, draws)
+
+    def with_others(self, *args):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(simulation_runner.Population, "known_facts", other)
+            return batch(self, *args)
+
+    monkeypatch.setattr(simulation_runner.SimulationRunner, "_batch_outcomes", with_others)
+    assert "outcomes" in failed(release)
+
+
+def test_facts_that_are_all_wrong_are_noticed(release, monkeypatch):
+    monkeypatch.setattr(
+        Observer, "_wrong", lambda self, uniform, known, count: np.ones(uniform.shape, np.bool_)
+    )
+    assert "facts" in failed(release)
+
+
+def test_facts_that_are_all_right_are_noticed(release, monkeypatch):
+    monkeypatch.setattr(
+        Observer, "_wrong", lambda self, uniform, known, count: np.zeros(uniform.shape, np.bool_)
+    )
+    assert "facts" in failed(release)
+
+
+def test_facts_that_are_all_exact_are_noticed(release, monkeypatch):
+    monkeypatch.setattr(Observer, "_near", lambda self, code, error: (code, code + 1))
+    assert "facts" in failed(release)
+
+
+def test_other_items_than_stated_are_noticed(release, monkeypatch):
+    chosen = Observer._chosen
+
+    def rarest(self, uniform, entries):
+        other = Observer.__new__(Observer)
+        other.__dict__ = self.__dict__ | {"choice": adversary_module.Choice("rarest")}
+        return chosen(other, uniform, entries)
+
+    monkeypatch.setattr(Observer, "_chosen", rarest)
+    assert "facts" in failed(release, targets=60)
+
+
+@pytest.mark.parametrize("module", [scoreboard, likelihood], ids=["paper", "likelihood"])
+def test_an_ignored_exclusion_is_noticed(release, monkeypatch, module):
+    monkeypatch.setattr(
+        module, "excluded_records", lambda release, exclude, queries: np.full(queries, -1, np.int64)
+    )
+    assert "absence" in failed(release)
+
+
+def test_weights_with_the_excluded_record_are_noticed(release, monkeypatch):
+    prepare = scoreboard.prepare_queries
+
+    def with_its_weights(release, known, similarity, weights, exclude):
+        queries = prepare(release, known, similarity, weights, np.full_like(exclude, -1))
+        return replace(queries, exclude=exclude)
+
+    monkeypatch.setattr(scoreboard, "prepare_queries", with_its_weights)
+    assert failed(release) == {"absence"}
+
+
+def test_collapsed_intervals_are_noticed(release, monkeypatch):
+    def collapsed(*args, **options):
+        estimate = estimates.rate(*args, **options)
+        return replace(estimate, low=estimate.value, high=estimate.value)
+
+    for module in (cell, claim_rates, claim_budget, assemble_findings):
+        monkeypatch.setattr(module, "rate", collapsed)
+    assert failed(release) == {"intervals"}
+
+
+def test_intervals_of_means_that_are_half_as_wide_are_noticed(release, monkeypatch):
+    def halved(*args, **options):
+        estimate = estimates.mean(*args, **options)
+        reach = estimate.width / 2
+        return replace(estimate, low=estimate.value - reach, high=estimate.value + reach)
+
+    monkeypatch.setattr(cell, "mean", halved)
+    assert failed(release) == {"intervals"}
+
+
+def test_success_halved_in_the_outcomes_is_noticed(release, monkeypatch):
+    attack_outcomes = simulation_runner.attack_outcomes
+
+    def halved(*args, **options):
+        result = attack_outcomes(*args, **options)
+        return replace(result, identified=result.identified / 2)
+
+    monkeypatch.setattr(simulation_runner, "attack_outcomes", halved)
+    assert "outcomes" in failed(release)
+
+
+def test_success_halved_in_the_findings_is_noticed(release, monkeypatch):
+    measures = assemble_findings._measures
+
+    def halved(*args):
+        result = measures(*args)
+        return replace(result, identified=estimates.rate(result.identified.value * 15, 30))
+
+    monkeypatch.setattr(assemble_findings, "_measures", halved)
+    assert failed(release) == {"rates"}
+
+
+def test_success_halved_in_the_answer_is_noticed(release, monkeypatch):
+    answer = assemble_findings.sentences.answer
+
+    def halved(*args):
+        result = answer(*args)
+        return replace(result, rate=estimates.rate(result.rate.value * 15, 30))
+
+    monkeypatch.setattr(assemble_findings.sentences, "answer", halved)
+    assert failed(release) == {"rates"}
+
+
+@pytest.mark.parametrize("name", ["paper", "likelihood"])
+def test_another_attack_in_place_is_noticed(release, monkeypatch, name):
+    others = {"paper": so.ScoreboardRH(value_scale=None), "likelihood": so.Likelihood(so.Adversary(knows=8))}
+
+    def other(release, adversary):
+        return {**candidate_attacks(release, adversary), name: others[name]}
+
+    monkeypatch.setattr(adversary_runs, "candidate_attacks", other)
+    assert "outcomes" in failed(release)
