@@ -120,6 +120,9 @@ class TimeSpread:
     probability: float
 
 
+SPREADS = (ValueSpread, TimeSpread)
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseNoise:
     """What steps did to the entries of a person, as far as everybody who knows the steps can say.
@@ -136,6 +139,12 @@ class ReleaseNoise:
     own: float = 1.0
     values: tuple[ValueSpread | Bins, ...] = ()
     times: tuple[TimeSpread | Period, ...] = ()
+
+    def __post_init__(self) -> None:
+        changes = [step.probability for step in (*self.values, *self.times) if isinstance(step, SPREADS)]
+        shares = all(0 < share <= 1 for share in (self.kept, self.present, self.own))
+        if not (shares and all(0 <= probability <= 1 for probability in changes)):
+            raise ParameterError("shares of noise must be above 0 and at most 1, probabilities from 0 to 1")
 
     def then(self, later: "ReleaseNoise") -> "ReleaseNoise":
         """The noise of these steps and of later ones.

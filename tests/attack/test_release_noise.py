@@ -134,6 +134,34 @@ def test_noise_of_steps_adds_up_in_their_order():
     assert first.then(ReleaseNoise()) == first == ReleaseNoise().then(first)
 
 
+@pytest.mark.parametrize("share", [-0.5, 1.5, float("nan")])
+def test_shares_of_noise_are_above_0_and_at_most_1(share):
+    for settings in (
+        {"kept": share},
+        {"present": share},
+        {"own": share},
+        {"values": (ValueSpread(1, share),)},
+    ):
+        with pytest.raises(so.ParameterError, match="above 0 and at most 1"):
+            ReleaseNoise(**settings)
+    with pytest.raises(so.ParameterError, match="above 0 and at most 1"):
+        ReleaseNoise(kept=0.0)
+
+
+def test_randomised_response_to_one_level_changes_nothing():
+    alike = so.read(RELEASE.to_frame().with_columns(value=3.0))
+    assert so.sanitize(alike, "randomized-response 1", seed=1).noise.values == (ValueSpread(None, 0.0),)
+
+
+def test_a_sidecar_whose_counts_make_no_sense_is_damaged(tmp_path):
+    safer = so.sanitize(RELEASE, "cap-records 10", seed=1)
+    path = so.write_sanitized(safer, tmp_path / "safer.csv")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"entries before": 6000', '"entries before": 0'), encoding="utf-8")
+    with pytest.raises(so.SourceError, match="is damaged"):
+        so.open_sanitized(tmp_path / "safer.csv", RELEASE)
+
+
 def test_a_release_sanitized_without_steps_gives_the_posterior_of_the_original():
     known = ADVERSARY.observe_all(RELEASE, PEOPLE, 1)
     attack = so.Likelihood(ADVERSARY)

@@ -54,7 +54,7 @@ def round_errors(shares: Floats, steps: Sequence[TimeSpread | Period], clock: Cl
     days_from, days_to = _days_of(clock)
     reach = len(shares) // 2
     facts = _Chain([shares, *(step for step in steps if isinstance(step, Period))])
-    entries = _Chain([_shift(step) if isinstance(step, TimeSpread) else step for step in steps])
+    entries = _Chain(_parts(steps, clock))
     anchors = _anchors(days_from, days_to, facts, entries)
     known, released = [facts.follow(day) for day in anchors], [entries.follow(day) for day in anchors]
     low, high = (f(int(f([*t[0], *y[0]])) for t, y in zip(known, released, strict=True)) for f in (min, max))
@@ -101,12 +101,19 @@ class _Chain:
         return days
 
 
-def _shift(step: TimeSpread) -> Floats:
-    """Shares of shifts in whole days."""
-    reach = max(int(step.days), 0)
-    shares = np.full(2 * reach + 1, step.probability / (2 * reach + 1))
-    shares[reach] += 1.0 - step.probability
-    return shares
+def _parts(steps: Sequence[TimeSpread | Period], clock: Clock) -> list[Floats | Period]:
+    """The steps, with shifts as shares of whole days; times have the unit day once they are rounded."""
+    parts: list[Floats | Period] = []
+    per_day = SECONDS["day"] // SECONDS[clock.unit]
+    for step in steps:
+        if isinstance(step, Period):
+            parts.append(step)
+            per_day = 1
+        else:
+            shares = whole_days(int(step.days * per_day), per_day) * step.probability
+            shares[len(shares) // 2] += 1.0 - step.probability
+            parts.append(shares)
+    return parts
 
 
 def _anchors(first: int, last: int, facts: _Chain, entries: _Chain) -> list[int]:

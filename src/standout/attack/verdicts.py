@@ -75,7 +75,7 @@ class Verdicts:
         Returns
         -------
         array of float
-            One strength for each verdict.
+            One strength per verdict.
         """
         columns = self.columns
         is_possible = (columns.ties == 1) & (columns.highest > 0)

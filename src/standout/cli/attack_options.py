@@ -32,6 +32,8 @@ APPLIES = {
     "present": ("likelihood",),
 }
 """The attacks that each option is for."""
+CLAIMS = ("phi", "posterior")
+"""Options about claims."""
 OPTIONS = [
     click.option(
         "--posterior",
@@ -58,7 +60,7 @@ OPTIONS = [
         "--phi",
         type=float,
         metavar="FLOAT",
-        help="paper, algorithm-1a: minimum eccentricity for a claim.",
+        help="paper and Algorithm 1A: minimum eccentricity for a claim.",
         show_default=f"{PHI:g}",
     ),
     click.option(
@@ -115,6 +117,11 @@ class AttackOptions:
     def least_posterior(self) -> float:
         """Minimum posterior for a claim."""
         return POSTERIOR if self.posterior is None else self.posterior
+
+    def is_changed(self, name: str) -> bool:
+        """Whether an option changes the attack itself, and not only its claims."""
+        options = (option for option, attacks in APPLIES.items() if name in attacks and option not in CLAIMS)
+        return any(getattr(self, option) is not None for option in options)
 
     def built(
         self, name: str, similarity: "Similarity | None" = None, adversary: "HasErrors | None" = None

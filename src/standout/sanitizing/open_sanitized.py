@@ -140,7 +140,7 @@ class _Output:
         reports = zip(self.steps, self.sidecar.step_reports, strict=True)
         try:
             return reduce(ReleaseNoise.then, (step.noise(report) for step, report in reports), ReleaseNoise())
-        except (KeyError, TypeError, ZeroDivisionError):
+        except (KeyError, TypeError, ZeroDivisionError, ParameterError):
             path = sidecar_path(self.path)
             raise SourceError(f"{path} is damaged: write the output again with its sidecar") from None
 

@@ -90,7 +90,7 @@ def test_the_table_says_which_claims_it_counts_and_fits_80_columns(audited):
     table = audited.output.partition("\n\n")[0].splitlines()
     assert all(len(line) <= 80 for line in table) and "…" not in audited.output
     words = " ".join(" ".join(table[:6]).split())
-    assert words.count("Correct") == 2 and "φ = 1.5" in words and "≤ 1 %" in words
+    assert words.count("Correct") == 1 and "≤ 1 %" in words and "paper's attack" in words
 
 
 def test_an_audit_writes_report_tables_and_charts_and_removes_its_checkpoints(audited, folder):
@@ -163,6 +163,33 @@ def test_an_audit_that_fails_its_own_checks_is_not_trusted(no_charts, run, index
     assert "Do not trust this report" in (tmp_path / "out" / "report.html").read_text()
 
 
+ONE_ATTACK = {
+    ("--attack", "paper", "--phi", 2, "--time-scale", 60): {
+        "attack": "paper",
+        "attacks": {"paper": so.ScoreboardRH(time_scale=60)},
+        "phi": 2.0,
+    },
+    ("--attack", "likelihood", "--posterior", 0.8, "--coverage", 0.9): {
+        "attack": "likelihood",
+        "attacks": {"likelihood": so.Likelihood(coverage=0.9)},
+        "posterior": 0.8,
+    },
+}
+
+
+@pytest.mark.parametrize("options", ONE_ATTACK)
+def test_an_audit_with_one_attack_says_so(no_charts, run, index, tmp_path, options):
+    outcome = run("audit", index, "-o", tmp_path / "out", *OPTIONS, *options)
+    name = ONE_ATTACK[options]["attack"]
+    assert f"Only one attack was tried ({name}): another may identify more people." in outcome.out
+    assert "paper's attack" not in outcome.out.partition("\n\n")[0]
+    content = json.loads((tmp_path / "out" / "findings.json").read_text())
+    audit = so.audit(
+        so.open(index), name="people.index", targets=20, seed=4, quick=True, **ONE_ATTACK[options]
+    )
+    assert content == audit.finished_at(content["run"]["finished_at"]).to_dict()
+
+
 def test_impossible_options_are_errors_of_one_line(run, index, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "ladder.toml").write_text("[[adversary]]\nname = 'x'\nknwos = 3\n")
@@ -172,6 +199,11 @@ def test_impossible_options_are_errors_of_one_line(run, index, tmp_path):
         (("--risk-table", tmp_path / "risk.xlsx"), ".csv or .parquet"),
         (("--ladder", tmp_path / "ladder.toml"), "knwos"),
         (("--headline", "nobody"), "nobody"),
+        (
+            ("--attack", "paper", "--posterior", 0.9),
+            "--posterior is an option of --attack likelihood, not of",
+        ),
+        (("--posterior", 2), "--posterior must be"),
         (("--advise", "--original", index), "--advise cannot be used with --original"),
     ]:
         output = () if "-o" in options else ("-o", tmp_path / "out")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from standout.cli.attack_options import BOTH, AttackOptions, attack_options
 from standout.cli.common_options import (
     data_stem,
     json_option,
@@ -30,13 +31,14 @@ from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
-from standout.core.formatting import estimate_text, interval_text
+from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.auditing.audit import Audit
     from standout.core.progress import Progress
+    from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings
 
 __all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
@@ -47,6 +49,7 @@ DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
 COLUMNS = ("correct_claims_at_budget", "bits_gained")
 TITLE_WIDTH = 10
+ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts."
 
 
 @click.command()
@@ -103,9 +106,7 @@ TITLE_WIDTH = 10
     help="Also search for steps that reduce the risk, as `standout advise` does. The limit is 0.05, or "
     "--fail-above if given.",
 )
-@click.option(
-    "--phi", default=1.5, show_default=True, metavar="FLOAT", help="Minimum eccentricity for a claim."
-)
+@attack_options((BOTH, "likelihood", "paper"), BOTH, ATTACK_HELP)
 @click.option(
     "--budget",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -133,7 +134,7 @@ def audit(
     risk_path: Path | None,
     risk_sample: int | None,
     with_advice: bool,
-    phi: float,
+    attack: AttackOptions,
     budget: float,
     seed: int,
     threads: int | None,
@@ -145,6 +146,10 @@ def audit(
     gets report.html (a single file to share), findings.json (described by
     docs/findings.schema.json), tables and charts. If the audit is interrupted, the
     same command resumes it.
+
+    Each adversary attacks with a Bayesian attack and with that of the paper, and the
+    stronger one counts: it is chosen on other targets than those reported. With
+    --attack the audit tries one of them only, and its report says so.
 
     Audit a sanitized release with --original, so that adversaries know facts about
     the original people. The --original-… options say how to read the original.
@@ -175,7 +180,10 @@ def audit(
             ladder=ladder,
             headline=headline,
             targets=targets,
-            phi=phi,
+            attacks={name: attack.built(name) for name in attack.names if attack.is_changed(name)} or None,
+            attack=None if attack.attack == BOTH else attack.attack,
+            phi=attack.least_phi,
+            posterior=attack.least_posterior,
             budget=budget,
             fail_above=fail_above,
             sensitive=sensitive,
@@ -281,6 +289,9 @@ def _sentences(result: "Audit") -> list[str]:
         failed = ", ".join(check.title for check in checks if not check.passed)
         lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
     lines += [findings.answer.sentence, findings.verdict.summary]
+    names = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
+    if len(names) == 1:
+        lines.append(f"Only one attack was tried ({names.pop()}): another may identify more people.")
     if findings.original is not None:
         lines.append(findings.original.explanation)
     if findings.threshold.fail_above is not None:
@@ -302,10 +313,11 @@ def _table(findings: "AuditFindings") -> "Table":
     titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
     table = borderless_table()
     table.add_column("Adversary", no_wrap=True)
+    several = any(len(adversary.attacks) > 1 for adversary in findings.adversaries)
     number_columns(
         table,
         f"{titles['identified']}\n(95 % interval)",
-        "by the\npaper's attack",
+        *(["by the\npaper's attack"] if several else []),
         *(_wrap(titles[key]) for key in COLUMNS),
     )
     for adversary in findings.adversaries:
@@ -313,10 +325,16 @@ def _table(findings: "AuditFindings") -> "Table":
         table.add_row(
             adversary.name,
             f"{estimate_text(identified)} ({interval_text(identified)})",
-            *(estimate_text(each.as_named.identified) for each in adversary.attacks if each.name == "paper"),
+            *([_by_the_paper(adversary)] if several else []),
             *(estimate_text(getattr(adversary.as_named, key), _unit(key)) for key in COLUMNS),
         )
     return table
+
+
+def _by_the_paper(adversary: "AdversaryFindings") -> str:
+    """Return the share that the paper's attack identifies, or a dash if it was not run."""
+    shares = (each.as_named.identified for each in adversary.attacks if each.name == "paper")
+    return next(map(estimate_text, shares), NO_NUMBER)
 
 
 def _wrap(title: str) -> str:
