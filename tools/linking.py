@@ -93,7 +93,8 @@ def tweets(folder: Path, others: dict[str, Any] | None) -> Iterator[str]:
     links, recalls = runs[0], [run.recall.value for run in runs if run.recall is not None]
     absent_claims = links.absent_claims
     assert absent_claims is not None
-    _draw(links, "movietweetings")
+    for kind in ("evidence", "truth"):
+        _draw(links, "movietweetings", kind)
     few = float((links.facts <= 3).mean())
     yield "### Two releases of MovieTweetings\n"
     yield (
@@ -130,6 +131,7 @@ def _claims_by_setting(pair: Pair, links: so.Links) -> Iterator[str]:
     yield "\n![Precision and recall by φ](linking/movietweetings-truth.svg)\n"
     yield "Claims if eccentricity decides, as in the paper, with one φ for all profiles:\n"
     paper = so.link(pair.release, pair.public, truth=pair.truth, by="eccentricity")
+    _draw(paper, "movietweetings", "eccentricity")
     yield from _phi_rows(paper, PHIS)
     yield "\n![Strength of profiles and decoys, by eccentricity](linking/movietweetings-eccentricity.svg)\n"
     yield (
@@ -271,11 +273,11 @@ def _present(pair: Pair) -> Iterator[str]:
             )
 
 
-def _draw(links: so.Links, name: str) -> None:
+def _draw(links: so.Links, name: str, kind: str) -> None:
     PICTURES.mkdir(exist_ok=True)
-    for kind, figure in figures(links.findings()).items():
-        svg = figure.draw(WIDE).svg(figure.title, figure.description)
-        (PICTURES / f"{name}-{kind}.svg").write_text(svg + "\n", encoding="utf-8")
+    figure = figures(links.findings())[kind]
+    svg = figure.draw(WIDE).svg(figure.title, figure.description)
+    (PICTURES / f"{name}-{kind}.svg").write_text(svg + "\n", encoding="utf-8")
 
 
 def _percent(share: float) -> str:

@@ -24,18 +24,6 @@ def test_counts_equal_those_of_loops(larger_pair):
         assert row == pytest.approx(naive.agreement(entries, facts, release.records[r]))
 
 
-def test_a_removed_record_does_not_count(larger_pair):
-    release, entries = larger_pair[0], entries_of(larger_pair[0])
-    removed = np.arange(4)
-    profiles = aligned_profiles(release, release)
-    query, record = np.repeat(removed, 3), np.tile(np.arange(10, 13), 4)
-    counts = Agreement(release).counts(profiles.known(removed), query, record, removed)
-    for row, q, r in zip(counts.tolist(), query.tolist(), record.tolist(), strict=True):
-        facts = facts_of(release, release, release.records[q])
-        rest = naive.without(entries, release.records[q])
-        assert row == pytest.approx(naive.agreement(rest, facts, release.records[r]))
-
-
 def test_strangers_are_two_people_with_the_same_item(larger_pair):
     release, entries = larger_pair[0], entries_of(larger_pair[0])
     step = naive.step_of(entries)

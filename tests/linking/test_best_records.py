@@ -8,7 +8,7 @@ from linking_data import FEW, entries_of, facts_of
 
 import naive
 import standout as so
-from standout.linking.candidates import TOP
+from standout.linking.best_records import TOP
 
 pytestmark = pytest.mark.once
 
@@ -80,32 +80,46 @@ def test_the_parts_of_a_match_add_up_to_its_eccentricity(pair, by_eccentricity):
         assert parts[row["strongest_part"]] == pytest.approx(max(parts.values()), rel=1e-5, abs=1e-6)
 
 
+def parameters(model, dated):
+    times = model.times if dated else model.times * 0
+    return model.coverage, model.values.tolist(), times.tolist()
+
+
 @pytest.mark.parametrize("dates", ["use", "ignore"])
-def test_the_candidate_with_the_strongest_evidence_is_best_as_loops_find_it(larger_pair, dates):
-    release, entries = larger_pair[0], entries_of(larger_pair[0])
+def test_the_record_with_the_strongest_evidence_of_all_is_best_as_loops_find_it(larger_pair, dates):
+    entries, names = entries_of(larger_pair[0]), list(larger_pair[0].records)
     links = so.link(*larger_pair, dates=dates, seed=2, budget=0.1, decoys=60)
-    model, order = links.model, {name: position for position, name in enumerate(release.records)}
-    parameters = model.coverage, model.values.tolist(), model.times.tolist(), dates == "use"
+    given = parameters(links.model, dates == "use")
     for row in links.table.filter(pl.col("facts_used") > 0)[::3].iter_rows(named=True):
         facts = facts_of(*larger_pair, row["profile"])
-        scores = naive.sums(entries, facts, VARIANTS[dates][0])
-        ranked = sorted((r for r in scores if scores[r] > 0), key=lambda r: (-scores[r], order[r]))
-        evidence = {r: naive.evidence(naive.agreement(entries, facts, r), *parameters) for r in ranked[:TOP]}
-        best, *others = sorted(evidence, key=lambda r: -evidence[r])
-        rest = 1 + sum(math.exp(evidence[r]) / len(order) for r in others)
-        bits = math.log2(math.exp(evidence[best]) / len(order) / rest)
-        assert row["evidence"] == pytest.approx(bits, rel=1e-6, abs=1e-6)
-        assert evidence[row["record"]] == pytest.approx(evidence[best])
-        assert row["score"] == pytest.approx(scores[row["record"]])
-        best_other = max(score for r, score in scores.items() if r != row["record"])
-        lead = (scores[row["record"]] - best_other) / naive.sigma(scores)
-        assert row["eccentricity"] == pytest.approx(lead, abs=1e-6)
-        probability = naive.probabilities(scores)[row["record"]]
-        assert row["bits_left"] == pytest.approx(-math.log2(probability), abs=1e-5)
-        if others:
-            parts = row["by_values"] + row["by_dates"] + row["by_items"]
-            assert parts == pytest.approx((evidence[best] - evidence[others[0]]) / math.log(2), abs=1e-6)
+        parts, rest = naive.evidence_scores(entries, facts, names, given, TOP)
+        scores = {r: sum(part) for r, part in parts.items()}
+        best = row["record"]
+        assert row["score"] == pytest.approx(max(scores.values())) == pytest.approx(scores[best])
+        rest += sum(math.exp(score) for r, score in scores.items() if r != best)
+        nobody = len(names) * (1 - links.model.coverage) ** -len(facts)
+        bits = math.log2(math.exp(scores[best]) / (rest + nobody))
+        assert row["evidence"] == pytest.approx(bits, rel=1e-5, abs=1e-5)
+        assert row["bits_left"] == pytest.approx(math.log2(1 + rest / math.exp(scores[best])), abs=1e-5)
+        if row["runner_up"] is not None:
+            assert row["runner_up_score"] == pytest.approx(scores[row["runner_up"]])
+            lead = [(a - b) / math.log(2) for a, b in zip(parts[best], parts[row["runner_up"]], strict=True)]
+            assert [row["by_values"], row["by_dates"], row["by_items"]] == pytest.approx(lead, abs=1e-9)
         assert row["claimed"] <= (row["evidence"] >= links.phi) and row["ties"] >= 1
+
+
+def test_the_evidence_for_the_best_score_is_against_the_next_ones_and_nobody(pair):
+    entries, names = entries_of(pair[0]), list(pair[0].records)
+    links = so.link(*pair, phi=1.5, **FEW)
+    given = parameters(links.model, True)
+    for row in links.table.filter(pl.col("facts_used") > 0)[::3].iter_rows(named=True):
+        facts = facts_of(*pair, row["profile"])
+        scores = naive.sums(entries, facts, naive.decay)
+        ranked = sorted((r for r in names if scores[r] > 0), key=lambda r: -scores[r])[:TOP]
+        evidence = {r: sum(naive.evidence(entries, facts, r, *given, floor=False)) for r in ranked}
+        rest = [math.exp(evidence[r] - evidence[row["record"]]) for r in ranked if r != row["record"]]
+        nobody = len(names) * math.exp(-len(facts) * math.log(1 - given[0]) - evidence[row["record"]])
+        assert row["evidence"] == pytest.approx(-math.log2(sum(rest) + nobody), rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("by", ["evidence", "eccentricity"])

@@ -23,6 +23,9 @@ def test_parameters_that_are_not_allowed_are_refused(pair):
         ({"by": "score"}, "by must be evidence or eccentricity"),
         ({"by": "evidence", "phi": 1.5}, "phi is an eccentricity"),
         ({"seed": -1}, "seed must be"),
+        ({"attack": so.ScoreboardRH}, "attack must be an attack"),
+        ({"attack": so.Likelihood(), "phi": 1.5}, "phi is an eccentricity"),
+        ({"attack": so.ScoreboardRH(), "by": "evidence"}, "by must be eccentricity with ScoreboardRH"),
     ):
         with pytest.raises(so.ParameterError, match=message):
             so.link(*pair, **FEW | given)
@@ -60,11 +63,12 @@ def test_an_interrupted_linking_returns_the_profiles_linked_so_far(pair, monkeyp
         so.link(*pair, progress=stop_at_once, **FEW)
 
 
-def test_progress_is_reported_for_decoys_and_profiles(pair):
+def test_progress_is_reported_for_learning_decoys_and_profiles(pair):
     reports = []
     so.link(*pair, progress=lambda *report: reports.append(report), **FEW)
     last = {stage: (done, total) for stage, done, total in reports}
-    assert last == {"decoys": (48, 48), "linking": (pair[1].n_records, pair[1].n_records)}
+    n = pair[1].n_records
+    assert last == {"learning": (4, 4), "decoys": (48, 48), "linking": (n, n)}
 
 
 def test_people_on_both_sides_are_claimed_and_strangers_are_not():
@@ -76,6 +80,42 @@ def test_people_on_both_sides_are_claimed_and_strangers_are_not():
     even = pl.col("record").cast(pl.Int64) % 2 == 0
     absent = so.link(so.read(frame.filter(even)), so.read(frame.filter(~even)), decoys=120, seed=3)
     assert absent.claims <= 0.02 * len(absent)
+
+
+class MostItems(so.Attack):
+    """The record with the most known items; the shortest of them if several have as many."""
+
+    def scores(self, release, known):
+        scores = np.zeros((len(known), release.n_records))
+        for fact in so.fact_entries(release, known):
+            scores[fact.target, fact.record] += 1
+        return np.where(scores > 0, scores + 1 / (1 + release.lengths), 0.0)
+
+
+@pytest.mark.parametrize("dates", ["use", "ignore"])
+def test_a_given_attack_decides_which_record_is_best(pair, dates):
+    release, public = pair
+    facts = public.to_frame().filter(pl.col("item").is_in(list(release.items))).partition_by("record", as_dict=True)
+    for attack in (MostItems(), so.ScoreboardRH(value_scale=0.5), so.Likelihood()):
+        links = so.link(release, public, attack=attack, dates=dates, **FEW)
+        assert links.settings.attack == type(attack).__name__
+        for (profile,), rows in facts.items():
+            aux = so.Aux(
+                so.Fact(row["item"], row.get("value"), row.get("time") if dates == "use" else None)
+                for row in rows.to_dicts()
+            )
+            verdict, (row,) = attack.attack(release, aux), links.table.filter(profile=profile).to_dicts()
+            assert row["record"] in verdict.tied and row["ties"] == verdict.ties
+            assert row["score"] == pytest.approx(verdict.highest)
+            if isinstance(attack, so.Likelihood):
+                chance = verdict.probability(row["record"])
+                assert row["evidence"] == pytest.approx(np.log2(chance / (1 - chance)), abs=1e-4)
+            else:
+                assert row["eccentricity"] == pytest.approx(verdict.eccentricity, rel=1e-5, abs=1e-9)
+            assert not row["claimed"] or row[links.by] >= links.phi
+    assert so.link(release, public, attack=MostItems(), **FEW).table["strongest_part"].null_count() == len(
+        links.table
+    )
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,17 @@ from naive.release import support
 __all__ = [
     "accepted_pairs",
     "agreement",
+    "day_weight",
     "days_apart",
     "edit_distance",
     "escaped_cell",
     "evidence",
+    "evidence_scores",
     "matched_quantiles",
     "step_of",
     "strongest_decoys",
     "title_score",
+    "value_class",
     "wilson_high",
 ]
 
@@ -35,38 +38,68 @@ def days_apart(day, other):
     return next((index for limit, index in classes if difference <= limit), 6)
 
 
+def value_class(value, other, step):
+    """Class of a difference of values: equal, up to one step, up to two, more."""
+    off = abs(value - other)
+    return 0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3
+
+
+def day_weight(time, facts):
+    """1 / the number of facts of that day, rounded to a power of two (and to at most 128)."""
+    same = sum(other == time for _, other in facts.values())
+    return 2.0 ** -round(math.log2(min(same, 128)))
+
+
 def agreement(entries, facts, record):
     """How far facts {item: (value, time)} and a record agree, as a row of numbers.
 
-    −Σ ln of the probability of the shared and missing items by chance; items shared and missing; differences
-    of values (4 columns) and of days (7 columns; a day with several facts counts once).
+    Items shared and missing; differences of values (4 columns) and of days (7 columns; a day with several
+    facts counts about once).
     """
-    surprise = shared = 0.0
-    values, days, counts, step = [0.0] * 4, [0.0] * 7, support(entries), step_of(entries)
-    length = sum(owner == record for owner, _ in entries)
-    known_times = [time for _, time in facts.values() if time is not None]
-    for item, (value, time) in facts.items():
-        p = min(max(counts[item], 1) * length / len(entries), 0.9)
-        if (record, item) not in entries:
-            surprise -= math.log(1 - p)
-            continue
-        surprise -= math.log(p)
-        shared += 1
-        record_value, record_time = entries[record, item]
+    values, days, step = [0.0] * 4, [0.0] * 7, step_of(entries)
+    shared = [item for item in facts if (record, item) in entries]
+    for item in shared:
+        (value, time), (record_value, record_time) = facts[item], entries[record, item]
         if value is not None and record_value is not None:
-            off = abs(value - record_value)
-            values[0 if off == 0 else 1 if off <= step else 2 if off <= 2 * step else 3] += 1
+            values[value_class(value, record_value, step)] += 1
         if time is not None and record_time is not None:
-            days[days_apart(time, record_time)] += 1 / known_times.count(time)
-    return [surprise, shared, len(facts) - shared, *values, *days]
+            days[days_apart(time, record_time)] += day_weight(time, facts)
+    return [len(shared), len(facts) - len(shared), *values, *days]
 
 
-def evidence(row, covered, values, times, dated=True):
-    """Log-likelihood ratio of a row of `agreement`: the same person against two people."""
-    surprise, shared, missing, *rest = row
-    total = surprise + shared * math.log(covered) + missing * math.log(1 - covered)
-    total += sum(a * b for a, b in zip(rest[:4], values, strict=True))
-    return total + dated * sum(a * b for a, b in zip(rest[4:], times, strict=True))
+def evidence(entries, facts, record, covered, values, times, floor=True):
+    """(by values, by dates, by items): log-likelihood ratios relative to a record without a known item.
+
+    `values` and `times` are ln(m/u) by class of difference. With `floor`, a fact that speaks against the
+    record counts as one that it lacks.
+    """
+    counts, step = support(entries), step_of(entries)
+    length, parts = sum(owner == record for owner, _ in entries), [0.0, 0.0, 0.0]
+    for item, (value, time) in facts.items():
+        if (record, item) not in entries:
+            continue
+        record_value, record_time = entries[record, item]
+        chance = max(counts[item], 1) * length / len(entries)
+        by_item = math.log((covered / chance + 1 - covered) / (1 - covered))
+        by_value = by_time = 0.0
+        if value is not None and record_value is not None:
+            by_value = values[value_class(value, record_value, step)]
+        if time is not None and record_time is not None:
+            by_time = times[days_apart(time, record_time)] * day_weight(time, facts)
+        if by_item + by_value + by_time > 0 or not floor:
+            parts = [a + b for a, b in zip(parts, (by_value, by_time, by_item), strict=True)]
+    return parts
+
+
+def evidence_scores(entries, facts, records, model, listed):
+    """{record: (by values, by dates, by items)} of the best records, and Σ e^score of all others.
+
+    The best are found with a floor for each fact, and weighed again without it.
+    """
+    scores = {r: sum(evidence(entries, facts, r, *model)) for r in records}
+    best = sorted((r for r in records if scores[r] > 0), key=lambda r: -scores[r])[:listed]
+    rest = sum(math.exp(scores[r]) for r in records if r not in best)
+    return {r: evidence(entries, facts, r, *model, floor=False) for r in best}, rest
 
 
 def edit_distance(text, other):

@@ -10,6 +10,7 @@ of the same item and PRIOR_ENTRIES more, spread like all entries.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -32,7 +33,7 @@ from standout.sanitized import Sanitized
 from standout.similarity.attributes import Present
 from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
 
-__all__ = ["LikelihoodQueries", "prepare_likelihood_queries"]
+__all__ = ["LikelihoodQueries", "prepare_likelihood_queries", "queries_from_tables"]
 
 PRIOR_ENTRIES = 10.0
 LOWEST = -60.0
@@ -50,7 +51,7 @@ class LikelihoodQueries(Queries):
     """Queries whose scores are log-likelihood ratios.
 
     `odds` is c/(1 − c) · entries/|supp(i)| by fact, `constant` is −ln P(v, t). `present` is the prior
-    probability that the target is in the release.
+    probability that the target is in the release. Tables have no number above `highest_ratio`.
     """
 
     odds: Floats
@@ -58,6 +59,7 @@ class LikelihoodQueries(Queries):
     sizes: ChoiceModel
     coverage: float
     present: float
+    highest_ratio: float = 0.0
 
     @cached_property
     def rule(self) -> ScoreRule:
@@ -69,7 +71,7 @@ class LikelihoodQueries(Queries):
     def step(self) -> Floats:
         """As in `Queries`."""
         counts, most = np.diff(self.facts.first), np.zeros(len(self))
-        peak = elementary.log1p(self.odds / self.sizes.size[0]) + self.constant
+        peak = elementary.log1p(self.odds / self.sizes.size[0]) + self.constant + self.highest_ratio
         np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
         bits = log2_up(np.maximum(most, 1.0)) + log2_up(np.maximum(counts, 1))
         return np.asarray(np.ldexp(1.0, bits - 47))
@@ -122,13 +124,37 @@ def prepare_likelihood_queries(
     original = known
     if model.channel is not None and known.original_values is not None:
         original = replace(known, values=known.original_values)
-    tables = _LogTabulation(release, original, model).tabulate()
+    averages = _Averages(ReleaseCounts.of(release), model, original)
+    return queries_from_tables(
+        release,
+        known,
+        tables=_LogTabulation(release, original, model).tabulate(),
+        constant=lambda fact, excluded: -averages.log_probabilities(fact, excluded),
+        coverage=model.coverage,
+        sizes=sizes,
+        present=present,
+        exclude=exclude,
+    )
+
+
+def queries_from_tables(
+    release: Release,
+    known: KnownFacts,
+    *,
+    tables: Tables,
+    constant: Callable[[Ints, Ints], Floats],
+    coverage: float,
+    sizes: ChoiceModel,
+    present: float,
+    exclude: Ints,
+    highest_ratio: float = 0.0,
+) -> LikelihoodQueries:
+    """The queries of any error model; `constant` is given facts and the excluded record of each."""
     origin = np.flatnonzero(known.item >= 0)
     first, item = np.searchsorted(origin, known.first), known.item[origin]
     query = np.repeat(np.arange(len(known)), np.diff(first))
     support = np.maximum(release.support[item] - has_item(release, exclude[query], item), 1)
     entries = sizes.entries_without(exclude)[query]
-    averages = _Averages(ReleaseCounts.of(release), model, original)
     facts = QueryFacts(first, item, np.ones(len(item), np.float32), tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
         release=release,
@@ -138,11 +164,12 @@ def prepare_likelihood_queries(
         weight=np.ones(len(item)),
         tables=tables,
         exclude=exclude,
-        odds=model.coverage / (1.0 - model.coverage) * entries / support,
-        constant=-averages.log_probabilities(origin, exclude[query]),
+        odds=coverage / (1.0 - coverage) * entries / support,
+        constant=constant(origin, exclude[query]),
         sizes=sizes,
-        coverage=model.coverage,
+        coverage=coverage,
         present=present,
+        highest_ratio=highest_ratio,
     )
 
 

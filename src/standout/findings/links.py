@@ -38,10 +38,14 @@ ClaimMeasure = Literal["evidence", "eccentricity"]
 
 @dataclass(frozen=True, slots=True)
 class LinkSettings:
-    """The checked parameters of `link`; `phi` is None when the decoys determine it."""
+    """The checked parameters of `link`; `phi` is None when the decoys determine it.
+
+    `attack` is likelihood (with a learned error model), paper (Algorithm 1B), or the class of a given attack.
+    """
 
     dates: Dates
     by: ClaimMeasure
+    attack: str
     phi: float | None
     budget: Share
     decoys: Count

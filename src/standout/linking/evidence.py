@@ -1,17 +1,23 @@
 """How strongly the agreement of a profile and a record suggests one person rather than two.
 
-The attack's score ranks records, and eccentricity says how far the best one leads. But eccentricity has a
+The paper's score ranks records, and eccentricity says how far the best one leads. But eccentricity has a
 ceiling: one item that nobody else has reaches it, whether one fact agrees or twenty do. Evidence has no
-ceiling. It is the logarithm of a likelihood ratio, as in record linkage [Fellegi and Sunter 1969]:
+ceiling. It is the score of `Likelihood` with an error model that is learned [as in record linkage, Fellegi
+and Sunter 1969]:
 
-    Σ over shared items    ln(c / p) + ln(m / u) for the values' distance + ln(m / u) for the dates' distance
-    Σ over the other facts ln((1 − c) / (1 − p))
+    Σ over shared items    ln(c · entries / (|supp(i)| · |r|) + 1 − c)
+                           + ln(m/u) for the values' distance + ln(m/u) for the dates' distance
+    Σ over the other facts ln(1 − c)
 
-c is the probability that a fact of a profile is in the same person's record, p that a stranger has the item.
-m and u are the shares of such distances within one person's data and between two people. p and u come from
-the release. c and m are learned from profiles that match more strongly than decoys do, each weighted by how
-likely it is present [as Käll et al. 2007 do for spectra]. Before that, and where no profile stands out, they
-follow the similarity of the paper.
+The kernels search all records with at least ln(1 − c) for each fact. The best are then weighed without this
+limit: a person has one entry about an item on each side, so one that contradicts the fact counts against the
+record.
+
+c is the probability that a fact of a profile is in the same person's record. m and u are the shares of such
+distances within one person's data and between two people. u comes from the release. c and m are learned
+from profiles that match more strongly than decoys do, each weighted by how likely it is present [as Käll et
+al. 2007 do for spectra]. Before that, and where no profile stands out, they follow the similarity of the
+paper.
 """
 
 import math
@@ -19,11 +25,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from standout.attack.distance_classes import DistanceClasses
+from standout.attack.learned_errors import LearnedErrors
+from standout.attack.likelihood_queries import LikelihoodQueries
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats
-from standout.linking.agreement import IMPROBABILITY, MISSING, SHARED, TIMES, VALUES
+from standout.core.arrays import Bools, Floats, Ints
+from standout.linking.agreement import MISSING, SHARED, TIMES, VALUES
 
-__all__ = ["PARTS", "PRIOR_COVERAGE", "EvidenceModel", "log_odds"]
+__all__ = ["PARTS", "PRESENT", "PRIOR_COVERAGE", "EvidenceModel", "evidence_parts", "log_odds"]
+
+PRESENT = 0.5
+"""Prior probability that a person is in the release."""
 
 PRIOR_COVERAGE = 0.5
 VALUE_STEPS, TIME_DAYS = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.5, 1.5, 4.5, 18.5, 75.0, 240.0])
@@ -69,12 +81,26 @@ class EvidenceModel:
         coverage = (shared + PRIOR_FACTS * PRIOR_COVERAGE) / (facts + PRIOR_FACTS)
         return EvidenceModel(coverage, values, times, self.strangers, self.possible)
 
-    def parts(self, counts: Floats, dated: Bools) -> Floats:
-        """Return evidence in nats, split into PARTS that add up; dates count only where `dated`."""
-        items = counts[..., IMPROBABILITY] + counts[..., SHARED] * math.log(self.coverage)
-        items = items + counts[..., MISSING] * math.log1p(-self.coverage)
-        dates = np.where(dated, elementary.weighted_sum(counts[..., TIMES], self.times), 0.0)
-        return np.stack([elementary.weighted_sum(counts[..., VALUES], self.values), dates, items], axis=-1)
+    def errors(self, classes: DistanceClasses, dated: bool) -> LearnedErrors:
+        """Return the error model; without `dated`, dates are not compared."""
+        return LearnedErrors(classes, self.coverage, self.values, self.times if dated else None)
+
+
+def evidence_parts(queries: LikelihoodQueries, record: Ints, floor: bool) -> Floats:
+    """Return the scores of records, split into PARTS that add up.
+
+    `record` has a row for each query. A record of -1 has 0. With `floor`, a fact never counts against a
+    record more than the lack of its item does.
+    """
+    query, column = np.nonzero(record >= 0)
+    pair, fact, terms = queries.pairs(query, record[query, column])
+    items = elementary.log1p(queries.odds[fact] / queries.sizes.of(record[query, column][pair]))
+    values = terms[0] + queries.constant[fact]
+    adds = ~np.isnan(values) & ((items + values + terms[1] > 0) if floor else True)
+    parts = np.zeros((*record.shape, len(PARTS)))
+    for number, part in enumerate((values, terms[1], items)):
+        parts[query, column, number] = np.bincount(pair[adds], part[adds], len(query))
+    return parts
 
 
 def _prior_shares(distance: Floats, scale: float) -> Floats:

@@ -1,57 +1,48 @@
 """Learning the evidence model from the profiles that match more strongly than decoys do."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from standout.core.arrays import Bools, Floats, Ints
-from standout.linking.agreement import TIMES
-from standout.linking.best_records import BestRecords
-from standout.linking.candidates import Candidates
+from standout.core.arrays import Bools, Floats
+from standout.core.progress import Progress, no_progress
+from standout.facts import KnownFacts
+from standout.linking.agreement import COLUMNS, TIMES, Agreement
+from standout.linking.best_records import BestRecords, concatenate
 from standout.linking.claims import DecoyStrengths, absent_share
 from standout.linking.evidence import EvidenceModel
+from standout.linking.record_search import RecordSearch
 
-__all__ = ["DecoyCandidates", "learn_model", "presence"]
+__all__ = ["learn_model", "presence"]
 
-ChooseBest = Callable[[list[Candidates], EvidenceModel], BestRecords]
 ROUNDS = 4
 MAX_FALSE_SHARE = 0.5
 """A profile counts only if it is more likely present than absent."""
 
 
-@dataclass(frozen=True, eq=False)
-class DecoyCandidates:
-    """The kind and person of each decoy, and its candidate records.
-
-    `slack` allows for the record that is missing where a person was withheld: the eccentricity of N records
-    is at most N/√(N − 1), so one record fewer changes it by a share of about 1/N.
-    """
-
-    kind: Ints
-    person: Ints
-    variants: list[Candidates]
-    slack: float
-
-    def strengths(self, best: BestRecords) -> DecoyStrengths:
-        """Return how strongly the decoys match their best records."""
-        return DecoyStrengths(self.kind, self.person, best.strength, self.slack)
-
-
 def learn_model(
-    profiles: list[Candidates], decoys: DecoyCandidates, choose_best: ChooseBest, model: EvidenceModel
+    profiles: Sequence[KnownFacts],
+    match_decoys: Callable[[RecordSearch], DecoyStrengths],
+    search: RecordSearch,
+    progress: Progress = no_progress,
 ) -> EvidenceModel:
     """Return the model after a few rounds of expectation and maximisation.
 
-    Each round weighs every profile by the probability that it is present, judged with the model so far.
+    Each round attacks the profiles and the decoys with the model so far, and weighs every profile by the
+    probability that it is present.
     """
-    has_candidate = profiles[0].record[:, 0] >= 0
-    for _ in range(ROUNDS):
-        best = choose_best(profiles, model)
-        strengths = decoys.strengths(choose_best(decoys.variants, model))
-        weight = presence(best.strength, has_candidate, strengths)
-        model = model.updated(_weighted_counts(best, np.where(has_candidate & (best.ties == 1), weight, 0.0)))
-    return model
+    for number in range(ROUNDS):
+        found = [search.find(known, full=False) for known in profiles]
+        best = concatenate(found)
+        has_candidate = best.record >= 0
+        weight = presence(best.strength, has_candidate, match_decoys(search))
+        weight = np.where(has_candidate & (best.ties == 1), weight, 0.0)
+        rows = [_counts(search.agreement, *batch) for batch in zip(profiles, found, strict=True)]
+        counts = (weight[:, None] * np.concatenate(rows)).sum(axis=0)
+        search = replace(search, model=search.model.updated(counts))
+        progress("learning", number + 1, ROUNDS)
+    return search.model
 
 
 def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> Floats:
@@ -66,8 +57,9 @@ def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> 
     return np.where(false_share < MAX_FALSE_SHARE, 1.0 - false_share, 0.0)
 
 
-def _weighted_counts(best: BestRecords, weight: Floats) -> Floats:
-    """The counts of profiles and their best records, weighted and added up; times only where compared."""
-    counts = best.counts.copy()
+def _counts(agreement: Agreement, known: KnownFacts, best: BestRecords) -> Floats:
+    """The counts of profiles and their best records; times only where they were compared."""
+    counts, found = np.zeros((len(best), COLUMNS)), np.flatnonzero(best.record >= 0)
+    counts[found] = agreement.counts(known, found, best.record[found])
     counts[~best.dated, TIMES] = 0.0
-    return np.asarray((weight[:, None] * counts).sum(axis=0))
+    return counts

@@ -1,34 +1,38 @@
 """Linking two data sets: which record each public profile belongs to [the paper's IMDb section]."""
 
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
+from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.eccentricity import check_phi
-from standout.core.arrays import Ints
+from standout.attack.likelihood import Likelihood
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.core.rng import check_seed
+from standout.core.rng import check_seed, generator
 from standout.facts import KnownFacts
 from standout.findings.links import ClaimMeasure, Dates, LinkSettings
 from standout.linking.agreement import Agreement
 from standout.linking.align import align
-from standout.linking.best_records import best_records
-from standout.linking.candidates import Candidates, concatenate, find_candidates
-from standout.linking.claims import check_budget, check_decoys, draw_templates, no_decoys
-from standout.linking.decoys import KINDS, fact_pool, withhold
+from standout.linking.best_records import BestRecords, concatenate
+from standout.linking.claims import check_budget, check_decoys, no_decoys
+from standout.linking.decoy_search import draw_decoys
 from standout.linking.evidence import EvidenceModel
 from standout.linking.item_alignment import Items
-from standout.linking.learn_model import DecoyCandidates, learn_model
+from standout.linking.learn_model import learn_model
 from standout.linking.links import Links
 from standout.linking.profiles import Profiles, batches
+from standout.linking.record_search import WITH_DATES, RecordSearch
 from standout.linking.truth import Truth, TruthSource, read_truth
 from standout.linking.value_scales import Values
 from standout.release.model import Release
 
 __all__ = ["link"]
+
+LEARNING_FACTS = 100_000
+"""The model is learned from profiles that have about this many facts together, and from as many decoys."""
 
 
 def link(
@@ -41,6 +45,7 @@ def link(
     dates: Dates = "use",
     by: ClaimMeasure | None = None,
     phi: float | None = None,
+    attack: AnyAttack | None = None,
     budget: float = 0.01,
     decoys: int = 2000,
     assign: bool = False,
@@ -51,7 +56,7 @@ def link(
 ) -> Links:
     """Link public profiles to records of a release, where a claim can be made.
 
-    Each profile is attacked with Algorithm 1B of the paper, and the best candidates are weighed by evidence.
+    Each profile is attacked with `Likelihood`, whose error model is learned from the profiles themselves.
     A record is claimed only if it matches more strongly than decoys do: profiles of absent people.
     The same seed gives the same numbers with any number of threads. Ctrl-C returns the profiles linked so
     far.
@@ -76,6 +81,9 @@ def link(
         otherwise "evidence".
     phi : float, optional
         Minimum eccentricity for a claim. Default: determined by the decoys.
+    attack : Likelihood, ScoreboardRH or an attack of your own, optional
+        The attack that finds the best record of each profile; nothing is learned. For `Likelihood` the
+        evidence decides about claims, for other attacks the eccentricity of their scores.
     budget : float, default 0.01
         The largest share of absent people that may be claimed.
     decoys : int, default 2000
@@ -111,9 +119,11 @@ def link(
     >>> links.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
     0
     """
+    measure = _check_measure(by, phi, None if attack is None else check_attack(attack))
     settings = LinkSettings(
         dates=_one_of("dates", dates, get_args(Dates)),
-        by=_check_measure(by, phi),
+        by=measure,
+        attack=_attack_name(attack, measure),
         phi=None if phi is None else check_phi(phi),
         budget=check_budget(budget),
         decoys=check_decoys(decoys, budget if phi is None else None),
@@ -126,31 +136,37 @@ def link(
     profiles = Profiles(release, public, alignment)
     if not profiles.used.any():
         raise ParameterError("no profile has an item of the release: nothing can be linked")
-    return _link(profiles, settings, known_truth, threads, progress)
+    chosen = WITH_DATES if attack is None and measure == "eccentricity" else attack
+    return _link(profiles, settings, chosen, known_truth, threads, progress)
 
 
 def _link(
-    profiles: Profiles, settings: LinkSettings, truth: Truth | None, threads: int | None, progress: Progress
+    profiles: Profiles,
+    settings: LinkSettings,
+    attack: AnyAttack | None,
+    truth: Truth | None,
+    threads: int | None,
+    progress: Progress,
 ) -> Links:
     agreement = Agreement(profiles.release.check())
-    decoy_candidates = (
-        _decoy_candidates(profiles, agreement, settings, threads, progress) if settings.decoys else None
-    )
-    candidates, complete = _profile_candidates(profiles, agreement, settings, threads, progress)
-    choose_best = partial(best_records, records=profiles.release.n_records, by=settings.by)
     model = EvidenceModel.prior(agreement.stranger_counts(settings.seed), agreement.possible)
-    if decoy_candidates is not None and settings.by == "evidence":
-        model = learn_model(candidates, decoy_candidates, choose_best, model)
-    best_of_decoys = None if decoy_candidates is None else choose_best(decoy_candidates.variants, model)
+    search = RecordSearch(agreement, settings.dates, model, attack, threads)
+    decoys = draw_decoys(profiles, settings) if settings.decoys else None
+    if decoys is not None and attack is None:
+        sample = decoys.sample(LEARNING_FACTS)
+        model = learn_model(_learning_profiles(profiles, settings.seed), sample.strengths, search, progress)
+        search = replace(search, model=model)
+    best_of_decoys = None if decoys is None else decoys.best(search, progress)
+    best, complete = _best_of_profiles(profiles, search, progress)
     return Links(
         profiles=profiles,
         settings=settings,
         model=model,
-        best=choose_best(candidates, model),
+        best=best,
         best_of_decoys=best_of_decoys,
         decoy_strengths=no_decoys()
-        if decoy_candidates is None or best_of_decoys is None
-        else decoy_candidates.strengths(best_of_decoys),
+        if decoys is None or best_of_decoys is None
+        else decoys.strengths_of(best_of_decoys),
         truth=truth,
         complete=complete,
     )
@@ -162,14 +178,24 @@ def _one_of(name: str, given: Any, allowed: tuple[str, ...]) -> Any:
     return given
 
 
-def _check_measure(by: Any, phi: float | None) -> ClaimMeasure:
+def _check_measure(by: Any, phi: float | None, attack: AnyAttack | None) -> ClaimMeasure:
     default: ClaimMeasure = "evidence" if phi is None else "eccentricity"
+    if attack is not None:
+        default = "evidence" if isinstance(attack, Likelihood) else "eccentricity"
     measure: ClaimMeasure = default if by is None else _one_of("by", by, get_args(ClaimMeasure))
+    if attack is not None and measure != default:
+        raise ParameterError(f"by must be {default} with {type(attack).__name__} as attack, got {measure}")
     if phi is not None and measure == "evidence":
         raise ParameterError(
-            "phi is an eccentricity and cannot be used with by='evidence': leave one of them out"
+            "phi is an eccentricity and cannot be used with by='evidence' or Likelihood: leave one out"
         )
     return measure
+
+
+def _attack_name(attack: AnyAttack | None, measure: ClaimMeasure) -> str:
+    if attack is not None:
+        return type(attack).__name__
+    return "likelihood" if measure == "evidence" else "paper"
 
 
 def _check_releases(release: Release, public: Release) -> None:
@@ -184,57 +210,26 @@ def _check_releases(release: Release, public: Release) -> None:
         )
 
 
-def _decoy_candidates(
-    profiles: Profiles, agreement: Agreement, settings: LinkSettings, threads: int | None, progress: Progress
-) -> DecoyCandidates:
-    """The decoys of both kinds, and their candidate records."""
-    templates = draw_templates(profiles.used, settings.decoys, settings.seed)
-    withheld = withhold(profiles, templates, settings.seed)
-    recombined = fact_pool(profiles, settings.seed).recombine(profiles, templates, settings.seed)
-    kinds: list[tuple[KnownFacts, Ints | None]] = [(recombined, None), (withheld.known, withheld.record)]
-    candidate_batches: list[list[Candidates]] = []
-    done, total = 0, len(templates) * len(kinds)
-    for known, removed in kinds:
-        for low, high in batches(np.diff(known.first)):
-            candidate_batches.append(
-                find_candidates(
-                    agreement,
-                    _facts_of_people(known, low, high),
-                    settings.dates,
-                    removed=None if removed is None else removed[low:high],
-                    full=False,
-                    threads=threads,
-                )
-            )
-            done += high - low
-            progress("decoys", done, total)
-    return DecoyCandidates(
-        kind=np.repeat(np.arange(len(KINDS)), len(templates)),
-        person=np.concatenate([np.arange(len(templates)), withheld.record]),
-        variants=concatenate(candidate_batches),
-        slack=2.0 / profiles.release.n_records if settings.by == "eccentricity" else 0.0,
-    )
+def _learning_profiles(profiles: Profiles, seed: int) -> list[KnownFacts]:
+    """The facts of all profiles or, if there are many facts, of random profiles."""
+    order = generator(seed, "learning").permutation(np.flatnonzero(profiles.used > 0))
+    enough = int(np.searchsorted(np.cumsum(profiles.used[order]), LEARNING_FACTS)) + 1
+    chosen = np.sort(order[:enough])
+    return [profiles.known(chosen[low:high]) for low, high in batches(profiles.used[chosen])]
 
 
-def _facts_of_people(known: KnownFacts, low: int, high: int) -> KnownFacts:
-    """The facts of the people from `low` up to `high`."""
-    first = known.first[low : high + 1]
-    return known.select(np.arange(low, high), np.arange(first[0], first[-1]), first - first[0])
-
-
-def _profile_candidates(
-    profiles: Profiles, agreement: Agreement, settings: LinkSettings, threads: int | None, progress: Progress
-) -> tuple[list[Candidates], bool]:
-    """The candidate records of the profiles, and whether all profiles were attacked."""
-    candidate_batches: list[list[Candidates]] = []
+def _best_of_profiles(
+    profiles: Profiles, search: RecordSearch, progress: Progress
+) -> tuple[BestRecords, bool]:
+    """The best records of the profiles, and whether all profiles were attacked."""
+    best: list[BestRecords] = []
     done, total = 0, len(profiles)
     try:
         for low, high in batches(profiles.used):
-            known = profiles.known(np.arange(low, high))
-            candidate_batches.append(find_candidates(agreement, known, settings.dates, threads=threads))
+            best.append(search.find(profiles.known(np.arange(low, high))))
             done = high
             progress("linking", done, total)
     except KeyboardInterrupt:
-        if not candidate_batches:
+        if not best:
             raise
-    return concatenate(candidate_batches), done == total
+    return concatenate(best), done == total

@@ -75,7 +75,8 @@ def _public_size(links: "Links", name: str) -> PublicSize:
 
 
 def _strongest_parts(links: "Links") -> StrongestParts:
-    strongest = np.argmax(links.best.margin, axis=1)[links.claimed]
+    margin = links.best.margin[links.claimed & links.best.margin.any(axis=1)]
+    strongest = np.argmax(margin, axis=1)
     return StrongestParts(**{name: int((strongest == part).sum()) for part, name in enumerate(PARTS)})
 
 

@@ -49,9 +49,9 @@ def profile_table(links: "Links") -> pl.DataFrame:
 
 
 def _strongest_parts(margin: Floats, strength: Floats) -> list[str | None]:
-    """The part that contributes most to each lead; None where there is no lead."""
-    largest = np.argmax(margin, axis=1).tolist()
-    return [PARTS[part] if lead > 0 else None for part, lead in zip(largest, strength.tolist(), strict=True)]
+    """The part that contributes most to each lead; None where there is no lead, or scores have no parts."""
+    largest, has_lead = np.argmax(margin, axis=1).tolist(), (strength > 0) & margin.any(axis=1)
+    return [PARTS[part] if leads else None for part, leads in zip(largest, has_lead.tolist(), strict=True)]
 
 
 def _ids(release: Release, positions: Ints) -> list[str | None]:

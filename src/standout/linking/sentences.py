@@ -65,8 +65,8 @@ GLOSSARY = (
 CAPTIONS = {
     "strength": "Each panel shows one group, and each bar its share of the group. Bars further to the right "
     "are stronger matches. The bins grow by half from one to the next.",
-    "eccentricity": "The same for eccentricity. It is negative where the record with the strongest evidence "
-    "does not have the best score.",
+    "eccentricity": "The same for eccentricity: the lead of the best score, in standard deviations of all "
+    "scores of the attack.",
     "truth": "Precision is the share of claims that are correct. Recall is the share of present people who "
     "are claimed correctly. A higher φ leads to fewer claims, and a larger share of them is correct.",
 }
@@ -277,7 +277,8 @@ def _measure_rule(by: ClaimMeasure) -> str:
         )
     return (
         "A record is claimed only if the evidence for it is at least φ. Evidence asks how much likelier the "
-        "agreement between a profile and a record is if they belong to one person than if they belong to two."
+        "agreement between a profile and a record is if they belong to one person than if they belong to two, "
+        "and compares this with all other records and with the case that the person is absent."
     )
 
 

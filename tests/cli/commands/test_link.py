@@ -8,8 +8,8 @@ from linking_data import FEW, release_and_profiles
 
 import standout as so
 from standout.cli.commands.link import check_output_path
-from standout.linking import link as link_module
 from standout.linking import profiles as profiles_module
+from standout.linking.record_search import RecordSearch
 
 pytestmark = pytest.mark.once
 
@@ -73,15 +73,15 @@ def test_the_command_overwrites_nothing_that_was_given(tmp_path):
 @pytest.mark.large
 def test_an_interrupted_command_shows_the_links_so_far(run, pair, tmp_path, monkeypatch):
     monkeypatch.setattr(profiles_module, "BATCH_PROFILES", 5)
-    original, calls = link_module.find_candidates, []
+    original, calls = RecordSearch.find, []
 
-    def find_candidates(*args, **options):
-        calls.append(options)
-        if len(calls) > 22:
+    def find(self, known, removed=None, *, full=True):
+        calls.append(full)
+        if sum(calls) > 2:  # the profiles are attacked last
             raise KeyboardInterrupt
-        return original(*args, **options)
+        return original(self, known, removed, full=full)
 
-    monkeypatch.setattr(link_module, "find_candidates", find_candidates)
+    monkeypatch.setattr(RecordSearch, "find", find)
     for name, side in zip(("data.index", "public.index"), pair, strict=True):
         so.save(side, tmp_path / name)
     shown = run("link", tmp_path / "data.index", tmp_path / "public.index", "--budget", 0.1, "--decoys", 50)

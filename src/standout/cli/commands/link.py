@@ -141,10 +141,10 @@ def link(
     """Link the profiles of PUBLIC to records of DATA.
 
     Both are indexes, or any sources that `standout index` reads; the --public-…
-    options say how to read PUBLIC. Algorithm 1B of the paper scores the records for
-    each profile. The best record is claimed only if its evidence is stronger than
-    that of decoys: absent people, made by recombining profiles and by removing
-    people from DATA. The text output names nobody. The files and --json contain
+    options say how to read PUBLIC. A Bayesian attack, which learns how the two
+    differ, scores all records for each profile. The best record is claimed only if
+    its evidence is stronger than that of decoys: absent people, made by recombining
+    profiles and by removing people from DATA. The text output names nobody. The files and --json contain
     ids; they are as private as your data.
 
     \b
