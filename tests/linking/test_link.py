@@ -95,7 +95,8 @@ class MostItems(so.Attack):
 @pytest.mark.parametrize("dates", ["use", "ignore"])
 def test_a_given_attack_decides_which_record_is_best(pair, dates):
     release, public = pair
-    facts = public.to_frame().filter(pl.col("item").is_in(list(release.items))).partition_by("record", as_dict=True)
+    shared = public.to_frame().filter(pl.col("item").is_in(list(release.items)))
+    facts = shared.partition_by("record", as_dict=True)
     for attack in (MostItems(), so.ScoreboardRH(value_scale=0.5), so.Likelihood()):
         links = so.link(release, public, attack=attack, dates=dates, **FEW)
         assert links.settings.attack == type(attack).__name__
