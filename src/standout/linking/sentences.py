@@ -277,7 +277,7 @@ def _measure_rule(by: ClaimMeasure) -> str:
         )
     return (
         "A record is claimed only if the evidence for it is at least φ. Evidence asks how much likelier the "
-        "agreement between a profile and a record is if they belong to one person than if they belong to two, "
+        "agreement between a profile and a record is if they belong to one person than to two, "
         "and compares this with all other records and with the case that the person is absent."
     )
 
