@@ -31,16 +31,18 @@ def files(release, tmp_path_factory):
 
 def estimates(table):
     """Return the measures without the fingerprint of the release."""
-    return {(row["measure"], row["setting"]): row["estimate"] for row in table}
+    return {(row["attack"], row["measure"], row["setting"]): row["estimate"] for row in table}
 
 
 def test_simulate_takes_targets_and_facts_from_the_original(run, release, files):
     original, kept, new, key = files
     outcome = run("simulate", kept, "--original", original, *OPTIONS, "--json")
     assert (outcome.code, outcome.err) == (0, "")
-    direct = so.simulate(so.sanitize(release, *STEPS, seed=7), ADVERSARY, targets=30, seed=3)
-    content = json.loads(outcome.out)
-    assert content["table"] == direct.table.to_dicts()
+    sanitized, content = so.sanitize(release, *STEPS, seed=7), json.loads(outcome.out)
+    for name, attack in (("likelihood", so.Likelihood()), ("paper", so.ScoreboardRH())):
+        direct = so.simulate(sanitized, ADVERSARY, attack=attack, targets=30, seed=3)
+        rows = [row for row in content["table"] if row["attack"] == name]
+        assert rows == [{"attack": name, **row} for row in direct.table.to_dicts()]
     assert content["original"] == release.fingerprint and content["present"] == direct.cell().present < 1
     renumbered = run("simulate", new, "--original", original, "--key", key, *OPTIONS, "--json")
     assert estimates(json.loads(renumbered.out)["table"]) == pytest.approx(estimates(content["table"]))
