@@ -1,6 +1,7 @@
 """The Bayesian attack knows what the publisher did: its channels, its coverage, and the laws of both."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import standout as so
@@ -121,6 +122,21 @@ def test_hours_apart_are_days_apart_with_the_chance_of_crossing_midnight(reach):
             counted[len(shares) // 2 + int((hour + off) // 24)] += 1
     assert shares == pytest.approx(counted / counted.sum(), abs=2e-3)
     assert shares.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("unit", ["minute", "hour", "day"])
+@pytest.mark.parametrize("texts", [["perturb-time 9"], ["perturb-time 9 0.5", "round-time week"]], ids=str)
+def test_the_best_record_has_the_highest_exact_score_on_any_clock(unit, texts):
+    rng = np.random.default_rng(4)
+    frame = RELEASE.to_frame().with_columns(time=pl.Series(rng.integers(0, 90 * 86_400, RELEASE.n_entries)))
+    timed = so.read(frame, time_unit=unit)
+    safer = so.sanitize(timed, *texts, seed=1)
+    verdicts = so.Likelihood(ADVERSARY).attacks(safer, Population.of(safer).known_facts(ADVERSARY, PEOPLE, 1))
+    sizes = so.Likelihood(ADVERSARY).nested(
+        safer, Population.of(safer).known_facts(ADVERSARY, PEOPLE, 1), [ADVERSARY.knows]
+    )
+    for verdict, nested in zip(verdicts, sizes, strict=True):
+        assert verdict.highest == verdict.scores.max() and nested.best == verdict.best
 
 
 def test_noise_of_steps_adds_up_in_their_order():

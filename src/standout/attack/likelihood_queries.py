@@ -283,7 +283,8 @@ class _LogTabulation(Tabulation):
             a[second] = untimed[: len(a[second])]
             return 1, False
         off[:] = self._time_row(shape, times)
-        a[second] = (untimed - math.log(self.span))[: len(a[second])]  # any time, if the entry has none
+        anywhere = math.log(self.span) if times.is_flat else -math.log(times.elsewhere)
+        a[second] = (untimed - anywhere)[: len(a[second])]  # any time, if the entry has none
         if times.is_flat:
             near, far = _log((1.0 - w) * right * times.shares[0]), _log(w * wrong * times.elsewhere)
             a[bank], b[bank] = far, near - far
