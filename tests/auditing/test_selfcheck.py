@@ -82,6 +82,13 @@ def test_claims_about_all_absent_people_fail(monkeypatch):
     assert (check.observed, check.passed) == ("12 of 12", False)
 
 
+@pytest.mark.parametrize("levels", [(5e-324, 1e-300), (5e-324, 1e-300, 1.0), (1e-12, 2e-12, 3e-12)])
+def test_values_that_differ_by_rounding_errors_fail_no_check(levels):
+    release = people(n=60, items=40, value=lambda draw: levels[int(draw.integers(len(levels)))])
+    result = so.audit(release, targets=10, facts=[2])
+    assert [check.name for check in result.findings.trust.checks if not check.passed] == []
+
+
 def test_planted_records_replace_their_rows_and_nothing_else(release):
     rows = np.array([3, 17])
     planted = planted_release(release, rows, 5)

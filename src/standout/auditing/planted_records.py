@@ -44,8 +44,8 @@ def planted_release(release: Release, rows: Ints, seed: int) -> Release:
     return subset(draft, np.ones(release.n_records, np.bool_))
 
 
-def records_with_all_facts(release: Release, known: KnownFacts) -> Ints:
-    """Number of records that match all known facts exactly, by target."""
+def records_with_all_facts(release: Release, known: KnownFacts, rounding: float = 0.0) -> Ints:
+    """Number of records that match all known facts, by target; values may differ by rounding errors."""
     side = release.by_record
     owner = np.repeat(np.arange(release.n_records), release.lengths)
     counts = np.empty(len(known), np.int64)
@@ -55,9 +55,17 @@ def records_with_all_facts(release: Release, known: KnownFacts) -> Ints:
         for i in facts:
             entries = np.flatnonzero(side.item == known.item[i])
             if side.value is not None and known.value[i] >= 0:
-                entries = entries[side.value[entries] == known.value[i]]
+                near = _levels_near(release, known.values[known.value[i]], rounding)
+                entries = entries[np.isin(side.value[entries], near)]
             if side.time is not None and known.timed[i]:
                 entries = entries[side.time[entries] == known.time[i]]
             matched[owner[entries]] += 1
         counts[q] = np.count_nonzero(matched == len(facts))
     return counts
+
+
+def _levels_near(release: Release, value: float | str, rounding: float) -> Ints:
+    """Codes of the levels that are equal to a value, up to rounding."""
+    if isinstance(release.levels, np.ndarray):
+        return np.flatnonzero(np.abs(release.levels - float(value)) <= rounding)
+    return np.flatnonzero([level == value for level in release.levels or ()])

@@ -33,7 +33,7 @@ from standout.facts import Aux, KnownFacts
 from standout.findings.audit import Check
 from standout.release.model import Release
 from standout.release.subset import subset
-from standout.similarity.attributes import Decay, Present
+from standout.similarity.attributes import ROUNDING, Decay, Present
 
 __all__ = ["SelfCheck"]
 
@@ -99,9 +99,12 @@ class SelfCheck:
             threads=self.threads,
         )
         cell = _complete_cell(simulation)
-        # records that match all facts tie with the planted one, and a guess among them is not wrong
-        ties = records_with_all_facts(release, adversary.observe_all(release, cell.targets, self.seed))
-        hits = int(np.count_nonzero(np.abs(cell.outcomes.identified[:, 0] * ties - 1.0) < 1e-9))
+        # Records that match all facts tie with the planted one, and a guess among them is not wrong. An exact
+        # value may be off by rounding errors, so of several that match up to these any may be the best guess.
+        known = adversary.observe_all(release, cell.targets, self.seed)
+        exact, near = (records_with_all_facts(release, known, rounding) for rounding in (0.0, ROUNDING))
+        is_hit = np.abs(cell.outcomes.identified[:, 0] * near - 1.0) < 1e-9
+        hits = int(np.count_nonzero(is_hit | ((near > 1) & (exact < near))))
         facts = f"{knows} {'fact' if knows == 1 else 'facts'}"
         return Check(
             name="planted",
