@@ -19,21 +19,26 @@ from auditing.audit_samples import (
     SCHEMA,
     SEED,
     TARGETS,
+    people,
     small_audit,
     valid,
 )
 from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
+from standout.core.rng import generator
 from standout.evaluate import simulation_runner
 from standout.evaluate.estimate_text import percent
 
 pytestmark = pytest.mark.once
 
+ATTACKS = {"paper": so.ScoreboardRH(), "likelihood": so.Likelihood()}
+THRESHOLDS = {"paper": ("phi", 1.5), "likelihood": ("posterior", 0.95)}
+
 
 def test_the_findings_keep_to_the_schema(audited):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     findings = valid(audited)
-    assert findings["schema_version"] == 3 and findings["run"]["finished_at"] is None
+    assert findings["schema_version"] == 4 and findings["run"]["finished_at"] is None
     assert audited.complete and audited.trusted and audited.exceeded
 
 
@@ -44,37 +49,49 @@ def test_no_finding_names_a_record_or_an_item(audited, release):
     assert "safe" not in text.lower()
 
 
-def direct(release, adversary, facts=None):
-    return so.simulate(release, adversary, facts=facts, targets=TARGETS, seed=SEED)
+def direct(release, adversary, facts=None, attack="likelihood"):
+    return so.simulate(release, adversary, attack=ATTACKS[attack], facts=facts, targets=TARGETS, seed=SEED)
 
 
 def by_name(result, name):
     return next(adversary for adversary in result.findings.adversaries if adversary.name == name)
 
 
+def by_attack(adversary, name):
+    return next(attack for attack in adversary.attacks if attack.name == name)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", DEFAULTS)
-def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, release, name):
+def test_every_number_of_an_attack_is_that_of_a_direct_call(audited, release, name, attack):
+    """Both attacks have the same targets and the same facts: those of the adversary and the seed."""
     adversary, knows = by_name(audited, name), DEFAULTS[name].knows
-    simulation = direct(release, DEFAULTS[name])
+    simulation, (claims_by, threshold) = direct(release, DEFAULTS[name], attack=attack), THRESHOLDS[attack]
+    at_threshold = f"{claims_by}={threshold}"
     settings = {
         "identified": "",
         "in_top": "top=10",
-        "correct_claims": "phi=1.5",
-        "wrong_claims": "phi=1.5",
-        "absent_claims": "phi=1.5",
+        "correct_claims": at_threshold,
+        "wrong_claims": at_threshold,
+        "absent_claims": at_threshold,
         "bits_gained": "",
         "bits_left": "",
+        "calibration_bias": "",
         "lineup_size": "mass=90 %",
         "revealed": "",
         "revealed_correct": "",
         "revealed_correct_share": "",
     }
-    measures, at_budget = adversary.as_named, "absent_claims<=0.01"
+    measures, at_budget = by_attack(adversary, attack).as_named, "absent_claims<=0.01"
+    assert (measures.claims_by, measures.threshold) == (claims_by, threshold)
     for name, setting in settings.items():
         assert close(getattr(measures, name), simulation.estimate(name, setting)), name
     assert close(measures.correct_claims_at_budget, simulation.estimate("correct_claims", at_budget))
     assert close(measures.absent_claims_at_budget, simulation.estimate("absent_claims", at_budget))
-    assert measures.phi_at_budget == pytest.approx(simulation.estimate("phi", at_budget).value, rel=1e-12)
+    least = simulation.estimate(claims_by, at_budget).value
+    assert measures.threshold_at_budget == pytest.approx(least, rel=1e-12)
+    bias = measures.stated_probability - measures.identified.value
+    assert measures.calibration_bias.value == pytest.approx(bias, abs=1e-12)
     assert (measures.facts, measures.targets) == (knows, TARGETS)
     assert adversary.too_few_items == simulation.cell().too_few_items
     assert adversary.too_few_items == int((release.lengths < knows).sum())
@@ -87,17 +104,64 @@ def close(estimate, wanted):
     return found == pytest.approx(known, rel=1e-12, abs=1e-12)
 
 
+def test_the_strongest_attack_gives_the_measures_and_the_curve_of_an_adversary(audited):
+    for adversary in audited.findings.adversaries:
+        assert {attack.name for attack in adversary.attacks} == {*ATTACKS}
+        strongest = adversary.attacks[0]
+        assert strongest.name == adversary.attack
+        assert (strongest.as_named, strongest.curve) == (adversary.as_named, adversary.curve)
+        assert type(audited.attacks[adversary.name]) is type(ATTACKS[adversary.attack])
+
+
+def test_the_strongest_attack_is_chosen_on_other_targets():
+    """Also if another attack identifies more of the reported targets."""
+    release = people(n=80)
+    ladder = {"weak": so.Adversary(knows=2, wrong=1, time_error=None)}
+    for seed in range(6):
+        result = small_audit(release, ladder=ladder, seed=seed, targets=20)
+        adversary, order = ladder["weak"], generator(seed, "strongest").permutation(80)
+        reported = generator(seed, "targets").permutation(80)[:20]
+        others = order[~np.isin(order, reported)]
+        assert len(others) == 60
+        known = adversary.observe_all(
+            release, others, int(generator(seed, "strongest facts").integers(2**62))
+        )
+        success = {
+            name: sum(
+                1 / len(tied)
+                for q, row in enumerate(others)
+                for tied in [tied_records(release, attack, adversary, known.aux(release, q))]
+                if release.records[row] in tied
+            )
+            for name, attack in ATTACKS.items()
+        }
+        best = "paper" if success["paper"] > success["likelihood"] + 1e-9 else "likelihood"
+        assert result.findings.adversaries[0].attack == best
+
+
+def tied_records(release, attack, adversary, aux):
+    """Records with the best score of an attack on one target."""
+    fitted = attack.for_adversary(adversary) if isinstance(attack, so.Likelihood) else attack
+    scores = np.asarray(fitted.attack(release, aux).scores)
+    return [release.records[row] for row in np.flatnonzero(scores >= scores.max() - 1e-9)]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", ["acquaintance", "worst"])
-def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name):
-    simulation = direct(release, with_facts(DEFAULTS[name], 4), FACTS)
-    curve = by_name(audited, name).curve
+def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name, attack):
+    """Likelihood takes the errors of this adversary, not of the one with more facts."""
+    simulation = direct(release, with_facts(DEFAULTS[name], 4), FACTS, attack)
+    curve, at_threshold = (
+        by_attack(by_name(audited, name), attack).curve,
+        "=".join(map(str, THRESHOLDS[attack])),
+    )
     assert [point.facts for point in curve] == FACTS
     for point in curve:
         for measure, setting in {
             "identified": "",
             "bits_gained": "",
-            "correct_claims": "phi=1.5",
-            "absent_claims": "phi=1.5",
+            "correct_claims": at_threshold,
+            "absent_claims": at_threshold,
         }.items():
             assert close(getattr(point, measure), simulation.estimate(measure, setting, facts=point.facts))
 
@@ -142,6 +206,11 @@ WRONG = [
     {"budget": "1"},
     {"targets": 0},
     {"phi": -1},
+    {"posterior": 0},
+    {"posterior": 1.5},
+    {"attack": "unknown"},
+    {"attacks": {"paper": so.Likelihood()}},
+    {"attacks": {"likelihood": so.ScoreboardRH()}},
     {"seed": -1},
     {"facts": []},
     {"facts": "4"},
@@ -170,7 +239,8 @@ def test_an_audit_is_written_as_json_and_tables(tmp_path, audited):
     names = ["adversaries", "checks", "curves", "envelope", "exposure", "sensitive", "theory"]
     assert sorted(path.stem for path in (tmp_path / "tables").iterdir()) == names
     table = pl.read_csv(tmp_path / "tables" / "adversaries.csv")
-    row = table.filter(adversary="acquaintance", measure="identified").row(0, named=True)
+    strongest = by_name(audited, "acquaintance").attack
+    row = table.filter(adversary="acquaintance", attack=strongest, measure="identified").row(0, named=True)
     assert row["estimate"] == audited.findings.answer.rate.value and row["facts"] == 8
     if os.name == "posix":
         mask = os.umask(0o077)

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack
+from standout.attack.any_attack import AnyAttack, fit_attack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
 from standout.core.progress import Progress
-from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER, candidate_attacks, choose_strongest
+from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.population import Population
 from standout.evaluate.simulate import simulate
@@ -171,15 +173,19 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> AdversaryR
 
 
 def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:
-    """The attacks to run by name, the strongest first. It is chosen on other targets."""
-    candidates = {**candidate_attacks(plan.release, adversary), **plan.own_attacks}
+    """The attacks to run by name, the strongest first. It is chosen on other targets.
+
+    They are not yet fitted to the adversary: that of the curve may have another share of wrong facts.
+    """
+    candidates: dict[str, AnyAttack] = {PAPER: ScoreboardRH(), LIKELIHOOD: Likelihood(), **plan.own_attacks}
     if isinstance(plan.only, str):
         return {plan.only: candidates[plan.only]}
     if plan.only is not None:
         return {type(plan.only).__name__: plan.only}
     reported = random_targets(plan.people.original, adversary, plan.seed)[: plan.targets]
+    fitted = {name: fit_attack(attack, adversary) for name, attack in candidates.items()}
     strongest = choose_strongest(
-        plan.release, adversary, candidates, reported, seed=plan.seed, threads=plan.threads
+        plan.release, adversary, fitted, reported, seed=plan.seed, threads=plan.threads
     )
     return {name: candidates[name] for name in dict.fromkeys([strongest, *ALWAYS])}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack, attacks_by_name
+from standout.attack.any_attack import AnyAttack
 from standout.attack.eccentricity import check_phi
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.audit_parameters import fact_counts, is_share, only_attack
+from standout.auditing.audit_parameters import fact_counts, is_share, only_attack, own_attacks
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.result_frames import result_frames
@@ -321,7 +321,7 @@ def audit(
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
     fitted = fit_ladder(resolved, truth)
-    own_attacks = {} if attacks is None else attacks_by_name(attacks)
+    named_attacks = own_attacks(attacks)
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
@@ -333,8 +333,8 @@ def audit(
         seed=check_seed(seed),
         threads=thread_count(threads),
         work=None if work is None else make_folder(Path(work), private=True),
-        own_attacks=own_attacks,
-        only=only_attack(attack, own_attacks),
+        own_attacks=named_attacks,
+        only=only_attack(attack, named_attacks),
     )
     request = AuditRequest(
         plan=plan,

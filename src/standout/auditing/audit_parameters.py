@@ -4,12 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from standout.attack.any_attack import AnyAttack, check_attack
+from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack
+from standout.attack.likelihood import Likelihood
+from standout.attack.scoreboard import ScoreboardRH
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER
 
-__all__ = ["fact_counts", "is_share", "only_attack"]
+__all__ = ["fact_counts", "is_share", "only_attack", "own_attacks"]
 
 FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
 MOST_FACTS = 1000
@@ -31,6 +33,18 @@ def is_share(number: Any) -> bool:
     """Whether a parameter is a number from 0 to 1."""
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
     return is_number and math.isfinite(number) and 0 <= number <= 1
+
+
+def own_attacks(attacks: Any) -> dict[str, AnyAttack]:
+    """Attacks of the user's own by name. The names of the two built-in ones stay theirs."""
+    named = {} if attacks is None else attacks_by_name(attacks)
+    for name, kind in ((PAPER, ScoreboardRH), (LIKELIHOOD, Likelihood)):
+        if name in named and not isinstance(named[name], kind):
+            raise ParameterError(
+                f"attacks may name only a {kind.__name__} {name!r}, got a {type(named[name]).__name__}; "
+                "choose another name"
+            )
+    return named
 
 
 def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyAttack | None:

@@ -320,7 +320,7 @@ class AuditFindings:
     """
 
     schema: Literal["standout-findings"] = "standout-findings"
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     complete: bool
     run: Run
     data: DataSummary
