@@ -162,9 +162,12 @@ def test_the_report_explains_the_original(page):
 def test_every_number_of_an_adversary_is_that_of_a_direct_call(audited, safer):
     for findings in audited.findings.adversaries:
         adversary = audited.adversaries[findings.name]
-        direct = so.simulate(safer, adversary, targets=TARGETS, seed=SEED)
-        assert findings.as_named.identified == direct.estimate("identified")
-        assert findings.as_named.revealed_correct == direct.estimate("revealed_correct")
+        for attack in findings.attacks:
+            built_in = {"paper": so.ScoreboardRH(), "likelihood": so.Likelihood()}[attack.name]
+            direct = so.simulate(safer, adversary, attack=built_in, targets=TARGETS, seed=SEED)
+            assert attack.as_named.identified == direct.estimate("identified")
+            assert attack.as_named.revealed_correct == direct.estimate("revealed_correct")
+        assert {attack.name for attack in findings.attacks} == {"paper", "likelihood"}
         assert findings.too_few_items == int((safer.original.lengths < adversary.knows).sum())
 
 
@@ -194,7 +197,7 @@ def test_a_sensitive_item_is_revealed_if_it_is_true_and_in_the_release(rows, tmp
     listed.write_text(f"thing 3\tgone\n{ADDED}\tadded\nthing 7\tkept\n")
     result = ask(safer, targets=60, sensitive=listed)
     adversary = result.adversaries["acquaintance"]
-    cell = so.simulate(safer, adversary, targets=60, seed=SEED).cell()
+    cell = so.simulate(safer, adversary, attack=result.attacks["acquaintance"], targets=60, seed=SEED).cell()
     by_category = {row.category: row for row in result.findings.exposure.sensitive.rows}
     released_cells = {(who, item) for who, item, *_ in released}
     for name, item in {"gone": "thing 3", "added": ADDED, "kept": "thing 7"}.items():

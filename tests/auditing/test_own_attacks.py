@@ -39,10 +39,31 @@ def test_an_audit_uses_the_strongest_attack_and_names_it():
     settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
     plain = so.audit(RELEASE, **settings)
     own = so.audit(RELEASE, attacks={"cheat": cheat(WEAK, 4)}, **settings)
-    named = plain.findings.adversaries[0].as_named.identified.value
-    assert own.findings.adversaries[0].as_named.identified.value > named + 0.2
+    rate = plain.findings.adversaries[0].as_named.identified
+    adversary = own.findings.adversaries[0]
+    assert adversary.as_named.identified.value > rate.value + 0.2
+    assert adversary.attack == "cheat" and plain.findings.adversaries[0].attack != "cheat"
+    assert [attack.name for attack in adversary.attacks] == ["cheat", "likelihood", "paper"]
+    assert own.findings.answer.rate == adversary.as_named.identified
+    # all attacks have the same targets and facts: those of the built-in ones do not change
+    by_name = {attack.name: attack for attack in adversary.attacks}
+    assert all(by_name[attack.name] == attack for attack in plain.findings.adversaries[0].attacks)
     assert any("“cheat”" in sentence for sentence in own.findings.limits)
     assert not any("“cheat”" in sentence for sentence in plain.findings.limits)
+
+
+@pytest.mark.parametrize("attack", ["paper", "likelihood", "nobody", "object"])
+def test_one_attack_only_is_tried_on_request_and_is_a_limit(attack):
+    settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
+    attacks = {"nobody": Nobody()}
+    plain = so.audit(RELEASE, **settings)
+    only = so.audit(RELEASE, attacks=attacks, attack=Nobody() if attack == "object" else attack, **settings)
+    (tried,) = only.findings.adversaries[0].attacks
+    assert tried.name == only.findings.adversaries[0].attack == ("Nobody" if attack == "object" else attack)
+    for other in plain.findings.adversaries[0].attacks:
+        assert other.name != tried.name or other == tried
+    limit = f"The audit tried one attack only ({tried.name}). Another attack may identify more people."
+    assert limit in only.findings.limits and limit not in plain.findings.limits
 
 
 def test_a_weak_attack_never_lowers_the_numbers_of_an_audit():

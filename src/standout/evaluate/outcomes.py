@@ -189,7 +189,7 @@ def _bits(columns: VerdictColumns, score: Floats, n: int) -> Floats:
 
     log2 of the number of candidates if all scores are equal; log2 of all n records for NO_RECORD.
     """
-    has_spread = columns.scale > 0
+    has_spread = (columns.scale > 0) & (columns.z > 0)  # z is not computed if all scores are equal
     scale, z = np.where(has_spread, columns.scale, 1.0), np.where(has_spread, columns.z, 1.0)
     bits = ((columns.highest - score) / scale + elementary.log(z)) / math.log(2)
     bits = np.where(has_spread, bits, elementary.log2(np.maximum(columns.candidates, 1)))
