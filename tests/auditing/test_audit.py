@@ -309,10 +309,11 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
 
 def test_an_early_interruption_keeps_the_headline_on_some_targets(release, monkeypatch):
     monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
-    result = small_audit(release, progress=stop_at(0.08), fail_above=0.5)
+    result = small_audit(release, progress=stop_at(0.07), fail_above=0.5)
     (adversary,) = valid(result)["adversaries"]
     assert not result.complete and adversary["name"] == "acquaintance"
     assert (adversary["as_named"]["targets"], adversary["curve"]) == (5, [])
+    assert [attack["name"] for attack in adversary["attacks"]] == [adversary["attack"]]
     assert adversary["curve_note"] == "the audit was interrupted before the curve"
     assert result.findings.exposure.facts_needed == () and len(result.tables["curves"]) == 0
 

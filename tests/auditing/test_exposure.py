@@ -17,6 +17,7 @@ from auditing.audit_samples import (
     identified,
     people,
     random_hour,
+    small_audit,
     targets_of,
 )
 from standout.auditing.exposure import NEVER, by_first_date, by_length, smallest_sufficient
@@ -26,16 +27,28 @@ from standout.evaluate.estimates import rate
 pytestmark = pytest.mark.once
 
 
-def test_facts_needed_are_those_of_a_slow_twin(audited, release):
+@pytest.fixture(scope="module")
+def by_paper(release):
+    """An audit with the paper's attack only, which the slow twin computes."""
+    return small_audit(release, attack="paper", ladder={"acquaintance": ACQUAINTANCE})
+
+
+def test_the_exposure_is_that_of_the_strongest_attack(audited, release):
+    (headline,) = (each for each in audited.findings.adversaries if each.name == "acquaintance")
+    only = small_audit(release, attack=headline.attack, ladder={"acquaintance": ACQUAINTANCE})
+    assert only.findings.exposure == audited.findings.exposure
+
+
+def test_facts_needed_are_those_of_a_slow_twin(by_paper, release):
     adversary = with_facts(ACQUAINTANCE, 4)
     rows = targets_of(release, adversary)
     by_size = {size: identified(release, adversary, rows, size) for size in FACTS}
-    for needed in audited.findings.exposure.facts_needed:
+    for needed in by_paper.findings.exposure.facts_needed:
         stays = [all(by_size[size][t] == 1 for size in FACTS if size >= needed.facts) for t in range(TARGETS)]
         assert needed.share == rate(sum(stays), TARGETS)
 
 
-def test_groups_of_people_are_those_of_a_slow_twin(audited, release):
+def test_groups_of_people_are_those_of_a_slow_twin(by_paper, release):
     adversary = ACQUAINTANCE
     rows = targets_of(release, adversary)
     correct = identified(release, adversary, rows, 8)
@@ -52,7 +65,7 @@ def test_groups_of_people_are_those_of_a_slow_twin(audited, release):
         "by_first_date": [day.isoformat() for day in first.values()],
     }
     for kind, numbers in own.items():
-        groups = getattr(audited.findings.exposure, kind)
+        groups = getattr(by_paper.findings.exposure, kind)
         assert sum(group.identified.n for group in groups) == TARGETS
         for group in groups:
             inside = [t for t in range(TARGETS) if group.low <= numbers[t] <= group.high]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import standout as so
+from standout.core.rng import generator
 
 RELEASE = so.synthesize(records=200, items=80, entries=4_000, seed=3)
 WEAK = so.Adversary(knows=2, value_error=None, time_error=None)
@@ -28,17 +29,25 @@ class Nobody(so.Attack):
         return np.zeros((len(known), release.n_records))
 
 
-def cheat(adversary, seed):
-    """An attack that has seen all facts of this adversary in advance."""
+def cheat(adversary, *seeds):
+    """An attack that has seen all facts of this adversary in advance, for these seeds of facts."""
     records = np.flatnonzero(adversary.eligible(RELEASE, np.arange(RELEASE.n_records)))
-    known = adversary.observe_all(RELEASE, records, seed)
-    return Cheat({tuple(known.item[known.first[q] : known.first[q + 1]]): r for q, r in enumerate(records)})
+    targets = {}
+    for seed in seeds:
+        known = adversary.observe_all(RELEASE, records, seed)
+        facts = (tuple(known.item[known.first[q] : known.first[q + 1]]) for q in range(len(records)))
+        targets |= dict(zip(facts, records, strict=True))
+    return Cheat(targets)
+
+
+CHOICE = int(generator(4, "strongest facts").integers(2**62))
+"""Seed of the facts on which an audit with seed 4 chooses the strongest attack."""
 
 
 def test_an_audit_uses_the_strongest_attack_and_names_it():
     settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
     plain = so.audit(RELEASE, **settings)
-    own = so.audit(RELEASE, attacks={"cheat": cheat(WEAK, 4)}, **settings)
+    own = so.audit(RELEASE, attacks={"cheat": cheat(WEAK, CHOICE, 4)}, **settings)
     rate = plain.findings.adversaries[0].as_named.identified
     adversary = own.findings.adversaries[0]
     assert adversary.as_named.identified.value > rate.value + 0.2
@@ -50,6 +59,12 @@ def test_an_audit_uses_the_strongest_attack_and_names_it():
     assert all(by_name[attack.name] == attack for attack in plain.findings.adversaries[0].attacks)
     assert any("“cheat”" in sentence for sentence in own.findings.limits)
     assert not any("“cheat”" in sentence for sentence in plain.findings.limits)
+
+
+def test_an_attack_made_for_the_reported_targets_does_not_count():
+    settings = {"ladder": {"weak": WEAK}, "targets": 40, "facts": [1, 2], "seed": 4}
+    plain, own = so.audit(RELEASE, **settings), so.audit(RELEASE, attacks=[cheat(WEAK, 4)], **settings)
+    assert own.findings.adversaries == plain.findings.adversaries
 
 
 @pytest.mark.parametrize("attack", ["paper", "likelihood", "nobody", "object"])

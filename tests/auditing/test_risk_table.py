@@ -19,7 +19,8 @@ pytestmark = pytest.mark.once
 
 def test_the_risk_table_is_that_of_a_slow_twin(release):
     adversary = so.Adversary(knows=4, wrong=1, value_error=1, time_error=30)
-    table = risk_table(release, adversary, records=5, draws=3, seed=2, facts=[1, 2])
+    settings = {"records": 5, "draws": 3, "seed": 2, "facts": [1, 2]}
+    table = risk_table(release, adversary, attack=so.ScoreboardRH(), **settings)
     assert table.columns == ["record", "length", "facts_needed", "probability", "low", "high"]
     seeds = [int(key(2, "risk", draw) >> np.uint64(1)) for draw in range(3)]
     for name, length, facts_needed, probability, low, high in table.rows():
@@ -34,6 +35,13 @@ def test_the_risk_table_is_that_of_a_slow_twin(release):
         ]
         median = sorted(min(sufficient, default=math.inf) for sufficient in needed)[1]
         assert facts_needed == (None if median == math.inf else median)
+
+
+def test_the_risk_table_of_an_audit_uses_the_strongest_attack(audited):
+    for name in ("colleague", "undated"):
+        table = audited.risk_table(adversary=name, draws=2)
+        adversary, attack = audited.adversaries[name], audited.attacks[name]
+        assert table.equals(risk_table(audited.release, adversary, attack=attack, draws=2, seed=audited.seed))
 
 
 def test_the_risk_table_has_every_record_and_is_the_same_in_any_batches(monkeypatch):

@@ -321,7 +321,7 @@ def audit(
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
     fitted = fit_ladder(resolved, truth)
-    named_attacks = own_attacks(attacks)
+    named_attacks = own_attacks(attacks, work is not None)
     plan = AuditPlan(
         release=release,
         targets=min(targets, QUICK_TARGETS) if quick else targets,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack
+from standout.attack.any_attack import AnyAttack, attacks_by_name, check_attack, checkpoint_key
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.checks import whole_number
@@ -35,8 +35,11 @@ def is_share(number: Any) -> bool:
     return is_number and math.isfinite(number) and 0 <= number <= 1
 
 
-def own_attacks(attacks: Any) -> dict[str, AnyAttack]:
-    """Attacks of the user's own by name. The names of the two built-in ones stay theirs."""
+def own_attacks(attacks: Any, has_checkpoints: bool) -> dict[str, AnyAttack]:
+    """Attacks of the user's own by name. The names of the two built-in ones stay theirs.
+
+    With checkpoints every attack needs a key, whether or not it turns out to be the strongest.
+    """
     named = {} if attacks is None else attacks_by_name(attacks)
     for name, kind in ((PAPER, ScoreboardRH), (LIKELIHOOD, Likelihood)):
         if name in named and not isinstance(named[name], kind):
@@ -44,6 +47,8 @@ def own_attacks(attacks: Any) -> dict[str, AnyAttack]:
                 f"attacks may name only a {kind.__name__} {name!r}, got a {type(named[name]).__name__}; "
                 "choose another name"
             )
+    for attack in named.values() if has_checkpoints else ():
+        checkpoint_key(attack, "work")
     return named
 
 
