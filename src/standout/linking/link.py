@@ -31,8 +31,8 @@ from standout.release.model import Release
 
 __all__ = ["link"]
 
-LEARNING_FACTS = 100_000
-"""The model is learned from profiles that have about this many facts together, and from as many decoys."""
+LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
+"""The model is learned from profiles and from decoys of each kind that have about this many facts together."""
 
 
 def link(
@@ -153,7 +153,7 @@ def _link(
     search = RecordSearch(agreement, settings.dates, model, attack, threads)
     decoys = draw_decoys(profiles, settings) if settings.decoys else None
     if decoys is not None and attack is None:
-        sample = decoys.sample(LEARNING_FACTS)
+        sample = decoys.sample(DECOY_FACTS)
         model = learn_model(_learning_profiles(profiles, settings.seed), sample.strengths, search, progress)
         search = replace(search, model=model)
     best_of_decoys = None if decoys is None else decoys.best(search, progress)
