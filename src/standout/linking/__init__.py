@@ -5,11 +5,11 @@ Entry point: `link.link`, which returns `links.Links`. Read the files in this or
 align           which public item is which item of the release (item_alignment, item_map, title_*, review),
                 and what its values mean there (value_scales); the result is an alignment.Alignment
 profiles        the facts of each profile
-candidates      the records with the best scores of Algorithm 1B
-agreement       what a profile and a candidate have in common, in counts
-evidence        how strongly that suggests one person; learn_model learns its parameters
-best_records    the best candidate of each profile
-decoys, claims  profiles of absent people, and the φ that keeps to the budget
+agreement       what a profile and a record have in common, in counts
+evidence        how strongly that suggests one person: the model of `Likelihood` with learned errors
+                (attack.learned_errors); learn_model learns them
+record_search   the best record of each profile, by evidence or by a given attack; best_records
+decoys, claims  profiles of absent people (decoy_search attacks with them), and the φ that keeps to the budget
 assignment      one claim for each record, if wanted
 truth           the known truth; claim_curves for precision and recall
 links           the result; link_tables and link_findings put it into tables and findings
