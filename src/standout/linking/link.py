@@ -32,7 +32,7 @@ from standout.release.model import Release
 __all__ = ["link"]
 
 LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
-"""The model is learned from profiles and from decoys of each kind that have about this many facts together."""
+"""The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
 
 def link(
