@@ -35,6 +35,8 @@ FAINT = 1e-15
 """A query whose highest score is below this is computed again in double precision."""
 FAINT_STEPS = 1 << 24
 """The same below this many steps of the query's grid, on which single precision does not round its scores."""
+FAINT_SLACKS = 64
+"""For log-likelihood ratios, the same below this many times the error of a part, which may hide a score."""
 TINY_SPREAD = 1e-100
 """Scores that differ by less are divided by their spread before they are squared: the squares would be 0."""
 
@@ -192,9 +194,10 @@ def refine(
     n = np.maximum(summaries.candidates, 1)
     mean, single_sigma = _mean_and_sigma_of_sums(summaries.total, summaries.squares, n)
     has_facts, sized = np.diff(queries.facts.first) > 0, queries.rule.sized
-    is_faint = summaries.highest < np.maximum(FAINT, FAINT_STEPS * queries.step)
-    too_close = ((single_sigma**2 < least_spread * mean**2) | is_faint) & (not sized)
-    again = summaries.overflow | (has_facts & too_close)
+    least = np.maximum(FAINT, FAINT_STEPS * queries.step) if not sized else FAINT_SLACKS * queries.rule.slack
+    least_spread = SPREAD_OF_MANY if sized else least_spread  # σ is not in log-likelihoods' probabilities
+    too_close = single_sigma**2 < least_spread * mean**2
+    again = summaries.overflow | (has_facts & (too_close | (summaries.highest < least)))
     is_filled = np.arange(summaries.capacity)[None, :] < np.where(again, 0, summaries.shortlisted)[:, None]
     best = _score_exactly(queries, np.nonzero(is_filled)[0], summaries.record[is_filled.ravel()])
     single = summaries.score[is_filled.ravel()].astype(np.float64)

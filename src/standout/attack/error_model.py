@@ -177,15 +177,14 @@ def _value_channel(release: Release, noise: ReleaseNoise) -> ValueChannel | None
     if kept is None:
         original, released = release.original.levels, release.levels
         assert original is not None and released is not None
-        counts = ReleaseCounts.of(release).levels(np.array([-1]))[0]
+        counts = ReleaseCounts.of(release).level_shares(np.array([-1]))[0]
         kept = vars(release)["_channel"] = ValueChannel.of(noise.values, original, released, counts)
     assert isinstance(kept, ValueChannel)
     return kept
 
 
 def _level_shares(release: Release) -> Floats | None:
-    counts = ReleaseCounts.of(release).levels(np.array([-1]))[0]
-    return counts / max(float(counts.sum()), 1.0) if release.n_levels else None
+    return ReleaseCounts.of(release).level_shares(np.array([-1]))[0] if release.n_levels else None
 
 
 def _time_errors(release: Release, adversary: HasErrors | None, noise: ReleaseNoise) -> TimeErrors | None:

@@ -6,14 +6,14 @@ A record that has the item of a fact adds
 
 and at least 0, which is what a record without the item adds: a fact that contradicts the entry counts as a
 fact from anywhere. P(v, t) is P(v, t | x, y) averaged over the release. Values are averaged over the entries
-of the same item and PRIOR_ENTRIES more, spread like all entries.
+of the same item and PRIOR_ENTRIES more, spread like all entries. An entry without a value counts as any
+entry, one without a time as of any time. Of a fact that no entry can give, only the item counts.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ LOWEST = -60.0
 """Instead of ln 0: low enough that no record gains from such a fact."""
 COARSER = 2.0**9
 """Ratio of the grid of scores and the grid of their parts."""
-PIECES = 64
+PIECES = 640
 """Number of pieces in which a distribution of errors that is not flat is averaged over the release."""
 SLACK = 2.0**-14
 """More than the error of one part in single precision, whose terms may cancel."""
@@ -124,12 +124,15 @@ def prepare_likelihood_queries(
     original = known
     if model.channel is not None and known.original_values is not None:
         original = replace(known, values=known.original_values)
-    averages = _Averages(ReleaseCounts.of(release), model, original)
+    fact = np.flatnonzero(known.item >= 0)
+    excluded = exclude[np.searchsorted(known.first, fact, "right") - 1]
+    average = _Averages(ReleaseCounts.of(release), model, original).probabilities(fact, excluded)
+    constant = -_log(np.where(average > 0, average, 1.0))
     return queries_from_tables(
         release,
         known,
-        tables=_LogTabulation(release, original, model).tabulate(),
-        constant=lambda fact, excluded: -averages.log_probabilities(fact, excluded),
+        tables=_LogTabulation(release, _possible(original, fact[average == 0]), model).tabulate(),
+        constant=lambda fact, excluded: constant,
         coverage=model.coverage,
         sizes=sizes,
         present=present,
@@ -173,6 +176,15 @@ def queries_from_tables(
     )
 
 
+def _possible(known: KnownFacts, impossible: Ints) -> KnownFacts:
+    """The facts, without the value and time of those that no entry of the release can give."""
+    if not len(impossible):
+        return known
+    value, timed = known.value.copy(), known.timed.copy()
+    value[impossible], timed[impossible] = -1, False
+    return replace(known, value=value, timed=timed)
+
+
 @dataclass(frozen=True, eq=False)
 class _Averages:
     """P(v, t) of known facts: the error model averaged over a release."""
@@ -181,16 +193,21 @@ class _Averages:
     model: ErrorModel
     known: KnownFacts
 
-    def log_probabilities(self, fact: Ints, exclude: Ints) -> Floats:
-        """Return ln P(v, t) of these facts, averaged over the release without the excluded record of each."""
+    def probabilities(self, fact: Ints, exclude: Ints) -> Floats:
+        """Return P(v, t) of these facts, averaged over the release without the excluded record of each."""
         right_value, wrong_value = self._values(fact, exclude)
         right_time, wrong_time = self._times(fact, exclude)
         w, times = self.model.wrong, self.model.times
+        either = (1.0 - w) * right_value + w * wrong_value
         if times is None or times.is_flat:
             average = (1.0 - w) * right_value * right_time + w * wrong_value * wrong_time
         else:
-            average = ((1.0 - w) * right_value + w * wrong_value) * ((1.0 - w) * right_time + w * wrong_time)
-        return np.maximum(elementary.log(average), LOWEST)
+            average = either * ((1.0 - w) * right_time + w * wrong_time)
+        if times is not None:
+            untimed = np.where(self.known.timed[fact], self.counts.untimed_shares(exclude), 0.0)
+            any_time = 1.0 / self.counts.release.span if times.is_flat else times.elsewhere
+            average = (1.0 - untimed) * average + untimed * either * any_time
+        return average
 
     def _values(self, fact: Ints, exclude: Ints) -> tuple[Floats, Floats]:
         """right(v) and wrong(v), averaged over the levels of each fact's item; 1 where no value is known."""
@@ -200,11 +217,10 @@ class _Averages:
         if not len(at):
             return right, wrong
         people, person = np.unique(exclude[at], return_inverse=True)
-        shares = self.counts.levels(people)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
-        weight = PRIOR_ENTRIES * shares[person.reshape(-1)]
-        own = self.counts.item_levels(known.item[fact[at]], exclude[at])
-        weight = weight if own is None else weight + own
+        shares = self.counts.level_shares(people)
+        weight, own = shares[person.reshape(-1)], self.counts.item_levels(known.item[fact[at]], exclude[at])
+        if own is not None:
+            weight = own[:, :-1] + (PRIOR_ENTRIES + own[:, -1:]) * weight
         weight /= np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
         used, index = np.unique(known.value[fact[at]], return_inverse=True)
         for number, value in enumerate(used.tolist()):
@@ -234,17 +250,18 @@ class _Averages:
 
     def _weighted(self, time: Ints, exclude: Ints, times: TimeErrors) -> Floats:
         """Number of entries, each counted with H of its distance relative to the highest H."""
-        total, used = np.zeros(len(time)), np.flatnonzero(times.shares)
-        edges = np.unique(np.linspace(0, len(times.shares), PIECES + 1).astype(np.int64))
+        used = np.flatnonzero(times.shares)
+        edge = np.unique(np.linspace(0, len(times.shares), PIECES + 1).astype(np.int64))
+        low, high = edge[:-1], edge[1:]
         if len(used) <= PIECES or len(used) < len(times.shares) // 2:  # dates are rounded
-            for at in used.tolist():
-                day = time + times.reach - at
-                total += self.counts.within(day, day, exclude) * float(times.shares[at] / times.shares.max())
-            return total
-        for low, high in pairwise(edges.tolist()):
-            nearest, farthest = times.reach - high + 1, times.reach - low
-            count = self.counts.within(time + nearest, time + farthest, exclude)
-            total += count * float(times.shares[low:high].mean() / times.shares.max())
+            low, high = used, used + 1
+        cumulative = np.append(0.0, np.cumsum(times.shares))
+        height = (cumulative[high] - cumulative[low]) / (high - low) / times.shares.max()
+        nearest, farthest = times.reach + 1 - high, times.reach - low
+        total = np.zeros(len(time))
+        for at in range(len(time)):
+            without = np.full(len(height), exclude[at])
+            total[at] = height @ self.counts.within(time[at] + nearest, time[at] + farthest, without)
         return total
 
     def _is_repeated_day(self) -> Bools:
@@ -284,7 +301,8 @@ class _LogTabulation(Tabulation):
             return 1, False
         off[:] = self._time_row(shape, times)
         anywhere = math.log(self.span) if times.is_flat else -math.log(times.elsewhere)
-        a[second] = (untimed - anywhere)[: len(a[second])]  # any time, if the entry has none
+        any_time = np.maximum(untimed - anywhere, LOWEST)  # if the entry has none
+        a[second] = any_time[: len(a[second])]
         if times.is_flat:
             near, far = _log((1.0 - w) * right * times.shares[0]), _log(w * wrong * times.elsewhere)
             a[bank], b[bank] = far, near - far
@@ -297,8 +315,7 @@ class _LogTabulation(Tabulation):
         if shape.value is None or not self.n_levels:
             return np.ones(self.n_levels + 1), np.ones(self.n_levels + 1)
         right, wrong = self.model.right_values(shape.value), self.model.wrong_values(shape.value)
-        share = ReleaseCounts.of(self.release).levels(np.array([-1]))[0]
-        share /= max(float(share.sum()), 1.0)
+        share = ReleaseCounts.of(self.release).level_shares(np.array([-1]))[0]
         return np.append(right, share @ right), np.append(wrong, share @ wrong)
 
     def _time_row(self, shape: FactShape, times: TimeErrors) -> int:

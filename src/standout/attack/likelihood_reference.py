@@ -49,8 +49,9 @@ def _likelihoods(
     share = (near & timed).sum() / max(timed.sum(), 1)
     share += (1 - share) * entries.session * fact.repeats  # people act in sessions
     h, g = (1 - w) / width, w / (entries.span - width if entries.span > width else entries.span)
+    of_timed = share * h * mean_right + (1 - share) * g * mean_wrong
     likely = np.where(timed[has], np.where(near[has], h * right, g * wrong), either / entries.span)
-    return likely, share * h * mean_right + (1 - share) * g * mean_wrong
+    return likely, timed.mean() * of_timed + (1 - timed.mean()) * mean / entries.span
 
 
 def _values(
@@ -66,6 +67,5 @@ def _values(
     for chance in near / n_near, np.where(n_near < n, ~near / np.maximum(n - n_near, 1), 1 / n):
         overall = chance[entries.level[known]].mean() if known.any() else 0.0
         by_entry = np.where(known, chance[entries.level], overall)[has]
-        total = by_entry[known[has]].sum() + PRIOR * overall
-        pairs.append((by_entry, total / (known[has].sum() + PRIOR)))
+        pairs.append((by_entry, (by_entry.sum() + PRIOR * overall) / (len(by_entry) + PRIOR)))
     return pairs

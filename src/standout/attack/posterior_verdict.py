@@ -37,8 +37,8 @@ class PosteriorVerdict(Verdict):
 
     @property
     def nobody(self) -> float:
-        """Posterior probability that the target is not in the release."""
-        ratio = self._nobody_ratio
+        """Posterior probability that the target is not in the release; 1 if there is no candidate."""
+        ratio = self._nobody_ratio if self.candidates else math.inf
         return ratio / (self._z + ratio) if math.isfinite(ratio) else 1.0
 
     def claim(self, probability: float = 0.95) -> Match | None:

@@ -11,6 +11,7 @@ The last two are the chances of one draw; that items are not drawn twice is negl
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ CLASSES_PER_E = 256
 
 @dataclass(frozen=True, eq=False)
 class ChoiceModel:
-    """size[code[r]] is size(r). `entries` is what weight(i) / anywhere(i) is divided by |supp(i)| from.
+    """chosen[code[r]] is size(r), 0 if nothing in r is chosen; `entries` is its sum over all records.
 
     weight(i) / anywhere(i) = entries / |supp(i)| in all three cases, where `entries` are the release's
     entries, those outside the most popular items, or Σ |supp|² over all items. Without an excluded record,
@@ -38,12 +39,17 @@ class ChoiceModel:
     """
 
     code: Ints
-    size: Floats
+    chosen: Floats
     entries: float
+
+    @cached_property
+    def size(self) -> Floats:
+        """The distinct sizes, at least 1: a fact may be about an item that is never chosen."""
+        return np.maximum(self.chosen, 1.0)
 
     def entries_without(self, exclude: Ints) -> Floats:
         """`entries` of the release without each excluded record (-1: none)."""
-        own = np.where(exclude >= 0, self.size[self.code[np.maximum(exclude, 0)]], 0.0)
+        own = np.where(exclude >= 0, self.chosen[self.code[np.maximum(exclude, 0)]], 0.0)
         return np.maximum(self.entries - own, 1.0)
 
     def of(self, record: Ints) -> Floats:
@@ -71,7 +77,7 @@ def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
     if name == "outside_top":
         counts = np.zeros((1, release.n_records), np.int64)
         count_outside(by_record.start, by_record.item, release.rank, np.array([top]), counts)
-        return _classes(np.maximum(counts[0], 1), float(counts.sum()))
+        return _classes(counts[0], float(counts.sum()))
     if name == "popular":
         total = np.zeros(release.n_records)
         _sum_supports(by_record.start, by_record.item, release.support, total)

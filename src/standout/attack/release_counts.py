@@ -52,37 +52,38 @@ class ReleaseCounts:
 
     @cached_property
     def _by_item(self) -> NDArray[np.int32] | None:
-        """Number of entries by item and level; None where there would be too many cells."""
+        """Number of entries by item and level, and last without a value; None if these are too many cells."""
         release = self.release
         value, n = release.by_record.value, release.n_levels
         if value is None or release.n_items * (n + 1) > MOST_CELLS:
             return None
         counts = np.zeros((release.n_items, n + 1), np.int32)
         _count_item_levels(release.by_record.item, value, counts)
-        return counts[:, :n]
+        return counts
 
-    def levels(self, exclude: Ints) -> Floats:
-        """Number of entries by level, a row for each excluded record (-1: none)."""
-        release = self.release
+    def level_shares(self, exclude: Ints) -> Floats:
+        """Share of the levels among all values, a row for each excluded record (-1: none).
+
+        Where no other record has a value, the excluded one counts too.
+        """
+        release, value = self.release, self.release.by_record.value
         rows = np.tile(self._by_level.astype(np.float64), (len(exclude), 1))
         for row in np.flatnonzero(exclude >= 0):
-            own = release.by_record.value
-            assert own is not None
-            codes = own[slice(*release.by_record.start[exclude[row] : exclude[row] + 2])]
+            assert value is not None
+            codes = value[slice(*release.by_record.start[exclude[row] : exclude[row] + 2])]
             rows[row] -= np.bincount(codes, minlength=release.n_levels + 1)[: release.n_levels]
-        return rows
+        rows = np.where(rows.any(axis=1, keepdims=True), rows, self._by_level)
+        return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0))
 
     def item_levels(self, item: Ints, exclude: Ints) -> Floats | None:
-        """Number of entries by level for each item, without the excluded record of the same index."""
+        """Number of entries of each item by level, and last without a value, except the excluded record's."""
         if self._by_item is None:
             return None
         value, rows = self.release.by_record.value, self._by_item[item].astype(np.float64)
         assert value is not None
         entry = entry_positions(self.release, exclude, item)
         row = np.flatnonzero(entry >= 0)
-        level = value[entry[row]].astype(np.int64)
-        row, level = row[level < self.release.n_levels], level[level < self.release.n_levels]
-        np.subtract.at(rows, (row, level), 1.0)
+        rows[row, value[entry[row]].astype(np.int64)] -= 1.0
         return rows
 
     @cached_property
@@ -104,19 +105,29 @@ class ReleaseCounts:
         low, high = np.zeros(len(exclude), np.int64), np.full(len(exclude), self.release.span - 1)
         return self.within(low, high, exclude)
 
+    def untimed_shares(self, exclude: Ints) -> Floats:
+        """Share of the entries that have no time, without those of the excluded record."""
+        lengths = self.release.lengths
+        entries = self.release.n_entries - np.where(exclude >= 0, lengths[exclude], 0)
+        return np.asarray(1.0 - self.timed(exclude) / np.maximum(entries, 1))
+
     def within(self, low: Ints, high: Ints, exclude: Ints) -> Floats:
         """Number of entries from time `low` to `high`, both included, without those of an excluded record."""
-        count = self._up_to(high + 1) - self._up_to(low)
-        own = np.zeros(len(low), np.int64)
-        by_record = self.release.by_record
+        span, by_record = self.release.span, self.release.by_record
+        first, last = np.clip(low, 0, span), np.clip(high + 1, 0, span)
+        own = np.zeros(len(low))
         if by_record.time is not None:
-            _count_own(by_record.start, by_record.time, self.release.span, exclude, low, high, own)
-        return np.maximum(count - own, 0.0)
+            _count_own(by_record.start, by_record.time, span, self._bin, exclude, first, last, own)
+        return np.maximum(self._up_to(last) - self._up_to(first) - own, 0.0)
 
     def _up_to(self, time: Ints) -> Floats:
         """Number of entries before a time; within a bin, entries count as evenly spread."""
-        at = np.clip(time, 0, self.release.span) / self._bin
-        return np.interp(at, np.arange(len(self._before)), self._before)
+        return np.interp(time, self._ends, self._before)
+
+    @cached_property
+    def _ends(self) -> Floats:
+        """Where each bin begins, and the last ends."""
+        return np.minimum(np.arange(len(self._before)) * self._bin, self.release.span).astype(np.float64)
 
     def session_shares(self, exclude: Ints) -> Floats:
         """How often two entries of one record are of the same day: people act in sessions.
@@ -177,11 +188,18 @@ def _count_times(time: Array, span: Int, width: Int, counts: Array) -> None:
 
 @kernel
 def _count_own(
-    start: Array, time: Array, span: Int, record: Array, low: Array, high: Array, own: Array
+    start: Array, time: Array, span: Int, width: Int, record: Array, first: Array, last: Array, own: Array
 ) -> None:
-    """own[i] = number of entries of record[i] from time low[i] to high[i]; none for record -1."""
+    """own[i] = number of entries of record[i] before last[i] but not before first[i]; none for record -1.
+
+    An entry counts as spread over its bin, as in the counts of all entries.
+    """
     for i in range(len(record)):
         if record[i] >= 0:
             for p in range(start[record[i]], start[record[i] + 1]):
                 code = np.int64(time[p])
-                own[i] += code < span and low[i] <= code <= high[i]
+                if code < span:
+                    begin = code // width * width
+                    end = min(begin + width, span)
+                    shared = min(last[i], end) - max(first[i], begin)
+                    own[i] += max(shared, 0) / (end - begin)

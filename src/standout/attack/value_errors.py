@@ -10,6 +10,7 @@ shares under which the values of the release are likeliest (expectation maximisa
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class ValueErrors:
                 return np.asarray(np.abs(self.levels - float(known)))
         return np.array([0.0 if level == known else np.inf for level in self.levels or ()])
 
-    @property
+    @cached_property
     def _n_near(self) -> Floats:
         """Number of levels within the error of each level, itself included."""
         levels = self.levels
@@ -76,10 +77,19 @@ class ValueErrors:
     def _decay(self, known: float | str) -> Floats:
         if not isinstance(self.levels, np.ndarray):
             return np.asarray(self._distances(known) == 0, np.float64)
-        total = np.zeros(self.n_levels)
-        for level in self.levels:
-            total += elementary.exp(-self._distances(float(level)) / self.scale)
-        return elementary.exp(-self._distances(known) / self.scale) / total
+        return elementary.exp(-self._distances(known) / self.scale) / self._decays
+
+    @cached_property
+    def _decays(self) -> Floats:
+        """Sum over all levels of e^(−distance/scale) from each level, in one pass up and one down."""
+        levels = np.asarray(self.levels, np.float64)
+        with np.errstate(over="ignore"):
+            factor = elementary.exp(-np.diff(levels) / self.scale)
+        below, above = np.zeros(len(levels)), np.zeros(len(levels))
+        for i in range(1, len(levels)):
+            below[i] = (below[i - 1] + 1.0) * factor[i - 1]
+            above[-1 - i] = (above[-i] + 1.0) * factor[-i]
+        return below + 1.0 + above
 
 
 @dataclass(frozen=True, eq=False)
