@@ -11,15 +11,16 @@ import standout.attack.likelihood as likelihood
 import standout.attack.scoreboard as scoreboard
 import standout.evaluate.cell as cell
 import standout.evaluate.outcomes as outcomes
-from auditing.audit_samples import ACQUAINTANCE, people
+from auditing.audit_samples import ACQUAINTANCE, CASES, people
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.auditing import adversary_runs, assemble_findings
 from standout.evaluate import claim_budget, claim_rates, estimates, simulation_runner
-from standout.evaluate.candidate_attacks import candidate_attacks
 from standout.observation import Observer
 
 pytestmark = pytest.mark.once
+
+STEPS = ["cluster-records 3", "perturb-value 1", "perturb-time 30", "round-time month", "drop-rare-items 8"]
 
 
 def failed(release, **options):
@@ -39,6 +40,19 @@ def release():
 
 def test_the_undamaged_audit_fails_no_check(release):
     assert failed(release, ladder=None, facts=[2, 4]) == set()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_tiny_and_incomplete_releases_fail_no_check(case):
+    assert failed(CASES[case](), ladder=None, facts=[2, 4], targets=12) == set()
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["cluster-records 3", "perturb-value 1", "perturb-time 30", "round-time month", "drop-rare-items 8"],
+)
+def test_sanitized_releases_fail_no_check(release, step):
+    assert failed(so.sanitize(release, step, seed=1)) == set()
 
 
 def test_halved_eccentricities_are_noticed(release, monkeypatch):
@@ -217,8 +231,10 @@ def test_success_halved_in_the_answer_is_noticed(release, monkeypatch):
 def test_another_attack_in_place_is_noticed(release, monkeypatch, name):
     others = {"paper": so.ScoreboardRH(value_scale=None), "likelihood": so.Likelihood(so.Adversary(knows=8))}
 
-    def other(release, adversary):
-        return {**candidate_attacks(release, adversary), name: others[name]}
+    simulate = adversary_runs.AuditPlan.simulate
 
-    monkeypatch.setattr(adversary_runs, "candidate_attacks", other)
+    def with_other(self, attack, *args):
+        return simulate(self, others[name] if isinstance(attack, type(others[name])) else attack, *args)
+
+    monkeypatch.setattr(adversary_runs.AuditPlan, "simulate", with_other)
     assert "outcomes" in failed(release)

@@ -5,7 +5,7 @@ docs/measures.md. Nothing here uses the kernels or the code that the audit compu
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -70,6 +70,18 @@ class Recomputation:
         nobody, scale = self._nobody(query, int(is_candidate.sum())), self._scale(scores[is_candidate])
         for width in TIE_WIDTHS:
             yield _judged(_Scored(scores, scale, nobody), record, self.top, width * highest_possible)
+        for broken in self._broken_ties(query, scores, record, highest_possible):
+            yield _judged(_Scored(broken, scale, nobody), record, self.top, TIE_WIDTHS[0] * highest_possible)
+
+    def _broken_ties(self, query: int, scores: Floats, record: int, highest_possible: float) -> list[Floats]:
+        """Scores with one of the tied records ahead, where 1/ln 4 + 1/ln 4 = 1/ln 2 holds up to rounding."""
+        is_best = scores >= scores.max() - TIE_WIDTHS[1] * highest_possible
+        items = known_items_of_query(self.release, self.known, query, self.entries)
+        if is_best.sum() < 2 or not _have_powers([len(item.record) + d for item in items for d in (0, -1)]):
+            return []
+        tied, ahead = np.flatnonzero(is_best), 2 * TIE_WIDTHS[1] * highest_possible
+        chosen = {int(tied[0]), int(tied[-1]), *([record] if record >= 0 and is_best[record] else [])}
+        return [scores + ahead * (np.arange(len(scores)) == one) for one in sorted(chosen)]
 
     @cached_property
     def _likelihood(self) -> LikelihoodAgain | None:
@@ -198,6 +210,17 @@ def without_record(release: Release, known: KnownFacts, record: int) -> tuple[Re
     joined = np.where((known.joined == ANY_TIME).all(axis=1)[:, None], known.joined, known.joined + shift)
     item = np.array([codes[int(item)] for item in known.item], np.int64)
     return rebuilt, replace(known, item=item, time=known.time + shift, joined=joined, names={})
+
+
+def _have_powers(supports: Sequence[int]) -> bool:
+    """Whether one of these numbers is a power of another."""
+    numbers = sorted({support for support in supports if support > 1})
+    return any(
+        low**power == high
+        for at, low in enumerate(numbers)
+        for high in numbers[at + 1 :]
+        for power in range(2, 32)
+    )
 
 
 def _one(known: KnownFacts, query: int) -> KnownFacts:
