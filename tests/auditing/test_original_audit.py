@@ -122,7 +122,8 @@ def test_an_unchanged_release_gives_the_findings_of_its_original(rows, tmp_path)
     assert findings.pop("original") is None and others.pop("original")["not_in_release"] == 0
     whom = "the 60 people of the original, all of whom are in this release."
     assert others["answer"].pop("sentence") == findings["answer"].pop("sentence").replace("people.", whom)
-    assert len(others["trust"].pop("checks")) == len(findings["trust"].pop("checks")) + 1 == 5
+    further = {check["name"] for check in others["trust"].pop("checks")}
+    assert further - {check["name"] for check in findings["trust"].pop("checks")} == {"original"}
     assert {*findings.pop("limits")} < {*others.pop("limits")}
     assert findings == others
     assert plain.risk_table(draws=2).equals(sanitized.risk_table(draws=2))
@@ -249,15 +250,14 @@ def test_an_original_that_does_not_belong_to_the_release_is_noticed(safer, spoil
     terms = replace(safer.mapping, **{spoil: getattr(safer.mapping, spoil)[order]})
     result = ask(replace(safer, mapping=terms))
     assert not result.trusted
-    failed = [check.name for check in result.findings.trust.checks if not check.passed]
-    assert failed == ["original"]
-    assert "The original or the key may be wrong" in result.findings.trust.checks[-1].explanation
+    (failed,) = (check for check in result.findings.trust.checks if not check.passed)
+    assert failed.name == "original" and "The original or the key may be wrong" in failed.explanation
 
 
 def test_a_large_sanitized_release_is_checked_on_a_sample_with_its_people(safer, monkeypatch):
     monkeypatch.setattr("standout.auditing.selfcheck.SAMPLE", 20)
     result = ask(safer)
-    assert result.trusted and len(result.findings.trust.checks) == 5
+    assert result.trusted and "original" in {check.name for check in result.findings.trust.checks}
     check = SelfCheck.of(safer, next(iter(_rungs())), 0.01, SEED, 1)
     assert check.release.n_records == 20 and isinstance(check.release, Sanitized)
     assert 20 <= check.people.original.n_records < 60 and (check.release.mapping.representatives >= 0).all()

@@ -147,11 +147,26 @@ TERMS = [
     "Adversary",
     "Known facts",
     "Eccentricity, φ",
+    "Attack",
+    "Likelihood",
+    "Posterior",
     "Interval",
     "Baseline",
     "Absent people (control)",
     "Original",
 ]
+
+
+def test_the_report_compares_the_attacks_or_says_that_there_was_only_one():
+    findings = sample_findings.full()
+    several = Page(audit_page(findings)).text
+    assert "Each adversary uses several attacks" in several and "one attack only" not in several
+    for adversary in findings.adversaries:
+        for attack in adversary.attacks:
+            assert percent(attack.as_named.stated_probability).replace("\xa0", " ") in several
+    only = [replace(adversary, attacks=adversary.attacks[:1]) for adversary in findings.adversaries]
+    single = Page(audit_page(replace(findings, adversaries=tuple(only)))).text
+    assert "one attack only" in single and "several attacks," not in single
 
 
 def test_the_glossary_defines_every_term():

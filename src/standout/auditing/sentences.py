@@ -273,8 +273,8 @@ def limits(
 
 
 def _attack_names(adversary: AdversaryFindings) -> str:
-    """The attacks that were made, as in “the paper's attack and a Bayesian one”."""
-    titles = {"paper": "the paper's attack", "likelihood": "a Bayesian attack"}
+    """The attacks that were made, as in “the paper's attack and Likelihood (a Bayesian attack)”."""
+    titles = {"paper": "the paper's attack", "likelihood": "Likelihood (a Bayesian attack)"}
     return _listed([titles.get(attack.name, f"“{attack.name}”") for attack in adversary.attacks])
 
 

@@ -8,7 +8,7 @@ from standout.report.figures import Cells, Table
 
 __all__ = ["ATTACK_TITLES", "attack_table", "common_threshold", "threshold_text"]
 
-ATTACK_TITLES = {"paper": "the paper's attack", "likelihood": "Likelihood (Bayesian)"}
+ATTACK_TITLES = {"paper": "paper's attack", "likelihood": "Likelihood"}
 
 
 def common_threshold(findings: AuditFindings) -> ClaimThreshold | None:
@@ -29,10 +29,10 @@ def threshold_text(measures: MeasuresAsNamed) -> str:
 
 
 def attack_table(findings: AuditFindings) -> Table:
-    """A row for each adversary: what each attack identifies and how sure it says it is."""
+    """A row for each adversary: what each attack identifies, and how probable it says that is."""
     names = list(dict.fromkeys(attack.name for each in findings.adversaries for attack in each.attacks))
     names.sort(key=lambda name: (name != "paper", name != "likelihood", name))
-    heads = [head for name in names for head in (ATTACK_TITLES.get(name, name), "sure of")]
+    heads = [head for name in names for head in (ATTACK_TITLES.get(name, name), "stated probability")]
     cells: list[Cells] = []
     for adversary in findings.adversaries:
         attacks = {attack.name: attack for attack in adversary.attacks}
@@ -41,10 +41,9 @@ def attack_table(findings: AuditFindings) -> Table:
     return Table(("adversary", *heads), cells)
 
 
-def _cells(attack: AttackFindings | None) -> tuple[str, str]:
+def _cells(attack: AttackFindings | None) -> Cells:
+    """The share identified with its interval, and the probability that the attack states."""
     if attack is None:
         return "–", "–"
     identified = attack.as_named.identified
-    ends = interval_text(identified)
-    rate = f"{estimate_text(identified)} ({ends})" if ends else estimate_text(identified)
-    return rate, percent(attack.as_named.stated_probability)
+    return (estimate_text(identified), interval_text(identified)), percent(attack.as_named.stated_probability)
