@@ -31,6 +31,20 @@ def plain_add_fact(word, low, high, a, b, c, scores, sums, least, highest):
 
 
 @kernel
+def add_sized_fact(word, low, high, a, b, c, scores, sums, least, highest, code, gain):
+    return simd.add_sized_fact(
+        word, low, high, VALUE_BITS, TIME_BITS, PLACE_BITS, a, b, c, scores, sums, least, highest, code, gain
+    )
+
+
+@kernel
+def plain_add_sized_fact(word, low, high, a, b, c, scores, sums, least, highest, code, gain):
+    return simd_fallback.add_sized_fact(
+        word, low, high, VALUE_BITS, TIME_BITS, PLACE_BITS, a, b, c, scores, sums, least, highest, code, gain
+    )
+
+
+@kernel
 def lane_peaks(scores, group, out, plain_out):
     simd.lane_peaks(scores, group, out)
     simd_fallback.lane_peaks(scores, group, plain_out)
@@ -93,6 +107,45 @@ def test_adding_a_fact_gives_the_same_bits_with_and_without_intrinsics():
             np.testing.assert_array_equal(array, plain)
         outcomes.add(bool(reached))
     assert outcomes == {True, False}
+
+
+def sizes(seed):
+    """The class of each record's size, and the gain of each class; with some, a part is below 0."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 40, RECORDS).astype(np.uint16), (2 * rng.random(40) - 1.5).astype(np.float32)
+
+
+def test_adding_a_fact_by_size_gives_the_same_bits_with_and_without_intrinsics():
+    outcomes = set()
+    for seed in range(24):
+        low, high = sorted(np.random.default_rng(seed).integers(0, 101, 2).tolist())
+        (word, *arrays), (_, *plain_arrays) = (
+            block(seed, np.uint64 if seed % 2 else np.uint32) for _ in range(2)
+        )
+        arrays[5] -= np.float32(0.8)
+        plain_arrays[5] -= np.float32(0.8)
+        reached = add_sized_fact(word, low, high, *arrays, *sizes(seed))
+        assert plain_add_sized_fact(word, low, high, *plain_arrays, *sizes(seed)) == reached
+        for array, plain in zip(arrays, plain_arrays, strict=True):
+            np.testing.assert_array_equal(array, plain)
+        outcomes.add(bool(reached))
+    assert outcomes == {True, False}
+
+
+def test_adding_a_fact_by_size_never_lowers_a_score():
+    word, a, b, c, scores, sums, least, highest = block(3, np.uint32)
+    code, gain = sizes(3)
+    before, total = scores.reshape(-1, 8).astype(float), sums[0].copy()
+    add_sized_fact(word, 0, 100, a, b, c, scores, sums, least, highest, code, gain)
+    time, kind, offset = word & 31, (word >> 5) & 7, word >> 8
+    alike = a.reshape(-1, 8)[kind] + b.reshape(-1, 8)[kind] * c.reshape(-1, 8)[time].astype(float)
+    part = np.maximum(alike + gain[code[offset]][:, None], 0)
+    after = before.copy()
+    np.add.at(after, offset, part)
+    assert (part == 0).any() and (part > 0).any()
+    np.testing.assert_allclose(scores.reshape(-1, 8), after, rtol=1e-6)
+    np.testing.assert_allclose(sums[0], total + part.sum(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(highest, after[offset].max(axis=0), rtol=1e-6)
 
 
 def test_adding_a_fact_changes_scores_and_sums_as_the_formula_says():
