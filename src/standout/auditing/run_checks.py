@@ -169,7 +169,8 @@ class _Comparison:
             return _Agreement()
         chosen = self._sample(ABSENT if self.run.is_headline else FEW_ABSENT)
         known, records = self._known(chosen), self.people.record_of(self.run.cell.targets[chosen])
-        rebuilds = self.release.n_entries <= MOST_ENTRIES and self.release.n_records > 1 and not is_bayesian
+        rebuilds = isinstance(attack, ScoreboardRH) and self.release.n_records > 1
+        rebuilds &= self.release.n_entries <= MOST_ENTRIES
         agreeing = 0
         for q, target in enumerate(chosen):
             release, facts, removed = self.release, known, int(records[q])
