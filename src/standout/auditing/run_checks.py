@@ -165,12 +165,11 @@ class _Comparison:
         """Compare the strengths of claims about some absent targets."""
         attack, is_bayesian = self.run.named_attack, isinstance(self.run.named_attack, Likelihood)
         is_covered = has_reference(attack, self.release) if is_bayesian else can_recompute(attack)
-        if not is_covered or not self.run.simulation.criteria.absent:
+        if not is_covered or not self.run.simulation.criteria.absent or self.release.n_records < 2:
             return _Agreement()
         chosen = self._sample(ABSENT if self.run.is_headline else FEW_ABSENT)
         known, records = self._known(chosen), self.people.record_of(self.run.cell.targets[chosen])
-        rebuilds = isinstance(attack, ScoreboardRH) and self.release.n_records > 1
-        rebuilds &= self.release.n_entries <= MOST_ENTRIES
+        rebuilds = isinstance(attack, ScoreboardRH) and self.release.n_entries <= MOST_ENTRIES
         agreeing = 0
         for q, target in enumerate(chosen):
             release, facts, removed = self.release, known, int(records[q])
