@@ -13,7 +13,9 @@ from standout.auditing.ladder import LADDER, fit_ladder, resolve_ladder, with_fa
 pytestmark = [pytest.mark.once, pytest.mark.large, pytest.mark.slow]
 
 MOVIELENS = "movielens-latest-small"
-FACTS, TARGETS = [1, 2, 4, 8], 200
+FACTS = [1, 2, 4, 8]
+TARGETS = 600
+"""With 200, the threshold that keeps to the budget depends on the two absent targets who come closest."""
 OTHER_CHOICES = {
     "exact": so.Adversary(),
     "recent": so.Adversary(items="recent"),
@@ -36,7 +38,7 @@ def measured(release, adversary):
     simulation = so.simulate(release, adversary, attack=so.Likelihood(), facts=FACTS, targets=TARGETS, seed=3)
     settings = [*MEASURES.items(), ("correct_claims", BUDGET)]
     return {
-        (measure, setting, facts): simulation.estimate(measure, setting, facts=facts).value
+        (measure, setting, facts): simulation.estimate(measure, setting, facts=facts)
         for measure, setting in settings
         for facts in FACTS
     }
@@ -67,7 +69,10 @@ def test_no_adversary_is_stronger_than_the_worst_case(realdata, name, others):
     adversaries = fitted(release, {rung.name: rung for rung in LADDER} | others)
     worst = measured(release, adversaries.pop("worst"))
     for other, adversary in adversaries.items():
-        for (measure, setting, facts), value in measured(release, with_facts(adversary, 8)).items():
-            # another choice of items may identify a target or two that the rarest do not
-            slack = 0.1 if measure == "bits_gained" else 2 / TARGETS + 0.001
-            assert worst[measure, setting, facts] >= value - slack, (other, measure, setting, facts)
+        for (measure, setting, facts), estimate in measured(release, with_facts(adversary, 8)).items():
+            # another choice of items may identify a few targets whom the rarest do not
+            slack = 0.1 if measure == "bits_gained" else 0.011
+            bound = worst[measure, setting, facts]
+            # the threshold depends on the few absent targets who come closest: the interval allows for that
+            most = bound.high if setting == BUDGET else bound.value
+            assert most >= estimate.value - slack, (other, measure, setting, facts)
