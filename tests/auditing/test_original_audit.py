@@ -305,3 +305,16 @@ def test_the_threshold_is_about_people_in_the_release():
     assert measures.identified_in_release.n < 40
     assert result.exceeded and "people in the release" in result.findings.threshold.explanation
     assert "Among people who are in the release, it is" in result.findings.answer.sentence
+
+
+@pytest.mark.parametrize("size", [3, 12])
+def test_clusters_are_audited_with_finite_bits(size):
+    release = so.synthesize(records=60, items=40, entries=1_200, seed=3)
+    result = so.audit(
+        so.sanitize(release, so.step(f"cluster-records {size}"), seed=1), targets=15, facts=[1, 4]
+    )
+    valid(result)
+    for adversary in result.findings.adversaries:
+        for attack in adversary.attacks:
+            assert np.isfinite(attack.as_named.bits_gained.value) and attack.as_named.bits_left.value >= -0.01
+            assert 0 <= attack.as_named.stated_probability <= 1
