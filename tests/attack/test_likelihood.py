@@ -421,3 +421,12 @@ def test_one_record_alone_is_as_likely_as_nobody_unless_somebody_must_be_there()
 def test_shares_out_of_range_are_refused(name, number):
     with pytest.raises(so.ParameterError, match=name):
         so.Likelihood(**{name: number})
+
+
+def test_claims_are_as_strong_without_prepared_probabilities():
+    release = so.synthesize(records=300, items=100, entries=5_000, seed=3)
+    adversary = so.Adversary(knows=4, wrong=1, value_error=1, time_error=None)
+    targets = np.flatnonzero(adversary.eligible(release, np.arange(release.n_records)))[:20]
+    known, attack = adversary.observe_all(release, targets, seed=1), so.Likelihood(adversary)
+    prepared, later = (attack.attacks(release, known, with_z=with_z) for with_z in (True, False))
+    assert later.claim_strengths() == pytest.approx(prepared.claim_strengths(), rel=1e-4)

@@ -287,8 +287,8 @@ class _LogTabulation(Tabulation):
     def tabulate(self) -> Tables:
         """The tables, with the reach of times where near and far are all that counts."""
         times = self.model.times
-        tables = super().tabulate()
-        return replace(tables, reach=times.reach if times is not None and times.is_flat else -1)
+        reach = 0 if times is None else times.reach if times.is_flat else -1
+        return replace(super().tabulate(), reach=reach)
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         w, times = self.model.wrong, self.model.times

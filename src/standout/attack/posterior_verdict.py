@@ -39,7 +39,7 @@ class PosteriorVerdict(Verdict):
     def nobody(self) -> float:
         """Posterior probability that the target is not in the release; 1 if there is no candidate."""
         ratio = self._nobody_ratio if self.candidates else math.inf
-        return ratio / (self._z + ratio) if math.isfinite(ratio) else 1.0
+        return ratio / (self.z + ratio) if math.isfinite(ratio) else 1.0
 
     def claim(self, probability: float = 0.95) -> Match | None:
         """The best record if its posterior is at least this probability.
@@ -85,7 +85,7 @@ class PosteriorVerdict(Verdict):
 
     def _probability(self, score: float) -> float:
         """Posterior of a candidate with this score."""
-        return math.exp(score - self.highest) / (self._z + self._nobody_ratio)
+        return math.exp(score - self.highest) / (self.z + self._nobody_ratio)
 
     @property
     def _nobody_ratio(self) -> float:

@@ -321,14 +321,14 @@ class Verdict:
         """log2 Π of a candidate with this score."""
         if self.scale == 0.0:
             return -self.bits
-        return ((score - self.highest) / self.scale - math.log(self._z)) / math.log(2)
+        return ((score - self.highest) / self.scale - math.log(self.z)) / math.log(2)
 
     def _probability(self, score: float) -> float:
         return float(2.0 ** self._log2(score))
 
     @cached_property
-    def _z(self) -> float:
-        """Σ e^((score − highest)/σ) over all candidates."""
+    def z(self) -> float:
+        """Σ e^((score − highest)/scale) over all candidates: the constant of their probabilities."""
         z = float(self.columns.z[self.q])
         if z:
             return z

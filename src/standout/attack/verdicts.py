@@ -1,7 +1,7 @@
 """The verdicts of one call on many aux."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -80,6 +80,7 @@ class Verdicts:
         columns = self.columns
         is_possible = (columns.ties == 1) & (columns.highest > 0)
         if isinstance(self.queries, LikelihoodQueries):
+            columns = self._with_z()
             strength = posterior_strengths(columns, self.queries.nobody(columns.candidates))
         else:
             is_possible &= (columns.sigma > 0) & (columns.candidates > 1)
@@ -87,6 +88,16 @@ class Verdicts:
         if self.alpha is not None:
             is_possible &= columns.z > 0  # Algorithm 1A claims nothing if no record matches
         return np.where(is_possible, strength, NO_CLAIM)
+
+    def _with_z(self) -> VerdictColumns:
+        """The columns with Z, computed now where the attack left it out (`with_z=False`)."""
+        columns = self.columns
+        missing = np.flatnonzero((columns.z == 0) & (columns.candidates > 0))
+        if not len(missing):
+            return columns
+        z = columns.z.copy()
+        z[missing] = [self[int(q)].z for q in missing]
+        return replace(columns, z=z)
 
     def __repr__(self) -> str:
         return f"<Verdicts: {len(self):,}>"
