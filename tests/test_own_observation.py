@@ -102,8 +102,10 @@ def test_an_overridden_method_takes_effect_wherever_an_adversary_is_accepted(own
 def test_an_audit_with_chosen_entries_says_who_chose_them():
     audit = so.audit(RELEASE, ladder={"one day": OneDay()}, targets=20, facts=[1, 2])
     assert "up to 6 items chosen by OneDay" in audit.findings.adversaries[0].description
-    named = so.simulate(RELEASE, OneDay(), targets=20, seed=audit.findings.run.seed)
-    assert audit.findings.adversaries[0].as_named.identified.value == named.estimate("identified").value
+    by_attack = {attack.name: attack.as_named for attack in audit.findings.adversaries[0].attacks}
+    for name, attack in (("paper", so.ScoreboardRH()), ("likelihood", so.Likelihood())):
+        named = so.simulate(RELEASE, OneDay(), attack=attack, targets=20, seed=audit.findings.run.seed)
+        assert by_attack[name].identified.value == named.estimate("identified").value
 
 
 def test_fewer_facts_than_asked_for_are_all_used():

@@ -57,11 +57,11 @@ class Likelihood:
     --------
     >>> import standout as so
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
-    >>> adversary = so.Adversary(knows=4, wrong=1, value_error=1, time_error=None)
+    >>> adversary = so.Adversary(knows=6, value_error=0, time_error=None)
     >>> aux = adversary.observe(release, "42", seed=1)
     >>> verdict = so.Likelihood(adversary).attack(release, aux)
-    >>> verdict.best, round(verdict.probability("42"), 2)
-    ('42', 0.9)
+    >>> verdict.best, round(verdict.probability("42"), 3), round(verdict.nobody, 3)
+    ('42', 0.999, 0.001)
     """
 
     adversary: HasErrors | None = None

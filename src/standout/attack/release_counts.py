@@ -122,7 +122,7 @@ class ReleaseCounts:
 
     def _up_to(self, time: Ints) -> Floats:
         """Number of entries before a time; within a bin, entries count as evenly spread."""
-        return np.interp(time, self._ends, self._before)
+        return self._before[time] if self._bin == 1 else np.interp(time, self._ends, self._before)
 
     @cached_property
     def _ends(self) -> Floats:

@@ -22,6 +22,7 @@ from standout.similarity.attributes import ROUNDING
 
 __all__ = ["ValueChannel", "ValueErrors"]
 
+FEW_LEVELS = 500
 ROUNDS = 100
 """Rounds of expectation maximisation."""
 
@@ -71,6 +72,8 @@ class ValueErrors:
         if not isinstance(levels, np.ndarray):
             return np.ones(self.n_levels)
         error = (self.error or 0.0) + ROUNDING
+        if len(levels) <= FEW_LEVELS:  # as distances are compared elsewhere: 1 + 1e100 is 1e100
+            return np.array([np.count_nonzero(self._distances(x) <= error) for x in levels], np.float64)
         low, high = np.searchsorted(levels, levels - error), np.searchsorted(levels, levels + error, "right")
         return (high - low).astype(np.float64)
 
