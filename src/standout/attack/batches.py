@@ -50,7 +50,7 @@ def run_1b(
     release, tables = queries.release, queries.kernel_tables
 
     def allocate() -> BlockWorkspace:
-        return BlockWorkspace.allocate(release.n_records, most_facts, top, len(queries.rule.sizes.size))
+        return BlockWorkspace.allocate(release.n_records, most_facts, top, len(queries.rule.sizes.inverse))
 
     def work_on(low: int, high: int, work: BlockWorkspace) -> None:
         score_queries(
@@ -98,7 +98,7 @@ def run_1b_nested(
     kinds, times = tables.a.shape[1], (1 << release.by_item.time_bits) if lanes > 1 else 0
 
     def allocate() -> NestedWorkspace:
-        width, n_sizes = 1 if lanes == 1 else LANES, len(queries.rule.sizes.size)
+        width, n_sizes = 1 if lanes == 1 else LANES, len(queries.rule.sizes.inverse)
         return NestedWorkspace.allocate(steps, kinds, times, top, width=width, n_sizes=n_sizes)
 
     def work_on(low: int, high: int, work: NestedWorkspace) -> None:

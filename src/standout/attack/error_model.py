@@ -9,7 +9,7 @@ and y are the released value and time, and the noise of the steps is part of all
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +33,8 @@ GUESSED_WRONG = 0.1
 """Share of wrong facts where the adversary's errors are not known."""
 GUESSED_VALUE_SCALE, GUESSED_DAYS = 0.5, 30.0
 """There, errors decay as in the paper: with half of the spread of values (1.5 stars), and with 30 days."""
+MOST_MODELS = 8
+SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error")
 TAIL = 10.0
 """Number of scales after which a decay counts as 0."""
 
@@ -103,7 +105,7 @@ class ErrorModel:
     `wrong` is the share of facts whose value and date are not those of the entry, `coverage` the chance that
     the record which represents the target has a known item, `present` that there is such a record. `channel`
     is what the publisher did to values. A share `stray` of the facts is about another person's entry of the
-    same item, because a record represents several people.
+    same item, because a record represents several people. `kept` is for tables by known value.
     """
 
     values: ValueErrors
@@ -114,6 +116,7 @@ class ErrorModel:
     stray: float = 0.0
     channel: ValueChannel | None = None
     shares: Floats | None = None
+    kept: dict[float | str | None, object] = field(default_factory=dict)
 
     @property
     def has_noise(self) -> bool:
@@ -141,8 +144,20 @@ class ErrorModel:
 def error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
     """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand.
 
-    For a sanitized release, facts are about the original, and the noise of its steps is added.
+    For a sanitized release, facts are about the original, and the noise of its steps is added. The latest
+    models are kept with the release.
     """
+    kept: dict[object, ErrorModel] = vars(release).setdefault("_error_models", {})
+    settings = () if adversary is None else tuple(getattr(adversary, name) for name in SETTINGS)
+    key = settings, coverage
+    if key not in kept:
+        if len(kept) == MOST_MODELS:
+            kept.clear()
+        kept[key] = _error_model(release, adversary, coverage)
+    return kept[key]
+
+
+def _error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
     noise = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
     wrong, covered = GUESSED_WRONG, COVERAGE
     if adversary is not None:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ __all__ = ["LikelihoodQueries", "prepare_likelihood_queries", "queries_from_tabl
 PRIOR_ENTRIES = 10.0
 LOWEST = -60.0
 """Instead of ln 0: low enough that no record gains from such a fact."""
+LEAST = math.exp(LOWEST)
 COARSER = 2.0**9
 """Ratio of the grid of scores and the grid of their parts."""
 PIECES = 640
@@ -277,6 +278,14 @@ class _Averages:
         return repeated
 
 
+class _ValueRows(NamedTuple):
+    """Logarithms of P(v, t | x, y) for a known value and each level: date not known, near, or far."""
+
+    untimed: Floats
+    near: Floats
+    far: Floats
+
+
 class _LogTabulation(Tabulation):
     """ln P(v, t | x, y) as tables: a[kind] + b[kind] · c[distance of times]."""
 
@@ -291,24 +300,36 @@ class _LogTabulation(Tabulation):
         return replace(super().tabulate(), reach=reach)
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
-        w, times = self.model.wrong, self.model.times
-        right, wrong = self._value_probabilities(shape)
+        times, rows = self.model.times, self._rows(shape)
         bank, second = slice(0, self.n_levels + 1), slice(self.n_levels + 1, 2 * self.n_levels + 2)
-        untimed = _log((1.0 - w) * right + w * wrong)
         if not shape.timed or times is None or self.span == 0:
-            a[bank] = untimed
-            a[second] = untimed[: len(a[second])]
+            a[bank] = rows.untimed
+            a[second] = rows.untimed[: len(a[second])]
             return 1, False
         off[:] = self._time_row(shape, times)
         anywhere = math.log(self.span) if times.is_flat else -math.log(times.elsewhere)
-        any_time = np.maximum(untimed - anywhere, LOWEST)  # if the entry has none
+        any_time = np.maximum(rows.untimed - anywhere, LOWEST)  # if the entry has none
         a[second] = any_time[: len(a[second])]
         if times.is_flat:
-            near, far = _log((1.0 - w) * right * times.shares[0]), _log(w * wrong * times.elsewhere)
-            a[bank], b[bank] = far, near - far
+            a[bank], b[bank] = rows.far, rows.near - rows.far
         else:
-            a[bank], b[bank] = untimed, 1.0
+            a[bank], b[bank] = rows.untimed, 1.0
         return 2, True
+
+    def _rows(self, shape: FactShape) -> "_ValueRows":
+        """The logarithms for a known value, kept with the model: later batches have the same values."""
+        kept = self.model.kept
+        if shape.value not in kept:
+            w, times = self.model.wrong, self.model.times
+            right, wrong = self._value_probabilities(shape)
+            untimed = _log((1.0 - w) * right + w * wrong)
+            near = far = untimed
+            if times is not None and times.is_flat:
+                near, far = _log((1.0 - w) * right * times.shares[0]), _log(w * wrong * times.elsewhere)
+            kept[shape.value] = _ValueRows(untimed, near, far)
+        rows = kept[shape.value]
+        assert isinstance(rows, _ValueRows)
+        return rows
 
     def _value_probabilities(self, shape: FactShape) -> tuple[Floats, Floats]:
         """right(v | x) and wrong(v | x) for each level x, and for an entry without a value."""
@@ -343,4 +364,5 @@ def _on_grid(scores: Floats, step: Any) -> Floats:
 
 def _log(probability: Floats) -> Floats:
     """Logarithms of probabilities, at least LOWEST."""
-    return np.maximum(elementary.log(probability), LOWEST)
+    logarithm = elementary.log(np.maximum(probability, LEAST))  # ln 0 would cost an exception each
+    return np.where(probability > LEAST, logarithm, LOWEST)

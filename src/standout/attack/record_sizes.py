@@ -58,7 +58,7 @@ class ChoiceModel:
 
     def for_kernels(self) -> RecordSizes:
         """The sizes in single precision."""
-        return RecordSizes(self.code.astype(np.uint16), self.size.astype(np.float32))
+        return RecordSizes(self.code.astype(np.uint16), (1.0 / self.size).astype(np.float32))
 
 
 def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:

@@ -129,7 +129,7 @@ def score_queries(
         for j in range(k):
             cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
             if rule.sized:
-                fill_gain(rule.sizes.size, rule.odds[f + j], rule.constant[f + j], work.gain[j])
+                fill_gain(rule.sizes.inverse, rule.odds[f + j], rule.constant[f + j], work.gain[j])
         for i in range(len(best)):
             best[i] = ZERO
         sums[0], sums[1] = 0.0, 0.0

@@ -63,7 +63,7 @@ def score_prefixes(
     start, run, block, end, word, value_bits, time_bits = postings
     a, b, off, c, _, even, lines, line_bits, near, reach = tables
     sized, odds, constant, sizes, slack = rule
-    code, size_table = sizes
+    code, inverse_sizes = sizes
     first_fact, item, weight, shape, time = facts
     row, scores, cursor, at, sums = groups.row, work.scores, work.cursor, work.at, work.sums
     floor, until, noticed, n_noticed, mark = work.floor, work.until, work.noticed, work.n_noticed, work.mark
@@ -77,7 +77,7 @@ def score_prefixes(
         if lanes > 1:
             _spread_tables(facts, tables, rule, work, q=q, lanes=lanes, steps=steps, span=span)
         for j in range(steps if sized else 0):
-            fill_gain(size_table, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
+            fill_gain(inverse_sizes, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
         for walk in range(3 if with_z else 2):
             for j in range(steps):
                 cursor[j], at[j] = run[item[f + j]], start[item[f + j]]

@@ -41,13 +41,13 @@ class QueryFacts(NamedTuple):
 
 
 class RecordSizes(NamedTuple):
-    """How many entries a fact about each record may come from: size[code[record]]  [`attack.likelihood`].
+    """How many entries a fact about each record may come from: 1 / inverse[code[record]]  [`Likelihood`].
 
     Both are empty for attacks that ignore it.
     """
 
     code: NDArray[np.uint16]
-    size: NDArray[np.float32]
+    inverse: NDArray[np.float32]
 
 
 class ScoreRule(NamedTuple):
