@@ -242,8 +242,8 @@ class Verdict:
     def explain(self, record: str) -> tuple[Part, ...]:
         """What each fact adds to the score of a record, in the order of the aux.
 
-        The parts add up to the score exactly. For Algorithm 1A a part is the fact's similarity, and the score
-        is the lowest part.
+        The parts add up to the score exactly, for `Likelihood` up to 1e-9. For Algorithm 1A a part is the
+        fact's similarity, and the score is the lowest part.
 
         Parameters
         ----------
