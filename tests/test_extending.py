@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import standout as so
 
+pytestmark = pytest.mark.once
+
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
 
 

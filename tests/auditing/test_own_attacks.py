@@ -6,6 +6,8 @@ import pytest
 import standout as so
 from standout.core.rng import generator
 
+pytestmark = pytest.mark.once
+
 RELEASE = so.synthesize(records=200, items=80, entries=4_000, seed=3)
 WEAK = so.Adversary(knows=2, value_error=None, time_error=None)
 

@@ -10,6 +10,8 @@ import standout as so
 from naive.paired import bonett_price, coverage
 from standout.evaluate.paired import paired_difference
 
+pytestmark = pytest.mark.once
+
 RELEASE = so.synthesize(records=300, items=80, entries=6_000, seed=3)
 ADVERSARIES = {
     "dated": so.Adversary(knows=4, wrong=1, value_error=1, time_error=14),
