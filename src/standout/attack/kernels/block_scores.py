@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.kernels.candidate_marks import rule_out
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
 from standout.attack.kernels.interpolation import interpolated
 from standout.attack.kernels.query_arrays import (
@@ -125,7 +126,7 @@ def score_queries(
     spare = len(listed) * BLOCK  # the spare block, whose scores are 0
     for q in range(low, high):
         f, k = facts.first[q], facts.first[q + 1] - facts.first[q]
-        n = n_records - _rule_out(candidates, q, n_records, work.out, left_out)
+        n = n_records - rule_out(candidates, q, n_records, work.out, left_out)
         for j in range(k):
             cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
             if rule.sized:
@@ -216,43 +217,6 @@ def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, curso
     if cursor < run[item + 1] and block[cursor] == number:
         return start[item] + np.int64(end[cursor])
     return np.int64(0)
-
-
-@subroutine
-def _rule_out(candidates: CandidateFilter, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
-    """Mark the records that are not candidates, count them by block, and return their number."""
-    exclude, total = candidates.exclude[q], np.int64(0)
-    for number in range(len(left_out)):
-        gone = np.int64(0)
-        if candidates.filtered:
-            gone = _filter(candidates, q, number * BLOCK, min(n_records, number * BLOCK + BLOCK), out)
-        if exclude // BLOCK == number and not out[exclude]:
-            out[exclude] = True
-            gone += 1
-        left_out[number] = gone
-        total += gone
-    return total
-
-
-@subroutine
-def _narrow(x: Int) -> Int:
-    """A bound in 32 bits: what is compared with it has no more."""
-    return np.int32(min(max(x, -(1 << 31)), (1 << 31) - 1))
-
-
-@subroutine
-def _filter(candidates: CandidateFilter, q: Int, first: Int, last: Int, out: Array) -> Int:
-    """Mark records first … last - 1 that are too short, too long, or begin too early or too late."""
-    lengths, begins = candidates.lengths, candidates.begins
-    shortest, longest = _narrow(candidates.length[q, 0]), _narrow(candidates.length[q, 1])
-    earliest, latest = _narrow(candidates.joined[q, 0]), _narrow(candidates.joined[q, 1])
-    gone = np.int32(0)
-    for i in range(U(first), U(last)):
-        length, day = lengths[i], begins[i]
-        apart = (length < shortest) | (length > longest) | ((day >= 0) & ((day < earliest) | (day > latest)))
-        out[i] = apart
-        gone += np.int32(apart)
-    return np.int64(gone)
 
 
 @subroutine
