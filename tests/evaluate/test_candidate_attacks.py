@@ -46,3 +46,25 @@ def test_the_strongest_attack_is_chosen_on_other_people():
     assert choose_strongest(small_release, adversary, attacks, reported, seed=1) in ("paper", "likelihood")
     everybody = np.arange(small_release.n_records)
     assert choose_strongest(small_release, adversary, attacks, everybody, seed=1) in ("paper", "likelihood")
+
+
+class Among(so.Attack):
+    """Identifies only people among these records."""
+
+    def __init__(self, records):
+        self.records = records
+
+    def scores(self, release, known):
+        scores = np.full((len(known), release.n_records), -np.inf)
+        scores[:, self.records] = 0.0
+        for fact in so.fact_entries(release, known):
+            scores[fact.target, fact.record] += 1.0
+        return scores
+
+
+def test_an_attack_that_succeeds_on_reported_targets_only_is_not_chosen():
+    release = so.synthesize(records=300, items=100, entries=5_000, seed=3)
+    reported, others = np.arange(200), np.arange(200, 300)
+    attacks = {"reported": Among(reported), "others": Among(others)}
+    chosen = choose_strongest(release, so.Adversary(knows=6), attacks, reported, seed=1, threads=1)
+    assert chosen == "others"
