@@ -49,14 +49,14 @@ def test_the_strongest_attack_is_chosen_on_other_people():
 
 
 class Among(so.Attack):
-    """Identifies only people among these records."""
+    """Identifies only people among these records: who has most of the items, the shortest record first."""
 
     def __init__(self, records):
         self.records = records
 
     def scores(self, release, known):
         scores = np.full((len(known), release.n_records), -np.inf)
-        scores[:, self.records] = 0.0
+        scores[:, self.records] = -release.lengths[self.records] / release.n_items
         for fact in so.fact_entries(release, known):
             scores[fact.target, fact.record] += 1.0
         return scores
