@@ -13,12 +13,12 @@ UNUSABLE = [
     (b"", "damaged: its manifest.json is not JSON"),
     (b"\xff\xfe", "damaged: its manifest.json is not JSON"),
     (b"[" * 100_000, "damaged: its manifest.json is not JSON"),
-    (b'{"format": "standout index", "version": 2}', "damaged: its manifest.json"),
-    (b'{"format": "standout index", "version": "2"}', "damaged: its manifest.json"),
+    (b'{"format": "standout index", "version": 3}', "damaged: its manifest.json"),
+    (b'{"format": "standout index", "version": "3"}', "damaged: its manifest.json"),
     (b'{"format": "standout index", "version": true}', "damaged: its manifest.json"),
     (b'{"format": "standout index", "version": 0}', "damaged: its manifest.json"),
     (b'{"format": "standout index"}', "damaged: its manifest.json"),
-    (b'{"format": "standout index", "version": 3}', "newer Standout"),
+    (b'{"format": "standout index", "version": 4}', "newer Standout"),
     (b'{"format": "standout index", "version": 1}', "older Standout"),
     (b'{"manifest_version": 3, "name": "an extension"}', "not a Standout index"),
     (b"[1, 2]", "not a Standout index"),
@@ -63,7 +63,7 @@ def test_an_older_index_is_recognised_and_can_be_overwritten(index, release):
         with pytest.raises(so.StoreError) as caught:
             use(index)
         assert str(caught.value) == (
-            f"{index} was written by an older Standout (format 1, this version reads 2): "
+            f"{index} was written by an older Standout (format 1, this version reads 3): "
             "index the source again"
         )
     so.save(release, index)

@@ -82,6 +82,7 @@ def build_release(
     provenance = replace(
         provenance,
         repeats=dropped,
+        merged=dropped,
         without_value=0 if levels is None else _count_missing(by_record.value, len(levels)),
         without_time=0 if clock is None else _count_missing(by_record.time, clock.span),
     )

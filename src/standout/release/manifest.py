@@ -19,7 +19,7 @@ from standout.release.provenance import Provenance
 __all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Words"]
 
 FORMAT = "standout index"
-VERSION = 2
+VERSION = 3
 MANIFEST = "manifest.json"
 FIXED_TYPES = {
     "record-ids": "uint8",
