@@ -236,7 +236,7 @@ def test_rejects_are_counted_in_rows():
 
 
 def test_batches_are_put_together(monkeypatch):
-    monkeypatch.setattr("standout.ingest.frames.ROWS", 7)
+    monkeypatch.setattr("standout.ingest.tables.ROWS", 7)
     users, items = [f"u{i % 13}" for i in range(100)], [f"i{i}" for i in range(100)]
     assert set(content(so.read(pl.DataFrame({"user": users, "item": items})))) == set(
         zip(users, items, strict=True)

@@ -4,7 +4,7 @@
 (`formats`, `sources`), and passes rows to a `collector`, which codes them and builds the release.
 
 Read `read` and `collector` first. The readers are `delimited` (CSV and similar files; `window`, `tokens` and
-`column_roles`), `netflix`, and `frames` (Polars, pandas, Parquet). `interner` turns ids into codes,
-`value_levels` values into levels, and `timestamps` with `zones` times into units. `rejects` counts unusable
-rows, and `item_titles` reads titles.
+`column_roles`), `netflix`, and `frames` for the sources of `tables` (frames, Parquet). `interner` turns ids
+into codes, `value_levels` values into levels, and `timestamps` with `zones` times into units. `rejects`
+counts unusable rows, and `item_titles` reads titles.
 """

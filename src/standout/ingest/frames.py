@@ -1,9 +1,7 @@
-"""Read Polars and pandas frames and Parquet files, batch by batch."""
+"""Pass the rows of a table (a frame, a Parquet file, …) to a collector, batch by batch."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,76 +13,32 @@ from standout.ingest.collector import Batch, Collector, Spans
 from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
+from standout.ingest.tables import Table
 from standout.ingest.timestamps import TimeReader
 from standout.release.build_kernels import TIME_BIAS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["read_frame", "scan_parquet"]
-
-ROWS = 1 << 18
-
-
-def scan_parquet(paths: list[Path]) -> pl.LazyFrame:
-    """Scan Parquet files, or folders of them, as one frame."""
-    files = [
-        file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])
-    ]
-    return pl.scan_parquet(files, glob=False, hive_partitioning=False)
-
-
-def from_pandas(frame: "pd.DataFrame") -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
-    """Return the column names of a pandas frame, and a function that selects columns by position."""
-    names = tuple(str(name) for name in frame.columns)
-
-    def select(positions: list[int]) -> pl.LazyFrame:
-        return pl.LazyFrame([_from_pandas_column(frame.iloc[:, i], str(i)) for i in positions])
-
-    return names, select
-
-
-def from_polars(frame: pl.LazyFrame) -> tuple[tuple[str, ...], Callable[[list[int]], pl.LazyFrame]]:
-    """Return the column names of a Polars frame, and a function that selects columns by position."""
-    names = tuple(frame.collect_schema().names())
-    return names, lambda positions: frame.select(pl.col(names[i]).alias(str(i)) for i in positions)
-
-
-def _from_pandas_column(column: "pd.Series[Any]", name: str) -> pl.Series:
-    kind = column.dtype.kind
-    if kind in "iufb" and isinstance(column.dtype, np.dtype):
-        return pl.Series(name, column.to_numpy(), nan_to_null=True)
-    if kind == "M":
-        moved = column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column
-        times = pl.Series(name, moved.to_numpy().astype("datetime64[us]"))
-        return times.dt.replace_time_zone("UTC") if column.dt.tz is not None else times
-    missing = column.isna().tolist()
-    return pl.Series(
-        name,
-        [None if is_missing else cell for cell, is_missing in zip(column.tolist(), missing, strict=True)],
-        strict=False,
-    )
+__all__ = ["read_frame"]
 
 
 def read_frame(
-    frame: Any, name: str, options: Options, rejects: RejectLog, progress: Progress
-) -> tuple[Collector, dict[str, str]]:
-    """Pass every row of a Polars or pandas frame to a collector; also return the column of each role."""
+    open_table: Callable[[], Table], name: str, options: Options, rejects: RejectLog, progress: Progress
+) -> tuple[Collector, Roles]:
+    """Pass every row of a table to a collector; also return the role of each column.
+
+    Every source that is not text ends here. `name` names the source in messages.
+    """
     with _read_errors(name):
-        opened = frame() if callable(frame) else frame
-        names, select = from_polars(opened.lazy()) if hasattr(opened, "lazy") else from_pandas(opened)
-        roles = resolve_roles(names, options, header=True, declared=True)
-        wanted = select(roles.wanted)
-        total, row = int(wanted.select(pl.len()).collect().item()), 0
+        table, row = open_table(), 0
+        roles = resolve_roles(table.names, options, header=True, declared=True)
         collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")
         collector.begin_source(name)
-        for batch in _batches(wanted):
+        for batch in table.batches(roles.wanted):
             collector.add(_to_batch(batch, roles, row, collector.times))
             row += len(batch)
-            progress("reading", row, total)
+            progress("reading", row, max(row, table.rows))
     if row == 0:
         raise SourceError(f"{name} has no rows: check the source")
-    return collector, roles.names_by_role()
+    return collector, roles
 
 
 @contextmanager
@@ -107,11 +61,6 @@ def _read_errors(name: str) -> Iterator[None]:
 def _kind(error: Exception) -> str:
     """First line of a Polars error, without quotes and brackets, which may contain data."""
     return " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
-
-
-def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    for batch in frame.collect_batches(chunk_size=ROWS, maintain_order=True):
-        yield from batch.iter_slices(ROWS)
 
 
 def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:

@@ -14,6 +14,7 @@ from standout.core.errors import ParameterError, SourceError
 from standout.core.jit import Array, Flag, Int, inline, kernel
 from standout.core.progress import Progress
 from standout.ingest.collector import Collector
+from standout.ingest.column_roles import Roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.sources import Stream
@@ -22,7 +23,7 @@ from standout.ingest.window import Window
 from standout.release.build_kernels import NONE, TIME_BIAS
 from standout.release.clock import SECONDS
 
-__all__ = ["FILES", "is_netflix", "new_collector", "read_netflix"]
+__all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]
 
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
@@ -85,6 +86,12 @@ def new_collector(options: Options, rejects: RejectLog) -> Collector:
     if collector.values is not None:
         collector.values.codes_of(["1", "2", "3", "4", "5"])
     return collector
+
+
+def column_roles(options: Options) -> Roles:
+    """Return the roles of the columns, whose order is fixed."""
+    value, time = (None if column is False else i for i, column in ((2, options.value), (3, options.time)))
+    return Roles(0, (1,), value, time, ("customer", "film", "rating", "date"))
 
 
 def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:

@@ -1,15 +1,17 @@
 """`standout.read`: recognise the format of a source and read it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.ingest import netflix
 from standout.ingest.collector import Collector
+from standout.ingest.column_roles import Roles
 from standout.ingest.delimited import detect_layout, read_delimited
 from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
@@ -23,6 +25,7 @@ from standout.release.provenance import Provenance
 from standout.release.store import is_index, open_index
 
 if TYPE_CHECKING:
+    from standout.ingest.tables import Table
     from standout.ingest.value_levels import ValueType
 
 __all__ = ["SourceReader", "read"]
@@ -197,8 +200,7 @@ class SourceReader:
                     )
                 read_delimited(stream, layout, collector, self.progress)
         assert collector is not None and layout is not None
-        provenance = Provenance(source.kind, names, layout.roles.names_by_role(), layout.settings())
-        return self._finish(collector, provenance)
+        return self._finish(source.kind, names, collector, layout.roles, layout.settings())
 
     def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> Release:
         collector, titles = netflix.new_collector(self.options, self.rejects), None
@@ -214,43 +216,56 @@ class SourceReader:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
-        columns = {"record": "customer", "item": "film"}
-        columns |= {} if collector.values is None else {"value": "rating"}
-        columns |= {} if collector.times is None else {"time": "date"}
-        release = self._finish(collector, Provenance("Netflix Prize", names, columns))
+        release = self._finish("Netflix Prize", names, collector, netflix.column_roles(self.options))
         return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
     def _parquet(self, paths: list[Path], names: tuple[str, ...]) -> Release:
-        from standout.ingest.frames import read_frame, scan_parquet
+        from standout.ingest.tables import parquet_table
 
         name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-        collector, columns = read_frame(
-            lambda: scan_parquet(paths), name, self.options, self.rejects, self.progress
-        )
-        return self._finish(collector, Provenance("Parquet", names, columns))
+        return self._table("Parquet", names, name, lambda: parquet_table(paths))
 
     def _frame(self, frame: Any) -> Release:
         import polars as pl
 
-        from standout.ingest.frames import read_frame
+        from standout.ingest.tables import table_from_lazy, table_from_pandas
 
-        is_pandas = type(frame).__module__.startswith("pandas") and type(frame).__name__ == "DataFrame"
-        if not is_pandas and not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        if type(frame).__module__.startswith("pandas") and type(frame).__name__ == "DataFrame":
+            return self._table("frame", (), "the frame", lambda: table_from_pandas(frame))
+        if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             raise ParameterError(
                 "source must be a path, a list of paths, or a Polars or pandas frame, "
                 f"got {type(frame).__name__}"
             )
-        collector, columns = read_frame(frame, "the frame", self.options, self.rejects, self.progress)
-        return self._finish(collector, Provenance("frame", (), columns))
+        rows = len(frame) if isinstance(frame, pl.DataFrame) else 0
+        return self._table("frame", (), "the frame", lambda: table_from_lazy(frame.lazy(), rows))
 
-    def _finish(self, collector: Collector, provenance: Provenance) -> Release:
-        settings = dict(provenance.settings)
+    def _table(
+        self, kind: str, files: tuple[str, ...], name: str, open_table: Callable[[], "Table"]
+    ) -> Release:
+        """Read any source that is not text."""
+        from standout.ingest.frames import read_frame
+
+        collector, roles = read_frame(open_table, name, self.options, self.rejects, self.progress)
+        return self._finish(kind, files, collector, roles)
+
+    def _finish(
+        self,
+        kind: str,
+        files: tuple[str, ...],
+        collector: Collector,
+        roles: Roles,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Release:
+        """Build the release, with a provenance that says how the source was read."""
+        settings = dict(settings)
         if collector.times is not None:
             settings |= collector.times.settings()
         settings["repeats"] = self.options.repeats
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
-        return collector.finish(replace(provenance, settings=settings), self.progress)
+        provenance = Provenance(kind, files, roles.names_by_role(), settings)
+        return collector.finish(provenance, self.progress)
 
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
         if titles is None:
