@@ -84,26 +84,43 @@ def postings(entries, n_items, n_levels, span, block_bits=13):
     """Entries by item as an index holds them: its columns as lists, and the bits of the fields of a word.
 
     Records, items, values and times are codes: whole numbers ≥ 0, values below n_levels, times below span.
+    `entries` may also be a list of rows (record, item, value, time), in which a pair may occur several times.
     """
-    has_gaps = span > 0 and any(time is None for _, time in entries.values())
+    rows = [(*pair, *cells) for pair, cells in entries.items()] if isinstance(entries, dict) else entries
+    has_gaps = span > 0 and any(time is None for *_, time in rows)
     kinds = 2 * (n_levels + 1) if has_gaps else n_levels + 1
     value_bits, time_bits = digits(kinds - 1), digits(max(span - 1, 0))
-    columns = {"start": [0], "run": [0], "block": [], "end": [], "word": []}
+    columns = {"start": [0], "run": [0], "block": [], "end": [], "word": [], "single": [], "support": []}
+    times_of = Counter((record, item) for record, item, *_ in rows)
     for item in range(n_items):
-        rows = sorted((record, *cells) for (record, other), cells in entries.items() if other == item)
-        ends = {}
-        for count, (record, value, time) in enumerate(rows, 1):
-            kind = n_levels if value is None else value
-            if time is None and has_gaps:
-                kind += n_levels + 1
-            ends[record // 2**block_bits] = count
-            offset = record % 2**block_bits
-            columns["word"].append((offset * 2**value_bits + kind) * 2**time_bits + (time or 0))
+        own = [(record, value, time) for record, other, value, time in rows if other == item]
+        ends, singles = {}, {}
+        for block in sorted({record // 2**block_bits for record, *_ in own}):
+            inside = [row for row in own if row[0] // 2**block_bits == block]
+            inside.sort(key=lambda row: (times_of[row[0], item] > 1, *_by_time(row)))
+            for record, value, time in inside:
+                kind = n_levels if value is None else value
+                if time is None and has_gaps:
+                    kind += n_levels + 1
+                offset = record % 2**block_bits
+                columns["word"].append((offset * 2**value_bits + kind) * 2**time_bits + (time or 0))
+            ends[block] = len(columns["word"]) - columns["start"][-1]
+            singles[block] = ends[block] - sum(times_of[row[0], item] > 1 for row in inside)
         columns["block"] += ends.keys()
         columns["end"] += ends.values()
+        columns["single"] += singles.values()
         columns["start"].append(len(columns["word"]))
         columns["run"].append(len(columns["block"]))
+        columns["support"].append(len({record for record, *_ in own}))
+    if max(times_of.values(), default=1) == 1:
+        columns |= {"single": [], "support": []}
     return columns | {"value_bits": value_bits, "time_bits": time_bits}
+
+
+def _by_time(row):
+    """Sort by record, then by time, then by value; what is missing comes last."""
+    record, value, time = row
+    return record, time is None, time or 0, value is None, value or 0
 
 
 def digits(number):

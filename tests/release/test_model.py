@@ -255,7 +255,7 @@ def test_repeats_can_be_an_error():
 
 
 def test_an_unknown_policy_for_repeats_is_refused():
-    with pytest.raises(so.ParameterError, match="repeats must be last, first, max or error"):
+    with pytest.raises(so.ParameterError, match="repeats must be auto, keep, last, first, max or error"):
         Table([("p", "x", None, None)], None, None).read(repeats="newest")
 
 

@@ -28,7 +28,8 @@ def _losses(provenance: "Provenance") -> Iterator[str]:
         yield f"  rejected: {rejected:,} of {provenance.rows:,} rows: {reasons}"
     if provenance.repeats:
         kept = provenance.settings["repeats"]
-        yield f"  repeated record and item: {provenance.repeats:,} rows, {kept} kept"
+        what = "all kept" if kept == "keep" else f"{kept} kept"
+        yield f"  repeated record and item: {provenance.repeats:,} rows, {what}"
     for part, missing in (("value", provenance.without_value), ("time", provenance.without_time)):
         if missing:
             yield f"  without a {part}: {missing:,} entries"

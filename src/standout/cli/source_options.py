@@ -67,10 +67,10 @@ OPTIONS = [
     ),
     option(
         "--repeats",
-        type=click.Choice(["last", "first", "max", "error"]),
+        type=click.Choice(["auto", "keep", "last", "first", "max", "error"]),
         default="last",
-        help="Entry to keep when a record has the same item several times: "
-        "by time and then row, or the largest value.",
+        help="Entries to keep when a record has the same item several times: all (keep), one (by time and "
+        "then row, or the largest value), or all if more than 1 % of the rows repeat, else the last (auto).",
     ),
     option(
         "--max-rejects",

@@ -102,7 +102,7 @@ def _add_similarities(
     postings: Postings, facts: QueryFacts, lookup: _Lookup, total: Array, n_shared: Array
 ) -> None:
     """Add Sim of every fact and entry to the total of the entry's record, and count the shared items."""
-    start, run, block, end, word, value_bits, time_bits = postings
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c, terms = lookup
     item, shape, known_time = facts.item, facts.shape, facts.time
     kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)

@@ -193,7 +193,7 @@ class Collector:
         more = ", …" if count > SHOWN else ""
         return SourceError(
             f"{count:,} rows repeat the record and item of an earlier row ({rows}{more}): "
-            "choose which row to keep with --repeats last, first or max"
+            "keep all with --repeats keep, or choose one of them with --repeats last, first or max"
         )
 
     def _levels(self, values: Interner) -> LevelMap:

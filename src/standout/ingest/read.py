@@ -93,9 +93,10 @@ def read(
         Unit of the times in the release.
     zone : str
         Time zone. Unix times and times with a zone are converted to it; other times are taken as written.
-    repeats : {"last", "first", "max", "error"}
-        Which of several rows with the same record and item to keep: the last or the first in time (then in
-        row order), or the one with the largest value; "error" raises an error.
+    repeats : {"auto", "keep", "last", "first", "max", "error"}
+        Which of several rows with the same record and item to keep: all ("keep"), the last or the first in
+        time (then in row order), or the one with the largest value; "error" raises an error. "auto" keeps
+        all if more than 1 % of the rows repeat, otherwise the last.
     max_rejects : int or str
         Largest number or share ("5%") of unusable rows.
     progress : callable, optional
@@ -261,7 +262,6 @@ class SourceReader:
         settings = dict(settings)
         if collector.times is not None:
             settings |= collector.times.settings()
-        settings["repeats"] = self.options.repeats
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
         provenance = Provenance(kind, files, roles.names_by_role(), settings)

@@ -164,7 +164,7 @@ def _search(
 @subroutine
 def _add_fact(postings: Postings, facts: _Facts, fact: Int, step: float, total: Array, shared: Array) -> None:
     """Add Sim of a fact and each entry of its item to the sums of the entries' records."""
-    start, run, block, end, word, value_bits, time_bits = postings
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c = facts.a, facts.b, facts.off, facts.c
     kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
     item, u, known = facts.item[fact], facts.shape[fact], facts.known[fact]

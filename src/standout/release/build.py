@@ -18,7 +18,7 @@ from standout.release import build_kernels
 from standout.release.clock import Clock, TimeUnit
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type, read_only
-from standout.release.postings import Postings, block_starts, word_bits, word_type
+from standout.release.postings import NO_ITEMS, Postings, block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
 
 __all__ = [
@@ -26,16 +26,20 @@ __all__ = [
     "Repeats",
     "build_release",
     "count_codes",
+    "count_distinct",
     "drop_unused_codes",
     "pack_by_item",
     "read_only_entries",
     "read_only_levels",
     "shortlex_order",
+    "sort_repeats",
 ]
 
-Repeats = Literal["last", "first", "max", "error"]
-Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]
+Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
+Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
+KEPT_FROM = 0.01
+"""Repeated rows are kept if more than this share of the rows repeat and the user has not chosen."""
 BUNDLES = 512
 """Number of bundles of records in the first pass: few enough that their ends stay in the cache."""
 NO_CODES: Codes = np.empty(0, np.uint8)
@@ -63,7 +67,7 @@ def build_release(
 ) -> Release:
     """Build the release of coded entries; takes the blocks out of `coded` one by one, to save memory."""
     if repeats not in get_args(Repeats):
-        raise ParameterError(f"repeats must be last, first, max or error, got {repeats!r}")
+        raise ParameterError(f"repeats must be {', '.join(get_args(Repeats)[:-1])} or error, got {repeats!r}")
     per_record = np.zeros(len(coded.records), np.int64)
     per_item = np.zeros(len(coded.items), np.int64)
     time_bounds = np.array([np.iinfo(np.int64).max, -1], np.int64)
@@ -76,13 +80,20 @@ def build_release(
     shift = (len(records) // BUNDLES).bit_length()
     bundles = _bundle(coded, record_rank, item_rank, start, clock, shift, progress=progress)
     sizes = _Sizes(len(items), coded.levels, clock)
-    by_record, dropped = _sort_records(start, bundles, shift, sizes, repeats, progress)
+    by_record, repeated = _sort_records(start, bundles, shift, sizes, progress)
     del bundles
+    if repeats == "auto":
+        repeats = "keep" if repeated > KEPT_FROM * start[-1] else "last"
+    if repeated and repeats == "keep":
+        _sort_in_place(by_record)
+    elif repeated:
+        by_record = _merge(by_record, sizes, repeats)
     by_record, levels, clock = drop_unused_codes(by_record, coded.levels, clock)
     provenance = replace(
         provenance,
-        repeats=dropped,
-        merged=dropped,
+        repeats=repeated,
+        merged=0 if repeats == "keep" else repeated,
+        settings=provenance.settings | {"repeats": repeats},
         without_value=0 if levels is None else _count_missing(by_record.value, len(levels)),
         without_time=0 if clock is None else _count_missing(by_record.time, clock.span),
     )
@@ -112,8 +123,9 @@ def pack_by_item(
     layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
     start = offsets(count_codes(by_record.item, n_items))
     word = np.empty(len(by_record.item), word_type(value_bits, time_bits))
-    runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, progress))
-    run, block, end = (read_only(column) for column in _group_runs(runs, n_items))
+    repeats = build_kernels.count_repeats(by_record.start, by_record.item) > 0
+    runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, repeats, progress))
+    run, block, end, single = (read_only(column) for column in _group_runs(runs, n_items, repeats))
     return Postings(
         start=read_only(start),
         run=run,
@@ -122,7 +134,43 @@ def pack_by_item(
         word=read_only(word),
         value_bits=value_bits,
         time_bits=time_bits,
+        single=single,
+        support=read_only(count_distinct(by_record, n_items)[1]) if repeats else NO_ITEMS,
     )
+
+
+def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of distinct items of each record, and of distinct records of each item."""
+    per_record, per_item = np.zeros(len(by_record.start) - 1, np.int64), np.zeros(n_items, np.int64)
+    build_kernels.count_distinct(by_record.start, by_record.item, per_record, per_item)
+    return per_record, per_item
+
+
+def sort_repeats(by_record: RecordEntries) -> RecordEntries:
+    """Sort the entries of each (record, item) by time, then by value: the canonical order."""
+    start, item, value, time = by_record
+    copies = (None if column is None else column.copy() for column in (value, time))
+    by_record = RecordEntries(start, item, *copies)
+    _sort_in_place(by_record)
+    return by_record
+
+
+def _sort_in_place(by_record: RecordEntries) -> None:
+    build_kernels.sort_repeats(
+        by_record.start, by_record.item, _column(by_record.value), _column(by_record.time)
+    )
+
+
+def _merge(by_record: RecordEntries, sizes: "_Sizes", repeats: Repeats) -> RecordEntries:
+    """Keep one entry of each (record, item)."""
+    start, item, value, time = by_record
+    new_start = np.zeros_like(start)
+    columns = item, _column(value), _column(time)
+    build_kernels.merge_repeats(start, *columns, POLICY[repeats], sizes.missing, new_start)
+    kept = slice(0, int(new_start[-1]))
+    value = None if value is None else value[kept].copy()
+    time = None if time is None else time[kept].copy()
+    return RecordEntries(new_start, item[kept].copy(), value, time)
 
 
 def _packed_blocks(
@@ -130,13 +178,15 @@ def _packed_blocks(
     layout: NDArray[np.uint64],
     start: NDArray[np.int64],
     word: Codes,
+    repeats: bool,
     progress: Progress,
 ) -> Iterator[Runs]:
-    """Fill `word` block by block; yield the items and the ends of each block's runs."""
+    """Fill `word` block by block; yield the items of each block's runs, their ends and their single ends."""
     n, n_items = len(by_record.start) - 1, len(start) - 1
     value, time = _column(by_record.value), _column(by_record.time)
     cursor = np.repeat(start[:-1, None], 2, axis=1)
     touched, end = np.empty(n_items, np.uint32), np.empty(n_items, np.uint32)
+    single = np.empty(n_items if repeats else 0, np.uint32)
     for low in block_starts(n):
         progress("grouping by item", low, n)
         count = build_kernels.pack(
@@ -152,21 +202,25 @@ def _packed_blocks(
             word=word,
             touched=touched,
             end=end,
+            single=single,
         )
-        yield touched[:count].copy(), end[:count].copy()
+        yield touched[:count].copy(), end[:count].copy(), single[:count].copy()
 
 
-def _group_runs(runs: list[Runs], n_items: int) -> tuple[NDArray[np.int64], Codes, NDArray[np.uint32]]:
-    """Return (run, block, end) of the postings, from the runs of each block."""
+def _group_runs(
+    runs: list[Runs], n_items: int, repeats: bool
+) -> tuple[NDArray[np.int64], Codes, NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return (run, block, end, single) of the postings, from the runs of each block."""
     counts = np.zeros(n_items, np.int64)
-    for items, _ in runs:
+    for items, _, _ in runs:
         build_kernels.tally(items, counts)
     run = offsets(counts)
     block, end = np.empty(run[-1], code_type(len(runs))), np.empty(run[-1], np.uint32)
+    single = np.empty(run[-1] if repeats else 0, np.uint32)
     cursor = run[:-1].copy()
-    for number, (items, ends) in enumerate(runs):
-        build_kernels.place_runs(items, ends, number, cursor, block, end)
-    return run, block, end
+    for number, (items, ends, single_ends) in enumerate(runs):
+        build_kernels.place_runs(items, ends, single_ends, number, cursor, block, end, single)
+    return run, block, end, single
 
 
 def shortlex_order(labels: Labels) -> NDArray[np.int64]:
@@ -271,39 +325,25 @@ def _sort_records(
     bundles: NDArray[np.uint32],
     shift: int,
     sizes: _Sizes,
-    repeats: Repeats,
     progress: Progress,
 ) -> tuple[RecordEntries, int]:
-    """Sort each record's entries by item and keep one of each repeat; also return how many were dropped."""
-    n, dropped = len(start) - 1, 0
+    """Sort each record's entries by item; also return how many have the item of an earlier one."""
+    n, repeated = len(start) - 1, 0
     item, value, time = sizes.empty_columns(len(bundles))
-    cursor, new_start = start[:-1].copy(), np.zeros(n + 1, np.int64)
+    cursor = start[:-1].copy()
     ends = np.append(start[:: 1 << shift], start[-1])
     rows = np.empty((int(np.diff(ends).max()), 3), np.uint32)
     for low in range(0, n, 1 << shift):
         progress("sorting records", low, n)
         high = min(low + (1 << shift), n)
         build_kernels.scatter(bundles[start[low] : start[high]], start[low], cursor, rows)
-        dropped += build_kernels.settle(
-            start=start,
-            rows=rows,
-            low=low,
-            high=high,
-            policy=POLICY[repeats],
-            missing=sizes.missing,
-            item=item,
-            value=value,
-            time=time,
-            new_start=new_start,
+        repeated += build_kernels.settle(
+            start=start, rows=rows, low=low, high=high, item=item, value=value, time=time
         )
-    item, value, time = (
-        column if len(column) == new_start[n] else column[: new_start[n]].copy()
-        for column in (item, value, time)
-    )
     by_record = RecordEntries(
-        new_start, item, None if sizes.levels is None else value, None if sizes.clock is None else time
+        start, item, None if sizes.levels is None else value, None if sizes.clock is None else time
     )
-    return by_record, dropped
+    return by_record, repeated
 
 
 def drop_unused_codes(

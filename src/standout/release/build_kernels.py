@@ -13,12 +13,16 @@ __all__ = [
     "TIME_BIAS",
     "bounds",
     "count",
+    "count_distinct",
     "count_outside",
+    "count_repeats",
+    "merge_repeats",
     "pack",
     "partition",
     "place_runs",
     "scatter",
     "settle",
+    "sort_repeats",
     "tally",
 ]
 
@@ -88,23 +92,18 @@ def settle(
     rows: Array,
     low: Int,
     high: Int,
-    policy: Int,
-    missing: Array,
     item: Array,
     value: Array,
     time: Array,
-    new_start: Array,
 ) -> Int:
-    """Sort records low … high - 1 by item and keep one entry of each repeat; return how many were dropped.
+    """Sort records low … high - 1 by item, in row order where items repeat; return the number of repeats.
 
-    rows = the entries of these records; missing = [value code, time code] of an entry without one.
-    Record r now begins at new_start[r], and the last one ends at new_start[high].
+    rows = the entries of these records.
     """
     repeats = 0
-    w = new_start[low]
+    w = start[low]
     order = np.empty(0, np.int64)
     for record in range(low, high):
-        new_start[record] = w
         begin, n = start[record] - start[low], start[record + 1] - start[record]
         ascending = True
         for i in range(begin + 1, begin + n):
@@ -113,39 +112,103 @@ def settle(
                 break
         if not ascending:  # merge sort is stable and has no bad cases
             order = np.argsort(rows[begin : begin + n, 0], kind="mergesort")
-        i = 0
-        while i < n:
-            best = begin + i if ascending else begin + order[i]
-            i += 1
-            while not ascending and i < n and rows[begin + order[i], 0] == rows[best, 0]:
-                rival = begin + order[i]
-                repeats += 1
-                i += 1
-                if _supersedes(rows, rival, best, policy, missing):
-                    best = rival
-            item[w] = rows[best, 0]
+        for i in range(n):
+            row = begin + i if ascending else begin + order[i]
+            item[w] = rows[row, 0]
             if len(value):
-                value[w] = rows[best, 1]
+                value[w] = rows[row, 1]
             if len(time):
-                time[w] = rows[best, 2]
+                time[w] = rows[row, 2]
+            if i > 0 and item[w] == item[w - 1]:
+                repeats += 1
             w += 1
-    new_start[high] = w
     return repeats
 
 
 @kernel
-def _supersedes(rows: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
+def merge_repeats(
+    start: Array, item: Array, value: Array, time: Array, policy: Int, missing: Array, new_start: Array
+) -> None:
+    """Keep one entry of each (record, item), in place: that of the policy; entries are in row order.
+
+    missing = [value code, time code] of an entry without one. Record r now begins at new_start[r].
+    """
+    w = 0
+    for record in range(len(start) - 1):
+        new_start[record] = w
+        for i in range(start[record], start[record + 1]):
+            is_repeat = i > start[record] and item[i] == item[w - 1]
+            if is_repeat and not _supersedes(value, time, i, w - 1, policy, missing):
+                continue
+            at = w - 1 if is_repeat else w
+            item[at] = item[i]
+            if len(value):
+                value[at] = value[i]
+            if len(time):
+                time[at] = time[i]
+            w = at + 1
+    new_start[len(start) - 1] = w
+
+
+@kernel
+def sort_repeats(start: Array, item: Array, value: Array, time: Array) -> None:
+    """Sort the entries of each (record, item) by time, then by value, in place."""
+    for record in range(len(start) - 1):
+        i, end = start[record], start[record + 1]
+        while i < end:
+            n = np.int64(1)
+            while i + n < end and item[i + n] == item[i]:
+                n += 1
+            if n > 1:
+                keys = np.zeros(n, np.uint64)
+                for k in range(n):
+                    moment = np.uint64(time[i + k]) if len(time) else np.uint64(0)
+                    level = np.uint64(value[i + k]) if len(value) else np.uint64(0)
+                    keys[k] = moment << np.uint64(32) | level
+                keys.sort()
+                for k in range(n):
+                    if len(value):
+                        value[i + k] = keys[k] & np.uint64(0xFFFFFFFF)
+                    if len(time):
+                        time[i + k] = keys[k] >> np.uint64(32)
+            i += n
+
+
+@kernel
+def count_repeats(start: Array, item: Array) -> Int:
+    """Count the entries with the record and item of an earlier entry."""
+    repeats = 0
+    for record in range(len(start) - 1):
+        for i in range(start[record] + 1, start[record + 1]):
+            repeats += item[i] == item[i - 1]
+    return repeats
+
+
+@kernel
+def count_distinct(start: Array, item: Array, per_record: Array, per_item: Array) -> None:
+    """Add the number of distinct items of each record, and of distinct records of each item."""
+    for record in range(len(start) - 1):
+        for i in range(start[record], start[record + 1]):
+            if i == start[record] or item[i] != item[i - 1]:
+                per_record[record] += 1
+                per_item[item[i]] += 1
+
+
+@kernel
+def _supersedes(value: Array, time: Array, rival: Int, best: Int, policy: Int, missing: Array) -> Flag:
     """Whether a later row of the same (record, item) replaces the current one."""
     no_value, no_time = missing[0], missing[1]
-    old_time, new_time = np.int64(rows[best, 2]), np.int64(rows[rival, 2])
+    old_time, new_time = no_time, no_time
+    if len(time):
+        old_time, new_time = np.int64(time[best]), np.int64(time[rival])
     if policy == FIRST:
         return new_time < old_time  # missing is the highest code: any known time is earlier
     if old_time == no_time:
         old_time = np.int64(-1)
     if new_time == no_time:
         new_time = np.int64(-1)
-    if policy == MAX:
-        old_value, new_value = np.int64(rows[best, 1]), np.int64(rows[rival, 1])
+    if policy == MAX and len(value):
+        old_value, new_value = np.int64(value[best]), np.int64(value[rival])
         if old_value == no_value:
             old_value = np.int64(-1)
         if new_value == no_value:
@@ -169,32 +232,46 @@ def pack(
     word: Array,
     touched: Array,
     end: Array,
+    single: Array,
 ) -> Int:
     """Scatter the block of records low … high - 1 into the items' words; return its number of items.
 
     touched[k], end[k] = the k-th of these items, and the end of its words, relative to first[touched[k]].
     cursor[i] = [position of the next word of item i, end of its last run]; equal before its first word here.
     layout = [time bits, time and value bits, span, addition to the kind of an entry without a time].
+    With `single`, entries whose record has the item once come first, and single[k] is where they end.
     """
     time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
-    n = 0
-    for record in range(low, high):
-        position = np.uint64(record - low) << low_bits
-        for i in range(start[record], start[record + 1]):
-            item = items[i]
-            p = cursor[item, 0]
-            if p == cursor[item, 1]:
-                touched[n] = item
-                n += 1
-            cursor[item, 0] = p + 1
-            kind = np.uint64(value[i]) if len(value) else np.uint64(0)
-            moment = np.uint64(time[i]) if len(time) else span
-            if moment == span:
-                kind += bank
-                moment = np.uint64(0)
-            word[p] = position | kind << time_bits | moment
+    n, with_single, repeats = 0, 0, len(single) > 0
+    for part in range(2 if repeats else 1):
+        for record in range(low, high):
+            position = np.uint64(record - low) << low_bits
+            begin, stop = start[record], start[record + 1]
+            for i in range(begin, stop):
+                item = items[i]
+                if repeats:
+                    alone = (i == begin or items[i - 1] != item) and (i + 1 == stop or items[i + 1] != item)
+                    if alone == (part == 1):
+                        continue
+                p = cursor[item, 0]
+                if p == cursor[item, 1]:
+                    touched[n] = item
+                    n += 1
+                cursor[item, 0] = p + 1
+                kind = np.uint64(value[i]) if len(value) else np.uint64(0)
+                moment = np.uint64(time[i]) if len(time) else span
+                if moment == span:
+                    kind += bank
+                    moment = np.uint64(0)
+                word[p] = position | kind << time_bits | moment
+        if repeats and part == 0:
+            for k in range(n):
+                single[k] = cursor[touched[k], 0] - first[touched[k]]
+            with_single = n
     for k in range(n):
         item = touched[k]
+        if repeats and k >= with_single:
+            single[k] = cursor[item, 1] - first[item]
         cursor[item, 1] = cursor[item, 0]
         end[k] = cursor[item, 0] - first[item]
     return n
@@ -202,7 +279,14 @@ def pack(
 
 @kernel
 def place_runs(
-    items: Array, end: Array, number: Int, cursor: Array, out_block: Array, out_end: Array
+    items: Array,
+    end: Array,
+    single: Array,
+    number: Int,
+    cursor: Array,
+    out_block: Array,
+    out_end: Array,
+    out_single: Array,
 ) -> None:
     """Append a block's runs to those of their items; blocks arrive in ascending order."""
     for k in range(len(items)):
@@ -210,6 +294,8 @@ def place_runs(
         cursor[items[k]] = p + 1
         out_block[p] = number
         out_end[p] = end[k]
+        if len(single):
+            out_single[p] = single[k]
 
 
 @kernel
@@ -217,6 +303,8 @@ def count_outside(start: Array, items: Array, rank: Array, tops: Array, out: Arr
     """Set out[t, r] to the number of items of record r outside the tops[t] most popular."""
     for record in range(len(start) - 1):
         for i in range(start[record], start[record + 1]):
+            if i > start[record] and items[i] == items[i - 1]:
+                continue
             for t in range(len(tops)):
                 out[t, record] += rank[items[i]] > tops[t]
 

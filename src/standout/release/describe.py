@@ -43,8 +43,11 @@ class Description:
         Shares of the most frequent values.
     without_value, without_time : int
         Numbers of entries without a value or a time.
-    lengths, supports : dict
-        Mean and quantiles of the number of items per record and of records per item.
+    repeats : int
+        Number of entries with the record and item of another entry, beyond the first.
+    lengths, distinct_items, supports : dict
+        Mean and quantiles of the number of entries per record, of distinct items per record, and of records
+        per item.
     outside_top : dict
         outside_top[k][j] is the share of records with at least j items outside the k most popular items; only
         for k below the number of items [the paper's appendix].
@@ -64,7 +67,9 @@ class Description:
     value_shares: dict[str, float]
     without_value: int
     without_time: int
+    repeats: int
     lengths: dict[str, float]
+    distinct_items: dict[str, float]
     supports: dict[str, float]
     outside_top: dict[int, dict[int, float]]
     provenance: Provenance
@@ -105,7 +110,7 @@ def describe(release: Release) -> Description:
         records=release.n_records,
         items=release.n_items,
         entries=release.n_entries,
-        density=release.n_entries / (release.n_records * release.n_items),
+        density=int(release.support.sum()) / (release.n_records * release.n_items),
         time_range=None if times is None else (times[0].isoformat(), times[1].isoformat()),
         time_unit=None if clock is None else clock.unit,
         zone=None if clock is None else clock.zone,
@@ -113,7 +118,9 @@ def describe(release: Release) -> Description:
         value_shares=_value_shares(release),
         without_value=release.provenance.without_value,
         without_time=release.provenance.without_time,
+        repeats=release.n_entries - int(release.support.sum()),
         lengths=_quantiles(release.lengths),
+        distinct_items=_quantiles(release.distinct_items),
         supports=_quantiles(release.support),
         outside_top=outside_top(release),
         provenance=release.provenance,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Levels, RecordEntries, Release
-from standout.release.postings import Postings
+from standout.release.postings import NO_ITEMS, NO_RUNS, Postings
 
 __all__ = [
     "CONTENT",
@@ -58,6 +58,8 @@ def release_columns(release: Release) -> Columns:
         "by-item-end": release.by_item.end,
         "by-item-word": release.by_item.word,
     }
+    if release.has_repeats:
+        named |= {"by-item-single": release.by_item.single, "by-item-support": release.by_item.support}
     if release.titles is not None:
         named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
     return {name: _little_endian(array) for name, array in named.items() if array is not None}
@@ -99,6 +101,8 @@ def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayField
             word=stored["by-item-word"],
             value_bits=value_bits,
             time_bits=time_bits,
+            single=stored.get("by-item-single", NO_RUNS),
+            support=stored.get("by-item-support", NO_ITEMS),
         ),
     }
 

@@ -35,6 +35,8 @@ FIXED_TYPES = {
     "by-item-start": "int64",
     "by-item-run": "int64",
     "by-item-end": "uint32",
+    "by-item-single": "uint32",
+    "by-item-support": "int64",
 }
 
 
@@ -65,6 +67,7 @@ class Manifest:
     records: int
     items: int
     entries: int
+    repeats: bool
     clock: Clock | None
     words: Words
     read: Provenance
@@ -73,7 +76,7 @@ class Manifest:
     @classmethod
     def of(cls, release: Release, columns: dict[str, Column], fingerprint: str) -> "Manifest":
         """Make the manifest of a release."""
-        sizes = release.n_records, release.n_items, release.n_entries
+        sizes = release.n_records, release.n_items, release.n_entries, release.has_repeats
         words = Words(release.by_item.value_bits, release.by_item.time_bits)
         return cls(fingerprint, *sizes, release.clock, words, release.provenance, columns)
 
@@ -119,6 +122,7 @@ class Manifest:
             records=content["records"],
             items=content["items"],
             entries=content["entries"],
+            repeats=content["repeats"],
             clock=None if content["clock"] is None else Clock(**content["clock"]),
             words=Words(**content["words"]),
             read=Provenance.from_dict(content["read"]),
@@ -132,6 +136,8 @@ class Manifest:
         sizes = self.records, self.items, self.entries
         if not isinstance(self.fingerprint, str) or not all(type(size) is int and size > 0 for size in sizes):
             raise ValueError("sizes")
+        if {"by-item-single", "by-item-support"} & self.columns.keys() != self._repeat_columns():
+            raise ValueError("repeats")
         if self.clock is not None and (type(self.clock.span) is not int or self.clock.span < 0):
             raise ValueError("span")
         if self.clock is not None and self.clock.span:
@@ -142,6 +148,9 @@ class Manifest:
             named = column.file == f"{name}.bin" and column.type == types[name]
             if not named or column.bytes != size or not isinstance(column.sha256, str):
                 raise ValueError(name)
+
+    def _repeat_columns(self) -> set[str]:
+        return {"by-item-single", "by-item-support"} if self.repeats is True else set()
 
     def _code_types(self) -> dict[str, str]:
         n_levels, span = self._n_levels(), 0 if self.clock is None else self.clock.span

@@ -44,6 +44,7 @@ class RecordEntries(NamedTuple):
     """All entries of a release, grouped by record.
 
     Record r owns the positions start[r] to start[r + 1], in ascending order of `item`, the item codes.
+    Several entries of a record may have the same item; they are in the order of times, then of values.
     A value code is an index into the release's levels and a time code one into its clock; the code after the
     last one means missing. `value` or `time` is None if the release has none.
     """
@@ -126,14 +127,33 @@ class Release:
         """Number of time units that the release covers; also the time code of an entry without a time."""
         return 0 if self.clock is None else self.clock.span
 
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some record has an item several times."""
+        return len(self.by_item.single) > 0
+
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Number of items of every record, |supp(r)|."""
+        """Number of entries of every record, |r|."""
         return read_only(np.diff(self.by_record.start))
 
     @cached_property
+    def distinct_items(self) -> NDArray[np.int64]:
+        """Number of distinct items of every record, |supp(r)|; equals `lengths` if no item repeats."""
+        from standout.release.build import count_distinct
+
+        if not self.has_repeats:
+            return self.lengths
+        return read_only(count_distinct(self.by_record, self.n_items)[0])
+
+    @property
     def support(self) -> NDArray[np.int64]:
         """Number of records that have each item, |supp(i)|."""
+        return self.by_item.support if self.has_repeats else self.item_entries
+
+    @cached_property
+    def item_entries(self) -> NDArray[np.int64]:
+        """Number of entries of each item; equals `support` if no record has an item several times."""
         return read_only(np.diff(self.by_item.start))
 
     @cached_property
@@ -249,7 +269,7 @@ class Release:
         index = position_of_id(self.items, item_id, "item")
         title = "" if self.titles is None else self.titles[index]
         codes, _, _ = unpack_item(self.by_item, index, self.n_levels, self.span)
-        records = self._labels(self.records, codes)
+        records = self._labels(self.records, np.unique(codes))
         return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
 
     def check(self) -> "Release":

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BLOCK_BITS",
+    "NO_ITEMS",
+    "NO_RUNS",
     "Postings",
     "block_starts",
     "mismatched_column",
@@ -22,6 +24,10 @@ BLOCK_BITS = 13
 PIECE = 1 << 20
 
 Words = NDArray[np.unsignedinteger[Any]]
+NO_RUNS: NDArray[np.uint32] = np.empty(0, np.uint32)
+NO_ITEMS: NDArray[np.int64] = np.empty(0, np.int64)
+for _array in (NO_RUNS, NO_ITEMS):
+    _array.flags.writeable = False  # like all arrays of postings, so that kernels are compiled once
 
 
 class Postings(NamedTuple):
@@ -31,6 +37,11 @@ class Postings(NamedTuple):
     runs run[i] to run[i + 1], one run for each block in which it has an entry. Run j holds the words of the
     records in block[j]; it ends before start[i] + end[j] and begins where the previous run ends. `block` and
     `end` ascend within an item.
+
+    If records have an item several times, a run begins with the words of the records that have it once; they
+    end before start[i] + single[j]. The words of each other record follow one another, by time and then by
+    value. Both parts are in the order of records. support[i] is the number of records that have item i.
+    `single` and `support` are empty if no record has an item several times.
 
     A word holds, from the low bits up, `time_bits` of time, `value_bits` of kind and BLOCK_BITS of the
     record's position in its block; the bits above are 0. The kind is the value code, or the number of levels
@@ -45,6 +56,8 @@ class Postings(NamedTuple):
     word: Words
     value_bits: int
     time_bits: int
+    single: NDArray[np.uint32] = NO_RUNS
+    support: NDArray[np.int64] = NO_ITEMS
 
 
 def block_starts(n_records: int) -> range:
@@ -68,7 +81,10 @@ def word_type(value_bits: int, time_bits: int) -> np.dtype[Any]:
 def unpack_item(
     postings: Postings, item: int, n_levels: int, span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (record, value, time) codes of one item; n_levels and span mean missing, as by record."""
+    """Return (record, value, time) codes of one item; n_levels and span mean missing, as by record.
+
+    Records ascend only if none has the item several times.
+    """
     words, runs = slice(*postings.start[item : item + 2]), slice(*postings.run[item : item + 2])
     word = postings.word[words]
     position = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
@@ -98,7 +114,22 @@ def mismatched_column(postings: Postings, n_blocks: int) -> str | None:
     if len(postings.end) != len(postings.block):
         return "end"
     ends = postings.end[first].all() and np.array_equal(postings.end[last], support[used])
-    return None if ends and _ascends(postings.end, first) else "end"
+    if not ends or not _ascends(postings.end, first):
+        return "end"
+    return _mismatched_repeats(postings, first) if len(postings.single) else None
+
+
+def _mismatched_repeats(postings: Postings, first: NDArray[np.int64]) -> str | None:
+    """Name of a column about repeats that contradicts the others, or None; first = each item's first run."""
+    begin = np.append(np.uint32(0), postings.end[:-1])
+    begin[first] = 0
+    single, entries = postings.single, np.diff(postings.start)
+    if len(single) != len(begin) or not ((begin <= single) & (single <= postings.end)).all():
+        return "single"
+    support = postings.support
+    if len(support) != len(entries) or not ((support <= entries) & ((support > 0) == (entries > 0))).all():
+        return "support"
+    return None
 
 
 def _ascends(column: Words, first: NDArray[np.int64]) -> bool:

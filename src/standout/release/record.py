@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One person's record: its id and its entries, in the order of item ids.
+    """One person's record: its id and its entries, in the order of item ids, then of times and values.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Record:
     @property
     def support(self) -> tuple[str, ...]:
         """Items that the record has [the paper's supp(r)]."""
-        return tuple(entry.item for entry in self.entries)
+        return tuple(dict.fromkeys(entry.item for entry in self.entries))
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,7 +278,7 @@ def _find_smallest_sizes(
 @subroutine
 def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntries, q: Int, size: Int) -> Int:
     """Another record that agrees with the first `size` entries, by way of the rarest item; or -1."""
-    start, run, block, end, word, value_bits, time_bits = postings
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
     rarest = np.argmin(known.support[q, :size])
     item, at = known.item[q, rarest], start[known.item[q, rarest]]
     time_shift, record_shift = U(time_bits), U(time_bits + value_bits)

@@ -56,7 +56,7 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
     most = int(release.support[facts.item[order[0]]])
     record, score = np.empty(most, np.int64), np.empty(most)
     n = _conjunction(
-        *release.by_item,
+        *release.by_item[:7],
         *(facts.item[order], facts.shape[order], facts.time[order]),
         *(tables.a, tables.b, tables.off, tables.c, tables.terms.astype(np.float64)),
         *work,
@@ -94,7 +94,7 @@ def _conjunction(
 
     Arrays are passed one by one, because Numba takes longer to look into tuples than a query takes.
     """
-    postings = Postings(start, run, block, end, word, value_bits, time_bits)
+    postings = Postings(start, run, block, end, word, value_bits, time_bits, end[:0], start[:0])
     facts, work = _Facts(item, shape, time, a, b, off, c, terms), Workspace(agreed, least)
     n, k = 0, len(item)
     cursor = run[item]

@@ -60,7 +60,7 @@ def score_prefixes(
     """Fill in the rows of groups low … high - 1."""
     # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
     # passed, which costs up to a tenth of the time where a block has few words.
-    start, run, block, end, word, value_bits, time_bits = postings
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c, _, even, lines, line_bits, near, reach = tables
     sized, odds, constant, sizes, slack = rule
     code, inverse_sizes = sizes

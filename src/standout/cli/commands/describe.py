@@ -97,7 +97,9 @@ def _value_shares(description: "Description") -> "Table":
 
 def _quantiles(description: "Description") -> "Table":
     table = _table("", *description.lengths)
-    table.add_row("items per record", *map(_size, description.lengths.values()))
+    table.add_row("items per record", *map(_size, description.distinct_items.values()))
+    if description.repeats:
+        table.add_row("entries per record", *map(_size, description.lengths.values()))
     table.add_row("records per item", *map(_size, description.supports.values()))
     return table
 
