@@ -1,4 +1,8 @@
-"""Reference implementation of the similarity of two records and of nearest neighbours  [Definition 1]."""
+"""Reference implementation of the similarity of two records and of nearest neighbours  [Definition 1].
+
+Entries may also be {(record, item): [(value, time), …]}, as `visits` gives them: all entries of a record and
+item.
+"""
 
 import math
 
@@ -13,13 +17,29 @@ __all__ = [
     "nearest_neighbours",
     "record_similarity",
     "similarity_of_histories",
+    "visits",
 ]
+
+
+def visits(rows):
+    """{(record, item): [(value, time), …]} of rows (record, item, value, time): nothing is merged."""
+    cells = {}
+    for record, item, *cell in rows:
+        cells.setdefault((record, item), []).append(tuple(cell))
+    return cells
+
+
+def _highest(similarity, mine, theirs):
+    """Sim of two entries, or the highest Sim of two lists of entries."""
+    if isinstance(mine, tuple):
+        return similarity(mine, theirs)
+    return max(similarity(one, other) for one in mine for other in theirs)
 
 
 def record_similarity(entries, record, other, similarity, over="union"):
     """Sim(r1, r2): sum of Sim over the shared items / number of items of either, or of the first."""
     mine, theirs = record_of(entries, record), record_of(entries, other)
-    total = math.fsum(similarity(mine[item], theirs[item]) for item in mine if item in theirs)
+    total = math.fsum(_highest(similarity, mine[item], theirs[item]) for item in mine if item in theirs)
     return total / len(mine if over == "first" else {*mine, *theirs})
 
 

@@ -12,10 +12,10 @@ from standout.core.progress import no_progress
 from standout.core.threads import thread_count
 from standout.evaluate.pairs import full_queries
 from standout.evaluate.population import Population
-from standout.neighbours.nearest import nearest_neighbours, rule_of
+from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
 from standout.release.model import Release
 from standout.release.postings import Postings
-from standout.similarity.attributes import Equal, Present, Similarity, Within
+from standout.similarity.attributes import Similarity
 
 __all__ = ["SimilarRecords", "similarities_to_all"]
 
@@ -59,7 +59,7 @@ class SimilarRecords:
 
     def _may_have(self, targets: Ints) -> dict[int, bool]:
         """Whether each target may have a similar record: by its nearest neighbour, where that is cheaper."""
-        can_search = type(self.similarity) in (Present, Within, Equal)
+        can_search = counts_items(self.release, self.similarity)
         is_sanitized = Population.of(self.release).is_sanitized
         if self.release.n_entries <= LARGE_RELEASE or is_sanitized or not can_search:
             return dict.fromkeys(targets.tolist(), True)

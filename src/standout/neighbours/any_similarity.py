@@ -3,6 +3,9 @@
 Every pair of records that share an item is compared, so this is slower than counting items that agree
 (`nearest`): its time grows with the sum of the squared supports. A similarity is tabulated once for each
 batch of records. Each thread has one sum and one count for each record.
+
+If records have items several times, Sim(r_i, r′_i) is the highest Sim of an entry of r and an entry of r′
+about item i. The words of a record stand together in the postings, so this needs no further memory.
 """
 
 from itertools import pairwise
@@ -18,7 +21,7 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress
 from standout.core.threads import run_in_slices
 from standout.facts import facts_from_entries
-from standout.release.model import Release
+from standout.release.model import RecordEntries, Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Similarity
 from standout.similarity.lookup_tables import tabulate
@@ -40,8 +43,9 @@ class _Facts(NamedTuple):
     """The entries of a batch of records as known facts, with the tables of their similarity in each term.
 
     Sim of fact f and an entry is (a[u, kind] + b[u, kind] · c[off[u, kind] + time − known]) / terms[u], with
-    u = shape[f]. Batch position q has the facts first[q] … first[q + 1] - 1. Each Sim is rounded to a
-    multiple of step[q], so that sums are exact, and equal neighbours tie in whatever order they are added.
+    u = shape[f]. Batch position q has the facts first[q] … first[q + 1] - 1, those of one item together. Each
+    Sim is rounded to a multiple of step[q], so that sums are exact, and equal neighbours tie in whatever
+    order they are added.
     """
 
     first: Ints
@@ -74,8 +78,8 @@ def nearest_by_sums(
 ) -> Nearest:
     """The nearest neighbour of each of these records, in their order; the first one in a tie."""
     nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
-    lengths = release.lengths
-    cuts = _batch_cuts(lengths[records])
+    n_items, search = release.distinct_items, _search_repeats if release.has_repeats else _search
+    cuts = _batch_cuts(release.lengths[records])
 
     def allocate() -> _Sums:
         return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32))
@@ -86,7 +90,7 @@ def nearest_by_sums(
         part = Nearest(nearest.similarity[low:high], nearest.record[low:high])
 
         def work_on(first: int, last: int, sums: _Sums) -> None:
-            _search(release.by_item, facts, batch, lengths, over_first, sums, part, first, last)  # noqa: B023
+            search(release.by_item, facts, batch, n_items, over_first, sums, part, first, last)  # noqa: B023
 
         run_in_slices(len(batch), threads, allocate, work_on, _part(progress, low, len(records)))
     if nearest.similarity.max(initial=0.0) > 1 + ROUNDING:
@@ -115,6 +119,8 @@ def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
     counts = release.lengths[records]
     first = offsets(counts)
     entries = np.arange(first[-1]) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    if release.has_repeats:
+        entries, first = _without_copies(release.by_record, entries, first)
     known = facts_from_entries(release, entries, first)
     tables = tabulate(release, known, similarity)
     step = np.ldexp(1.0, np.frexp(counts.astype(np.float64))[1] - 52)  # sums are below 2^52 steps
@@ -132,12 +138,22 @@ def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
     )
 
 
+def _without_copies(by_record: RecordEntries, entries: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """The entries and where each record's begin, without entries that equal the one before."""
+    is_new = np.zeros(len(entries), np.bool_)
+    is_new[first[:-1][np.diff(first) > 0]] = True
+    for column in by_record[1:]:
+        if column is not None:
+            is_new[1:] |= column[entries[1:]] != column[entries[:-1]]
+    return entries[is_new], np.append(0, np.cumsum(is_new))[first]
+
+
 @kernel
 def _search(
     postings: Postings,
     facts: _Facts,
     records: Array,
-    lengths: Array,
+    n_items: Array,
     over_first: Flag,
     sums: _Sums,
     nearest: Nearest,
@@ -149,16 +165,49 @@ def _search(
     for q in range(low, high):
         for fact in range(facts.first[q], facts.first[q + 1]):
             _add_fact(postings, facts, fact, facts.step[q], total, shared)
-        own, most, neighbour = records[q], 0.0, -1
-        for record in range(len(total)):
-            if shared[record] == 0:
-                continue
-            items = lengths[own] if over_first else lengths[own] + lengths[record] - shared[record]
-            sim = total[record] / items
-            if record != own and sim > most:
-                most, neighbour = sim, record
-            total[record], shared[record] = 0.0, 0
-        nearest.similarity[q], nearest.record[q] = most, neighbour
+        _take_nearest(records, n_items, over_first, total, shared, nearest, q)
+
+
+@kernel
+def _search_repeats(
+    postings: Postings,
+    facts: _Facts,
+    records: Array,
+    n_items: Array,
+    over_first: Flag,
+    sums: _Sums,
+    nearest: Nearest,
+    low: Int,
+    high: Int,
+) -> None:
+    """The same where records may have an item several times."""
+    total, shared = sums.total, sums.shared
+    for q in range(low, high):
+        fact, last = facts.first[q], facts.first[q + 1]
+        while fact < last:
+            stop = fact + 1
+            while stop < last and facts.item[stop] == facts.item[fact]:
+                stop += 1
+            _add_item(postings, facts, fact, stop, facts.step[q], total, shared)
+            fact = stop
+        _take_nearest(records, n_items, over_first, total, shared, nearest, q)
+
+
+@subroutine
+def _take_nearest(
+    records: Array, n_items: Array, over_first: Flag, total: Array, shared: Array, nearest: Nearest, q: Int
+) -> None:
+    """Write the nearest neighbour of records[q], and set the sums to 0."""
+    own, most, neighbour = records[q], 0.0, -1
+    for record in range(len(total)):
+        if shared[record] == 0:
+            continue
+        items = n_items[own] if over_first else n_items[own] + n_items[record] - shared[record]
+        sim = total[record] / items
+        if record != own and sim > most:
+            most, neighbour = sim, record
+        total[record], shared[record] = 0.0, 0
+    nearest.similarity[q], nearest.record[q] = most, neighbour
 
 
 @subroutine
@@ -179,3 +228,36 @@ def _add_fact(postings: Postings, facts: _Facts, fact: Int, step: float, total: 
             total[record] += np.rint(sim / step) * step if sim <= 1 + ROUNDING else np.inf  # refused later
             shared[record] += 1
         at = stop
+
+
+@subroutine
+def _add_item(
+    postings: Postings, facts: _Facts, fact: Int, last: Int, step: float, total: Array, shared: Array
+) -> None:
+    """Add to each record's sum the highest Sim of facts fact … last - 1, of one item, and its entries."""
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    item = facts.item[fact]
+    at, record_bits = start[item], U(time_bits + value_bits)
+    for r in range(run[item], run[item + 1]):
+        stop, first = start[item] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+        while at < stop:
+            place, highest = U(word[at]) >> record_bits, 0.0
+            while at < stop and U(word[at]) >> record_bits == place:
+                highest = max(highest, _highest_sim(facts, fact, last, U(word[at]), value_bits, time_bits))
+                at += 1
+            record = first + np.int64(place)
+            total[record] += np.rint(highest / step) * step if highest <= 1 + ROUNDING else np.inf
+            shared[record] += 1
+
+
+@subroutine
+def _highest_sim(facts: _Facts, fact: Int, last: Int, x: Int, value_bits: Int, time_bits: Int) -> float:
+    """The highest Sim of facts fact … last - 1 and the entry of a word."""
+    a, b, off, c = facts.a, facts.b, facts.off, facts.c
+    kind = np.int64((x >> U(time_bits)) & U((1 << value_bits) - 1))
+    time, highest = np.int64(x & U((1 << time_bits) - 1)), 0.0
+    for f in range(fact, last):
+        u = facts.shape[f]
+        sim = (a[u, kind] + b[u, kind] * c[off[u, kind] + time - facts.known[f]]) / facts.terms[u]
+        highest = max(highest, sim)
+    return highest

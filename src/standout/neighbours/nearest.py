@@ -1,6 +1,7 @@
 """The search for nearest neighbours: which entries are similar, and which records are compared with which."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ from standout.neighbours.range_kernels import (
     fill_buckets,
     nearest_in_ranges,
 )
-from standout.release.model import Levels, Release, read_only
+from standout.release.model import Levels, RecordEntries, Release, read_only
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "counts_items", "nearest_neighbours", "rule_of"]
@@ -80,14 +81,23 @@ class Rule(NamedTuple):
         return 1 if self.ranged or self.low is None else len(self.low)
 
 
-def counts_items(similarity: Similarity) -> bool:
-    """Whether a similarity of records counts the items that agree, so that it has a rule."""
-    return type(similarity) in (Present, Within, Equal)
+def counts_items(release: Release, similarity: Similarity) -> bool:
+    """Whether nearest neighbours in a release are found by counting the items that agree.
+
+    If records have items several times, values and times are compared pair by pair: see `any_similarity`.
+    """
+    if type(similarity) not in (Present, Within, Equal):
+        return False
+    return not release.has_repeats or _compares_only_items(rule_of(release, similarity))
+
+
+def _compares_only_items(rule: Rule) -> bool:
+    return rule.low is None and rule.reach is None
 
 
 def rule_of(release: Release, similarity: Similarity) -> Rule:
     """The rule of a similarity, in the codes of a release."""
-    if not counts_items(similarity):
+    if type(similarity) not in (Present, Within, Equal):
         raise ParameterError(
             f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
             "only these count the items that agree"
@@ -148,8 +158,11 @@ def nearest_neighbours(
 
     If all records are searched and similarity is mutual, tiles are cut from the order of lengths, and a tile
     is compared with the records up to its own end. Otherwise a tile has columns of all lengths and is
-    compared with all.
+    compared with all. If records have items several times, the rule must compare items only: each item of a
+    record then counts once.
     """
+    if release.has_repeats:
+        release = _distinct_items(release, rule)
     is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
     by_length = np.argsort(release.lengths[records], kind="stable")
     search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
@@ -169,6 +182,25 @@ def nearest_neighbours(
             merge(best, searched.start, workspace.tile_best)
     original_order = np.argsort(by_length)
     return Best(*(column[original_order] for column in best))
+
+
+def _distinct_items(release: Release, rule: Rule) -> Release:
+    """The release by record with one entry for each item of a record, without values and times."""
+    if not _compares_only_items(rule):
+        raise ParameterError(
+            "similarity must be Present() where records have items several times, "
+            f"got a rule for {'times' if rule.low is None else 'values'}: use nearest_by_sums"
+        )
+    start, item = release.by_record.start, release.by_record.item
+    is_new = np.append(True, item[1:] != item[:-1])
+    is_new[start[:-1][release.lengths > 0]] = True
+    distinct = RecordEntries(
+        start=read_only(np.append(0, np.cumsum(is_new))[start]),
+        item=read_only(item[is_new]),
+        value=None,
+        time=None,
+    )
+    return replace(release, by_record=distinct)
 
 
 class _Workspace(NamedTuple):

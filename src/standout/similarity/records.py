@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import groupby, product
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
 from standout.release.model import Release
-from standout.release.record import Entry
+from standout.release.record import Entry, Record
 from standout.similarity.attributes import (
     Custom,
     Similarity,
@@ -30,7 +31,9 @@ def record_similarity(
 ) -> float:
     """Similarity of two records: Σ Sim(r1i, r2i) / |supp(r1) ∪ supp(r2)|  [section 3].
 
-    The entries of the first record are taken as known facts.
+    The entries of the first record are taken as known facts. If a record has an item several times,
+    Sim(r1i, r2i) is the highest Sim of an entry of r1 and an entry of r2 about item i; supp counts each item
+    once.
 
     Parameters
     ----------
@@ -67,11 +70,20 @@ def record_similarity(
     if over not in ("union", "first"):
         raise ParameterError(f"over must be union or first, got {over!r}")
     check_similarity(similarity)
-    record, other = release.record(first), release.record(second)
-    other_entries = {entry.item: entry for entry in other.entries}
-    shared = [(entry, other_entries[entry.item]) for entry in record.entries if entry.item in other_entries]
-    total = math.fsum(_attribute(release, similarity, *pair) for pair in shared)
-    return total / (len(record) if over == "first" else len(record) + len(other) - len(shared))
+    known, entries = _by_item(release.record(first)), _by_item(release.record(second))
+    shared = [item for item in known if item in entries]
+    total = math.fsum(_best(release, similarity, known[item], entries[item]) for item in shared)
+    return total / (len(known) if over == "first" else len(known) + len(entries) - len(shared))
+
+
+def _by_item(record: Record) -> dict[str, list[Entry]]:
+    """The entries of each item of a record."""
+    return {item: list(entries) for item, entries in groupby(record.entries, lambda entry: entry.item)}
+
+
+def _best(release: Release, similarity: Similarity, known: list[Entry], entries: list[Entry]) -> float:
+    """The highest Sim of a known entry and an entry of the same item."""
+    return max(_attribute(release, similarity, *pair) for pair in product(known, entries))
 
 
 def _attribute(release: Release, similarity: Similarity, known: Entry, entry: Entry) -> float:

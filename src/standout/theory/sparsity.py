@@ -170,6 +170,9 @@ def sparsity(
     exact. Present, Within and Equal count items that agree, which is fast. For any other similarity, all
     pairs of records that share an item are compared: take a sample of a large release.
 
+    If records have items several times, Sim(r_i, r′_i) is the highest Sim of an entry of r and an entry of r′
+    about item i, and supp counts each item once. Only Present is then fast.
+
     Parameters
     ----------
     release
@@ -214,7 +217,7 @@ def sparsity(
     release.check()
     records = _examined(release.n_records, sample, seed)
     is_over_first, threads = over == "first", thread_count(threads)
-    if counts_items(check_similarity(similarity)):
+    if counts_items(release, check_similarity(similarity)):
         rule = rule_of(release, similarity)
         best = nearest_neighbours(
             release, rule, records, over_first=is_over_first, threads=threads, progress=progress
