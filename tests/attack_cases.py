@@ -52,6 +52,7 @@ class Data:
     rows: list
     kind: str | None = "number"
     unit: str | None = "day"
+    repeats: str = "last"
 
     def read(self):
         schema = {"record": pl.String, "item": pl.String}
@@ -59,12 +60,17 @@ class Data:
         schema |= {"time": TIME_TYPE[self.unit]} if self.unit else {}
         cells = [row[:2] + row[2:3] * bool(self.kind) + row[3:] * bool(self.unit) for row in self.rows]
         frame = pl.DataFrame(cells, schema=schema, orient="row")
-        return so.read(frame, value_type=self.kind or "auto", time_unit=self.unit or "day")
+        return so.read(
+            frame, value_type=self.kind or "auto", time_unit=self.unit or "day", repeats=self.repeats
+        )
 
     @cached_property
     def entries(self):
-        """The same for the twins."""
-        return {(record, item): self.told(value, time) for record, item, value, time in self.rows}
+        """The same for the twins; lists of cells if repeats are kept."""
+        rows = [(record, item, *self.told(value, time)) for record, item, value, time in self.rows]
+        if self.repeats == "keep":
+            return naive.entries(rows, "keep")
+        return {(record, item): (value, time) for record, item, value, time in rows}
 
     def facts(self, aux):
         return {fact.item: self.told(fact.value, fact.time) for fact in aux}
@@ -189,19 +195,23 @@ def moments(unit, steps):
 
 
 @st.composite
-def data(draw, kinds=("number", "text", None), units=("day", "hour", None), least=1):
-    """Any small release; whatever columns it has hold something, in at least so many records."""
+def data(draw, kinds=("number", "text", None), units=("day", "hour", None), least=1, repeats="last"):
+    """Any small release; whatever columns it has hold something, in at least so many records.
+
+    If repeats are kept, pairs of a record and an item may repeat.
+    """
     kind, unit = draw(st.sampled_from(kinds)), draw(st.sampled_from(units))
     people = draw(st.lists(st.sampled_from(PEOPLE), min_size=least, max_size=7, unique=True))
     cells = st.tuples(st.sampled_from(people), st.sampled_from(THINGS))
-    pairs = draw(st.lists(cells, min_size=least, max_size=24, unique=True))
+    unique = repeats != "keep"
+    pairs = draw(st.lists(cells, min_size=least, max_size=24 if unique else 40, unique=unique))
     value = st.sampled_from([*VALUES[kind], None] if kind else [None])
     time = st.sampled_from([*moments(unit, STEPS), None])
     rows = [(*pair, draw(value), draw(time)) for pair in pairs]
     assume(len({row[0] for row in rows}) >= least)
     for column, there in ((2, kind), (3, unit)):
         assume(not there or len({row[0] for row in rows if row[column] is not None}) >= least)
-    return Data(rows, kind, unit)
+    return Data(rows, kind, unit, repeats)
 
 
 @st.composite

@@ -1,19 +1,22 @@
 """Reference implementation of the attack: scores, eccentricity, probabilities  [Algorithms 1A and 1B].
 
-Facts are {item: (value, time)}, with None for what is not known. Scores are {record: score} and hold every
-candidate.
+Facts are {item: (value, time)}, with None for what is not known, or a list of (item, (value, time)) in which
+an item may occur several times. Entries may hold lists: a fact is as similar as the best entry of its item.
+Scores are {record: score} and hold every candidate.
 """
 
 import math
 
-from naive.release import lengths, shortlex, support
+from naive.release import all_cells, cells_of, lengths, shortlex, support
 from naive.similarity import decay, weight, within
 
 __all__ = [
     "EQUAL",
+    "best_similarity",
     "candidates",
     "eccentricity",
     "entropy",
+    "fact_list",
     "has_coincidental_tie",
     "highest",
     "lineup_size",
@@ -34,6 +37,16 @@ EQUAL = 1e-12
 """Scores that differ by at most this are equal: sums of floats depend on their order."""
 
 
+def fact_list(facts):
+    """All facts as (item, (value, time))."""
+    return list(facts.items()) if isinstance(facts, dict) else facts
+
+
+def best_similarity(known, cells, similarity):
+    """max Sim(known, entry) over a record's entries of the item."""
+    return max(similarity(known, cell) for cell in cells_of(cells))
+
+
 def sums(entries, facts, similarity=decay, weigh=weight, counts=None):
     """{record: the sum of wt(i) * Sim(aux_i, r'_i) over the known items that it has}  [Algorithm 1B].
 
@@ -42,8 +55,11 @@ def sums(entries, facts, similarity=decay, weigh=weight, counts=None):
     counts = support(entries) if counts is None else counts
     scores = {}
     for record in lengths(entries):
-        shared = [item for item in facts if (record, item) in entries]
-        parts = [weigh(counts[item]) * similarity(facts[item], entries[record, item]) for item in shared]
+        parts = [
+            weigh(counts[item]) * best_similarity(known, entries[record, item], similarity)
+            for item, known in fact_list(facts)
+            if (record, item) in entries
+        ]
         scores[record] = math.fsum(parts)
     return scores
 
@@ -60,9 +76,11 @@ def minima(entries, facts, similarity=within):
     """{record: min Sim(aux_i, r'_i) over the known items}, 0 if the record lacks one  [Algorithm 1A]."""
     scores = {}
     for record in lengths(entries):
-        has_all = facts and all((record, item) in entries for item in facts)
-        parts = [similarity(facts[item], entries[record, item]) for item in facts] if has_all else [0.0]
-        scores[record] = min(parts)
+        parts = [
+            best_similarity(known, entries[record, item], similarity) if (record, item) in entries else 0.0
+            for item, known in fact_list(facts)
+        ]
+        scores[record] = min(parts, default=0.0)
     return scores
 
 
@@ -72,7 +90,7 @@ def candidates(entries, length=None, joined=None):
     A record without times is not removed by its first time.
     """
     first = {}
-    for (record, _), (_, time) in entries.items():
+    for record, _, _, time in all_cells(entries):
         if time is not None:
             first[record] = min(time, first.get(record, time))
     return [

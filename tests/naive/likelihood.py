@@ -1,16 +1,25 @@
 """Reference implementation of the Bayesian attack: log-likelihood ratios of all records, posterior, nobody.
 
-Entries are {(record, item): (value, time)} and facts {item: (value, time)}, with None for what is missing or
-not known. Times are whole units of the wall clock since 1970.
+Entries are {(record, item): (value, time)}, or {(record, item): [(value, time), …]} if a record may have an
+item several times. Facts are {item: (value, time)}, or a list of (item, (value, time)). None is for what is
+missing or not known. Times are whole units of the wall clock since 1970.
 """
 
 import math
 from collections import Counter
 from dataclasses import dataclass
 
-from naive.release import lengths, ranks, support, without
+from naive.attack import fact_list
+from naive.release import all_cells, cells_of, lengths, ranks, support, without
 
-__all__ = ["Mistakes", "likelihood_parts", "likelihood_posterior", "likelihood_scores", "session_share"]
+__all__ = [
+    "Mistakes",
+    "likelihood_parts",
+    "likelihood_posterior",
+    "likelihood_rows",
+    "likelihood_scores",
+    "session_share",
+]
 
 ROUNDING = 1e-9
 PRIOR_ENTRIES = 10
@@ -39,29 +48,46 @@ class Mistakes:
 def likelihood_scores(entries, facts, mistakes, exclude=None):
     """{record: the sum of its parts}, for all records except the excluded one."""
     return {
-        record: math.fsum(parts.values())
-        for record, parts in likelihood_parts(entries, facts, mistakes, exclude).items()
+        record: math.fsum(parts)
+        for record, parts in likelihood_rows(entries, facts, mistakes, exclude).items()
     }
 
 
 def likelihood_parts(entries, facts, mistakes, exclude=None):
     """{record: {item: ln of how much likelier the fact is from it than from a record without the item}}."""
+    items = [item for item, _ in fact_list(facts)]
+    return {
+        record: {item: part for item, part in zip(items, row, strict=True) if (record, item) in entries}
+        for record, row in likelihood_rows(entries, facts, mistakes, exclude).items()
+    }
+
+
+def likelihood_rows(entries, facts, mistakes, exclude=None):
+    """{record: [the same for each fact, 0 if the record lacks its item]}.
+
+    A fact is about each of the record's n entries of the item with probability 1/|r|: the record gives it
+    with n/|r| times the mean of P(v, t | entry).
+    """
     left = without(entries, exclude)
-    counts, sizes, total = support(left), *_sizes(entries, left, mistakes)
+    counts = Counter(item for _, item, *_ in all_cells(left))
+    sizes, total = _sizes(entries, left, mistakes)
     c = mistakes.coverage
-    parts = {record: {} for record in lengths(left)}
+    parts = {record: [] for record in lengths(left)}
     seen_days = set()
-    for item, (value, time) in facts.items():
+    for item, (value, time) in fact_list(facts):
         day = None if time is None else time // mistakes.units_per_day
         repeats = day is not None and day in seen_days
         seen_days.add(day)
         average = _average(entries, left, item, value, time, repeats, mistakes)
         for record in parts:
-            if (record, item) in left:
-                of_item = c * total / (counts[item] * sizes[record]) + 1 - c
-                cells = left[record, item]
-                alike = _likelihood(entries, value, time, *cells, mistakes) / average if average else 1.0
-                parts[record][item] = max(math.log(of_item * alike / (1 - c)) if alike else 0.0, 0.0)
+            cells = cells_of(left.get((record, item)))
+            part = 0.0
+            if cells:
+                of_item = c * total * len(cells) / (counts[item] * sizes[record]) + 1 - c
+                likely = [_likelihood(entries, value, time, *cell, mistakes) for cell in cells]
+                alike = math.fsum(likely) / len(cells) / average if average else 1.0
+                part = max(math.log(of_item * alike / (1 - c)) if alike else 0.0, 0.0)
+            parts[record].append(part)
     return parts
 
 
@@ -83,7 +109,7 @@ def session_share(entries, units_per_day):
     for record in lengths(entries):
         days = [
             time // units_per_day
-            for (other, _), (_, time) in entries.items()
+            for other, _, _, time in all_cells(entries)
             if other == record and time is not None
         ]
         same += sum(count * (count - 1) for count in Counter(days).values())
@@ -95,18 +121,18 @@ def _sizes(entries, left, mistakes):
     """({record: how many entries could have been chosen}, their sum)."""
     rank, counts = ranks(entries), support(entries)
     sizes = Counter()
-    for record, item in left:
+    for record, item, *_ in all_cells(left):
         chosen = counts[item] if mistakes.popular else int(rank[item] > mistakes.outside)
         sizes[record] += chosen
     return {record: max(size, 1) for record, size in sizes.items()}, max(sum(sizes.values()), 1)
 
 
 def _levels(entries):
-    return sorted({value for value, _ in entries.values() if value is not None})
+    return sorted({value for _, _, value, _ in all_cells(entries) if value is not None})
 
 
 def _span(entries):
-    times = [time for _, time in entries.values() if time is not None]
+    times = [time for *_, time in all_cells(entries) if time is not None]
     return max(times) - min(times) + 1 if times else 0
 
 
@@ -140,7 +166,7 @@ def _values(entries, value, level, mistakes):
         return 1.0, 1.0
     if level is not None:
         return _value_chances(value, level, levels, mistakes)
-    return _mean_chances(value, [value for value, _ in entries.values()], levels, mistakes)
+    return _mean_chances(value, [value for _, _, value, _ in all_cells(entries)], levels, mistakes)
 
 
 def _mean_chances(value, found, levels, mistakes):
@@ -183,20 +209,21 @@ def _average(entries, left, item, value, time, repeats, mistakes):
     w, span, levels = mistakes.wrong, _span(entries), _levels(entries)
     right = wrong = 1.0
     if value is not None and levels:
-        found = [level for (_, other), (level, _) in left.items() if other == item and level is not None]
+        cells = all_cells(left)
+        found = [level for _, other, level, _ in cells if other == item and level is not None]
         own = _mean_chances(value, found, levels, mistakes)
-        is_any_left = any(level is not None for level, _ in left.values())
-        spread = (left if is_any_left else entries).values()
-        overall = _mean_chances(value, [level for level, _ in spread], levels, mistakes)
-        n, missing = len(found), sum(other == item for _, other in left) - len(found)
+        is_any_left = any(level is not None for _, _, level, _ in cells)
+        spread = cells if is_any_left else all_cells(entries)
+        overall = _mean_chances(value, [level for _, _, level, _ in spread], levels, mistakes)
+        n, missing = len(found), sum(other == item for _, other, *_ in cells) - len(found)
         right, wrong = (
             (n * a + (PRIOR_ENTRIES + missing) * b) / (n + PRIOR_ENTRIES + missing)
             for a, b in zip(own, overall, strict=True)
         )
     if time is None or not span or (mistakes.reach is None and mistakes.time_scale is None):
         return (1 - w) * right + w * wrong
-    times = [entry_time for _, entry_time in left.values() if entry_time is not None]
-    timed = len(times) / max(len(left), 1)
+    times = [entry_time for *_, entry_time in all_cells(left) if entry_time is not None]
+    timed = len(times) / max(len(all_cells(left)), 1)
     of_untimed = (1 - timed) * ((1 - w) * right + w * wrong) / span
     if mistakes.time_scale is None:
         share = sum(abs(other - time) <= mistakes.reach for other in times) / max(len(times), 1)

@@ -2,13 +2,16 @@
 
 A row is (record, item, value, time). A value is a number, a text or None. A time is a whole number of units
 on the wall clock (see `units`), anything else that can be compared, or None. Entries are
-{(record, item): (value, time)}.
+{(record, item): (value, time)}, or {(record, item): [(value, time), …]} if a record may have an item several
+times; `cells_of` gives a list in both cases.
 """
 
 from collections import Counter
 from itertools import pairwise
 
 __all__ = [
+    "all_cells",
+    "cells_of",
     "digits",
     "entries",
     "lengths",
@@ -30,8 +33,13 @@ def entries(rows, repeats="last"):
     last   the latest time; a missing time is the earliest; in a tie the later row
     first  the earliest time; a missing time is the latest; in a tie the earlier row
     max    the largest value; a missing value is the smallest; in a tie the `last`
+    keep   all of them, as a list
     """
     chosen = {}
+    if repeats == "keep":
+        for record, item, value, time in rows:
+            chosen.setdefault((record, item), []).append((value, time))
+        return chosen
     for record, item, value, time in rows:
         old = chosen.get((record, item))
         if old is None or _replaces((value, time), old, repeats):
@@ -58,9 +66,19 @@ def support(entries):
     return Counter(item for _, item in entries)
 
 
+def cells_of(cells):
+    """The entries of one record and item as a list: none, one (value, time), or several in a list."""
+    return [] if cells is None else cells if isinstance(cells, list) else [cells]
+
+
+def all_cells(entries):
+    """(record, item, value, time) of every entry."""
+    return [(*pair, *cell) for pair, cells in entries.items() for cell in cells_of(cells)]
+
+
 def lengths(entries):
-    """{record: number of its items}."""
-    return Counter(record for record, _ in entries)
+    """{record: number of its entries}."""
+    return Counter(record for record, *_ in all_cells(entries))
 
 
 def ranks(entries):

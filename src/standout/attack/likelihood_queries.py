@@ -2,9 +2,10 @@
 
 A record that has the item of a fact adds
 
-    ln(c · entries / (|supp(i)| · |r|) + 1 − c) + ln(P(v, t | x, y) / P(v, t)) − ln(1 − c),
+    ln(c · n · entries / (entries of i · |r|) + 1 − c) + ln(mean P(v, t | x, y) / P(v, t)) − ln(1 − c),
 
-and at least 0, which is what a record without the item adds: a fact that contradicts the entry counts as a
+where n is the number of its entries of the item (1 unless entries repeat), over which the mean is taken. It
+adds at least 0, which is what a record without the item adds: a fact that contradicts the entry counts as a
 fact from anywhere. P(v, t) is P(v, t | x, y) averaged over the release. Values are averaged over the entries
 of the same item and PRIOR_ENTRIES more, spread like all entries. An entry without a value counts as any
 entry, one without a time as of any time. Of a fact that no entry can give, only the item counts.
@@ -20,10 +21,11 @@ import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
 from standout.attack.kernels.query_arrays import QueryFacts, ScoreRule
-from standout.attack.kernels.record_scores import has_item
+from standout.attack.kernels.record_scores import entry_ranges
 from standout.attack.queries import Queries, log2_up
 from standout.attack.record_sizes import ChoiceModel
 from standout.attack.release_counts import ReleaseCounts
+from standout.attack.repeated_entries import log_means
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.facts import KnownFacts
@@ -51,8 +53,8 @@ SLACK = 2.0**-14
 class LikelihoodQueries(Queries):
     """Queries whose scores are log-likelihood ratios.
 
-    `odds` is c/(1 − c) · entries/|supp(i)| by fact, `constant` is −ln P(v, t). `present` is the prior
-    probability that the target is in the release. Tables have no number above `highest_ratio`.
+    `odds` is c/(1 − c) · entries/(entries of item i) by fact, `constant` is −ln P(v, t). `present` is the
+    prior probability that the target is in the release. Tables have no number above `highest_ratio`.
     """
 
     odds: Floats
@@ -71,10 +73,12 @@ class LikelihoodQueries(Queries):
     @cached_property
     def step(self) -> Floats:
         """As in `Queries`."""
-        counts, most = np.diff(self.facts.first), np.zeros(len(self))
-        peak = elementary.log1p(self.odds / self.sizes.size[0]) + self.constant + self.highest_ratio
-        np.maximum.at(most, np.repeat(np.arange(len(self)), counts), peak)
-        bits = log2_up(np.maximum(most, 1.0)) + log2_up(np.maximum(counts, 1))
+        counts, highest = np.diff(self.facts.first), np.zeros(len(self))
+        most_entries = int(self.release.lengths.max(initial=1)) if self.release.has_repeats else 1
+        item = elementary.log1p(self.odds * most_entries / self.sizes.size[0])
+        peak = item + self.constant + self.highest_ratio
+        np.maximum.at(highest, np.repeat(np.arange(len(self)), counts), peak)
+        bits = log2_up(np.maximum(highest, 1.0)) + log2_up(np.maximum(counts, 1))
         return np.asarray(np.ldexp(1.0, bits - 47))
 
     def ratios(self, fact: Ints, record: Ints, terms: Floats) -> tuple[Floats, Floats]:
@@ -82,14 +86,26 @@ class LikelihoodQueries(Queries):
 
         The first is relative to a record without the item.
         """
-        item = 1.0 + self.odds[fact] / self.sizes.of(record)
+        item = 1.0 + self._item_odds(fact, record)
         return item, elementary.exp(np.fmax(terms, LOWEST).sum(axis=0) + self.constant[fact])
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record; 0 where the record lacks the item."""
-        gain = elementary.log1p(self.odds[fact] / self.sizes.of(record)) + self.constant[fact]
+        gain = elementary.log1p(self._item_odds(fact, record)) + self.constant[fact]
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
+
+    def combined(self, query: Ints, fact: Ints, record: Ints, terms: Floats, first: Ints) -> Floats:
+        """As in `Queries`; the probability of value and date is the mean over the record's entries."""
+        mean = log_means(first, terms[0] + terms[1])
+        return np.stack([mean, np.zeros(len(mean))])
+
+    def _item_odds(self, fact: Ints, record: Ints) -> Floats:
+        """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""
+        odds = self.odds[fact]
+        if self.release.has_repeats:
+            odds = odds * entry_ranges(self.release, record, self.facts.item[fact]).number
+        return np.asarray(odds / self.sizes.of(record))
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """As in `Queries`; sums of logarithms of equal products are equal."""
@@ -157,7 +173,7 @@ def queries_from_tables(
     origin = np.flatnonzero(known.item >= 0)
     first, item = np.searchsorted(origin, known.first), known.item[origin]
     query = np.repeat(np.arange(len(known)), np.diff(first))
-    support = np.maximum(release.support[item] - has_item(release, exclude[query], item), 1)
+    of_item = release.item_entries[item] - entry_ranges(release, exclude[query], item).number
     entries = sizes.entries_without(exclude)[query]
     facts = QueryFacts(first, item, np.ones(len(item), np.float32), tables.shape[origin], tables.time[origin])
     return LikelihoodQueries(
@@ -168,7 +184,7 @@ def queries_from_tables(
         weight=np.ones(len(item)),
         tables=tables,
         exclude=exclude,
-        odds=coverage / (1.0 - coverage) * entries / support,
+        odds=coverage / (1.0 - coverage) * entries / np.maximum(of_item, 1),
         constant=constant(origin, exclude[query]),
         sizes=sizes,
         coverage=coverage,

@@ -15,16 +15,17 @@ PRIOR = 10  # an item's values are averaged with ten more, spread like those of 
 
 
 def scores(facts: list[KnownFact], entries: Entries, errors: Errors, n_records: int) -> Floats:
-    """Σ ln(c · entries / (|supp(i)| · |r|) + 1 − c) + ln(P(v, t | entry) / P(v, t)) − ln(1 − c)."""
+    """Σ ln(c · entries · n / (n_i · |r|) + 1 − c) + ln(mean P(v, t | entry) / P(v, t)) − ln(1 − c)."""
     c, total, weight = errors.coverage, np.zeros(n_records), entries.weight[entries.item]
     size = np.maximum(np.bincount(entries.record, weight, n_records), 1)  # |r| if all items weigh 1
     for fact in facts:
         has = entries.item == fact.item
-        record = entries.record[has]
-        of_item = 1 + c / (1 - c) * weight.sum() / (has.sum() * size[record])
+        n = np.bincount(entries.record[has], minlength=n_records)  # entries of the item: few have several
+        of_item = 1 + c / (1 - c) * max(weight.sum(), 1) * n / (max(n.sum(), 1) * size)
         likely, average = _likelihoods(fact, entries, errors, has)
-        alike = likely / average if average > 0 else 1.0  # a fact that no entry can give: its item counts
-        total[record] += np.log(np.maximum(of_item * alike, 1))  # never below a record without the item
+        alike = likely / average if average > 0 else np.ones(n.sum())  # no entry gives it: its item counts
+        mean = np.bincount(entries.record[has], alike, n_records) / np.maximum(n, 1)
+        total += np.log(np.maximum(of_item * mean, 1))  # never below a record without the item
     return total
 
 

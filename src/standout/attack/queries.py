@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.query_arrays import CandidateFilter, QueryFacts, RecordSizes, ScoreRule
-from standout.attack.kernels.record_scores import Pairs, first_times, has_item, similarities
+from standout.attack.kernels.record_scores import Pairs, entry_ranges, first_times, has_item, similarities
+from standout.attack.repeated_entries import best_entries, run_starts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
-from standout.core.errors import NotFoundError, ParameterError
+from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.facts import ANY_TIME, KnownFacts
 from standout.release.labels import position_of_id
-from standout.release.model import Release
+from standout.release.model import INVALID_CODE, Release
 from standout.release.postings import unpack_item
 from standout.similarity.attributes import Similarity, call_user_code, check_numbers
 from standout.similarity.lookup_tables import KernelTables, Tables, tabulate
@@ -96,7 +97,7 @@ class Queries:
     @cached_property
     def kernel_tables(self) -> KernelTables:
         """The tables in single precision."""
-        return self.tables.kernel_tables(lookups=int(self.release.support[self.facts.item].sum()))
+        return self.tables.kernel_tables(lookups=int(self.release.item_entries[self.facts.item].sum()))
 
     @cached_property
     def rule(self) -> ScoreRule:
@@ -176,13 +177,40 @@ class Queries:
     def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
 
-        The first term is NaN if the record lacks the item.
+        The first term is NaN if the record lacks the item. If it has the item several times, its entries
+        count as `combined` says.
         """
         counts = np.diff(self.facts.first)[query]
         pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
         _, item, _, shape, time = self.facts
+        if self.release.has_repeats:
+            return pair, fact, self._combined_terms(query[pair], fact, record[pair])
         pairs = Pairs(record[pair], item[fact], shape[fact], time[fact])
         return pair, fact, similarities(self.release, pairs, self.tables)
+
+    def combined(self, query: Ints, fact: Ints, record: Ints, terms: Floats, first: Ints) -> Floats:
+        """The terms of each fact and record, from those of all its entries: here, of its best entry.
+
+        Sim of a fact is the maximum over a record's entries of the item. The entries of one fact and record
+        follow one another; first[i] is where those of number i begin.
+        """
+        parts, similarity = self.parts(query, fact, record, terms), np.fmax(terms, 0.0).sum(axis=0)
+        return np.asarray(terms[:, best_entries(first, parts, similarity)])
+
+    def _combined_terms(self, query: Ints, fact: Ints, record: Ints) -> Floats:
+        """The terms of each fact and record of a release in which a record may have an item several times."""
+        release, by_record = self.release, self.release.by_record
+        position, count = entry_ranges(release, record, self.facts.item[fact])
+        rows = np.maximum(count, 1)  # one row of NaN for a record that lacks the item
+        of, entry = np.repeat(np.arange(len(fact)), rows), _ranges(position, rows)
+        value, time = np.full(len(entry), release.n_levels), np.zeros(len(entry), np.int64)
+        value = value if by_record.value is None else by_record.value[entry].astype(np.int64)
+        time = time if by_record.time is None else by_record.time[entry].astype(np.int64)
+        if (value > release.n_levels).any() or (time > release.span).any():
+            raise StoreError(INVALID_CODE)
+        terms = self.similarity_terms(fact[of], value, time)
+        terms[:, count[of] == 0] = np.array([[np.nan], [0.0]])
+        return self.combined(query[of], fact[of], record[of], terms, np.cumsum(rows) - rows)
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index."""
@@ -198,9 +226,13 @@ class Queries:
             records, value, time = unpack_item(
                 release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
             )
-            same = np.full(len(records), fact)
+            same, query = np.full(len(records), fact), np.full(len(records), q)
             terms = self.similarity_terms(same, value, time)
-            scores[records] += self.parts(np.full(len(records), q), same, records, terms)
+            if release.has_repeats:
+                first = run_starts(records)
+                terms = self.combined(query, same, records, terms, first)
+                records, same, query = records[first], same[first], query[first]
+            scores[records] += self.parts(query, same, records, terms)
         is_candidate = self.is_candidate(q)
         return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
 

@@ -1,13 +1,14 @@
 """How likely a record is to give a known fact about one of its items, by how the adversary chooses items.
 
-A fact about item i comes from record r with probability weight(i) / size(r) if r has the item, and from
-anywhere with probability anywhere(i):
+A fact about item i comes from each entry that record r has of it with probability weight(i) / size(r), and
+from anywhere with probability anywhere(i). Entries are drawn: |r| counts them, and e(i) is the number of
+entries of item i, which is |supp(i)| unless some record has it several times. Supports count records.
 
-    any, rarest, recent, burst   1 / |r|                        |supp(i)| / entries
-    outside_top(k)               1 / |entries of r outside|     |supp(i)| / entries outside
-    popular                      |supp(i)| / Σ |supp| over r    |supp(i)|² / Σ |supp|² over all items
+    any, rarest, recent, burst   1 / |r|                        e(i) / entries
+    outside_top(k)               1 / |entries of r outside|     e(i) / entries outside
+    popular                      |supp(i)| / Σ |supp| over r    |supp(i)| · e(i) / Σ |supp| over all entries
 
-The last two are the chances of one draw; that items are not drawn twice is neglected.
+The last two are the chances of one draw; that entries are not drawn twice is neglected.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, kernel
 from standout.observation import Choice
-from standout.release.build_kernels import count_outside
 from standout.release.model import Release
 
 __all__ = ["ChoiceModel", "choice_model"]
@@ -33,9 +33,9 @@ CLASSES_PER_E = 256
 class ChoiceModel:
     """chosen[code[r]] is size(r), 0 if nothing in r is chosen; `entries` is its sum over all records.
 
-    weight(i) / anywhere(i) = entries / |supp(i)| in all three cases, where `entries` are the release's
-    entries, those outside the most popular items, or Σ |supp|² over all items. Without an excluded record,
-    its own size is subtracted from it.
+    weight(i) / anywhere(i) = entries / e(i) in all three cases, where `entries` are the release's entries,
+    those outside the most popular items, or Σ |supp| over all entries. Without an excluded record, its own
+    size is subtracted from it.
     """
 
     code: Ints
@@ -73,25 +73,23 @@ def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
 
 
 def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
-    by_record = release.by_record
+    by_record, total = release.by_record, np.zeros(release.n_records)
     if name == "outside_top":
-        counts = np.zeros((1, release.n_records), np.int64)
-        count_outside(by_record.start, by_record.item, release.rank, np.array([top]), counts)
-        return _classes(counts[0], float(counts.sum()))
+        _sum_weights(by_record.start, by_record.item, (release.rank > top).astype(np.int64), total)
+        return _classes(total, float(total.sum()))
     if name == "popular":
-        total = np.zeros(release.n_records)
-        _sum_supports(by_record.start, by_record.item, release.support, total)
+        _sum_weights(by_record.start, by_record.item, release.support, total)
         rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
-        return _classes(rounded, float((release.support.astype(np.float64) ** 2).sum()))
+        return _classes(rounded, float(release.support.astype(np.float64) @ release.item_entries))
     return _classes(release.lengths, float(release.n_entries))
 
 
 @kernel
-def _sum_supports(start: Array, item: Array, support: Array, total: Array) -> None:
-    """total[r] = Σ |supp(i)| over the items of record r."""
+def _sum_weights(start: Array, item: Array, weight: Array, total: Array) -> None:
+    """total[r] = Σ weight(i) over the entries of record r."""
     for record in range(len(total)):
         for entry in range(start[record], start[record + 1]):
-            total[record] += np.float64(support[item[entry]])
+            total[record] += np.float64(weight[item[entry]])
 
 
 def _classes(size: Ints | Floats, entries: float) -> ChoiceModel:

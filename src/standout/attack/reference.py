@@ -1,7 +1,6 @@
 """The paper's attack in plain NumPy: read this first. The kernels compute the same numbers, only faster.
 
-Quotes are from Narayanan and Shmatikov (2008), section 4, or section 5 for `within` and `decay`. `scores` has
-one score per record, zeros included; a record is its position. Conventions are explained in docs/attack.md.
+Quotes: Narayanan and Shmatikov (2008), sections 4 and 5. `scores` has all records. See docs/attack.md.
 """
 
 import math
@@ -19,7 +18,7 @@ Sim = Callable[["KnownItem"], Floats]
 class KnownItem(NamedTuple):
     """An item i in supp(aux) and its entries in the release. A distance is None if aux does not say it."""
 
-    record: Ints  # supp(i): the records that have the item
+    record: Ints  # the record of each entry: those in supp(i), some perhaps several times
     value_distance: Floats | None  # |ρ_i − ρ′_i| for each of them, ∞ if the entry has no value
     days: Floats | None  # |d_i − d′_i| for each of them, ∞ if the entry has no date
 
@@ -43,7 +42,7 @@ def scores_1a(items: Sequence[KnownItem], n_records: int, sim: Sim = within) -> 
     """Algorithm 1A: Score(aux, r′) = min Sim(aux_i, r′_i) over supp(aux); 0 if r′ lacks an item."""
     similarity = np.zeros((len(items), n_records))
     for i, item in enumerate(items):
-        similarity[i, item.record] = sim(item)
+        np.maximum.at(similarity[i], item.record, sim(item))  # the best of its entries
     return np.asarray(similarity.min(axis=0, initial=np.inf if items else 0.0))
 
 
@@ -51,7 +50,8 @@ def scores_1b(items: Sequence[KnownItem], n_records: int, sim: Sim = decay) -> F
     """Algorithm 1B: Score(aux, r′) = Σ wt(i) Sim(aux_i, r′_i) over supp(aux), wt(i) = 1/log |supp(i)|."""
     scores = np.zeros(n_records)
     for item in items:
-        scores[item.record] += sim(item) / math.log(max(len(item.record), 2))  # log 1 = 0
+        np.maximum.at(best := np.zeros(n_records), item.record, sim(item))  # the best of its entries
+        scores += best / math.log(max(len(np.unique(item.record)), 2))  # log 1 = 0
     return scores
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.record_scores import entry_positions
+from standout.attack.kernels.record_scores import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
 from standout.release.clock import SECONDS
@@ -81,9 +81,10 @@ class ReleaseCounts:
             return None
         value, rows = self.release.by_record.value, self._by_item[item].astype(np.float64)
         assert value is not None
-        entry = entry_positions(self.release, exclude, item)
-        row = np.flatnonzero(entry >= 0)
-        rows[row, value[entry[row]].astype(np.int64)] -= 1.0
+        first, count = entry_ranges(self.release, exclude, item)
+        for place in range(int(count.max(initial=0))):
+            row = np.flatnonzero(count > place)
+            rows[row, value[first[row] + place].astype(np.int64)] -= 1.0
         return rows
 
     @cached_property

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.attack.kernels.query_arrays import BLOCK, U
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
-from standout.core.jit import Array, Int, kernel, subroutine
+from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
 from standout.release.postings import Postings
 
 __all__ = ["Workspace", "minimum_similarities", "new_workspace"]
@@ -42,8 +42,9 @@ def new_workspace() -> Workspace:
 def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Ints, Floats]:
     """The records whose score min Sim(aux_i, r′_i) is above 0, in order, and the scores.
 
-    Sim lies between 0 and 1: a sum of terms counts as their mean. No record agrees with a fact about an item
-    that the release does not have.
+    A record that has an item several times agrees through the best of these entries. Sim lies between 0 and
+    1: a sum of terms counts as their mean. No record agrees with a fact about an item that the release does
+    not have.
     """
     fact_range, release = queries.facts_of(q), queries.release
     facts, known, tables = queries.facts, queries.known, queries.tables
@@ -52,6 +53,7 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
         or fact_range.stop == fact_range.start
     ):
         return np.empty(0, np.int64), np.empty(0)
+    repeats = release.has_repeats
     order = fact_range.start + np.argsort(release.support[facts.item[fact_range]], kind="stable")
     most = int(release.support[facts.item[order[0]]])
     record, score = np.empty(most, np.int64), np.empty(most)
@@ -60,12 +62,17 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
         *(facts.item[order], facts.shape[order], facts.time[order]),
         *(tables.a, tables.b, tables.off, tables.c, tables.terms.astype(np.float64)),
         *work,
+        repeats,
         record,
         score,
     )
+    record, score = record[:n], score[:n]
+    if repeats:  # within a block, records with one entry come first
+        order = np.argsort(record)
+        record, score = record[order], score[order]
     keep = queries.is_candidate(q)
-    chosen = slice(n) if keep is None else np.flatnonzero(keep[record[:n]])
-    return record[:n][chosen], score[:n][chosen]
+    chosen = slice(n) if keep is None else np.flatnonzero(keep[record])
+    return record[chosen], score[chosen]
 
 
 @kernel
@@ -87,6 +94,7 @@ def _conjunction(
     terms: Array,
     agreed: Array,
     least: Array,
+    repeats: Flag,
     record: Array,
     score: Array,
 ) -> Int:
@@ -110,7 +118,10 @@ def _conjunction(
                 alive = 0
                 continue
             stop = start[item[j]] + np.int64(end[cursor[j]])
-            alive = _count_agreeing(postings, facts, work, j, at[j], stop)
+            if repeats:
+                alive = _count_agreeing_in_best_entry(postings, facts, work, j, at[j], stop)
+            else:
+                alive = _count_agreeing(postings, facts, work, j, at[j], stop)
             at[j] = stop
             cursor[j] += 1
         for p in range(first, last):
@@ -144,3 +155,35 @@ def _count_agreeing(postings: Postings, facts: _Facts, work: Workspace, j: Int, 
             agreed[position] = j + 1
             alive += 1
     return alive
+
+
+@subroutine
+def _count_agreeing_in_best_entry(
+    postings: Postings, facts: _Facts, work: Workspace, j: Int, low: Int, high: Int
+) -> Int:
+    """The same if records may have several words, which follow one another: the best of them counts."""
+    word, kind_shift = postings.word, U(postings.time_bits)
+    position_shift = kind_shift + U(postings.value_bits)
+    time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
+    a, b, off, c, agreed, least = facts.a, facts.b, facts.off, facts.c, work.agreed, work.least
+    shape, known, terms = facts.shape[j], facts.time[j], facts.terms[facts.shape[j]]
+    alive, best, last = 0, 0.0, U(BLOCK)
+    for p in range(U(low), U(high)):
+        x = U(word[p])
+        kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & U(BLOCK - 1)
+        if position != last:
+            alive += _keep_least(agreed, least, j, last, best)
+            best, last = 0.0, position
+        similarity = a[shape, kind] + b[shape, kind] * c[np.int64(x & time_mask) + off[shape, kind] - known]
+        best = max(best, similarity / terms)
+    return alive + _keep_least(agreed, least, j, last, best)
+
+
+@subroutine
+def _keep_least(agreed: Array, least: Array, j: Int, position: Int, similarity: Real) -> Int:
+    """Whether a record agrees with the j-th fact too; if so, its least similarity is kept."""
+    if similarity <= 0.0 or agreed[position] != j:
+        return 0
+    least[position] = similarity if j == 0 else min(least[position], similarity)
+    agreed[position] = j + 1
+    return 1

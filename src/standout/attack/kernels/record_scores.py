@@ -1,4 +1,8 @@
-"""Chosen records: whether they have an item, how similar their entry is to a fact, and when they begin."""
+"""Chosen records: whether they have an item, how similar their entry is to a fact, and when they begin.
+
+Where a record has an item several times, its entries of the item follow one another among the entries by
+record: `entry_positions` gives the first, `entry_ranges` all of them.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +15,15 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.model import INVALID_CODE, Release
 from standout.similarity.lookup_tables import Tables
 
-__all__ = ["Pairs", "entry_positions", "first_times", "has_item", "similarities"]
+__all__ = [
+    "EntryRanges",
+    "Pairs",
+    "entry_positions",
+    "entry_ranges",
+    "first_times",
+    "has_item",
+    "similarities",
+]
 
 NO_CODES = np.empty(0, np.uint8)
 
@@ -23,6 +35,13 @@ class Pairs(NamedTuple):
     item: Ints
     shape: Ints
     time: Ints
+
+
+class EntryRanges(NamedTuple):
+    """Where records have items among the entries by record: the first entry, -1 if none, and how many."""
+
+    first: Ints
+    number: Ints
 
 
 class _Entries(NamedTuple):
@@ -51,16 +70,26 @@ def has_item(release: Release, record: Ints, item: Ints) -> Bools:
 
 
 def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
-    """Position, among the entries by record, of each record's entry of the item of the same index; or -1."""
+    """Position, among the entries by record, of each record's first entry of its item; or -1."""
     positions = np.empty(len(record), np.int64)
     _find_all(release.by_record.start, release.by_record.item, record, item, positions)
     return positions
 
 
+def entry_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
+    """All entries that each record has of the item of the same index; record -1 has none."""
+    first = entry_positions(release, record, item)
+    if not release.has_repeats:
+        return EntryRanges(first, (first >= 0).astype(np.int64))
+    count = np.zeros(len(record), np.int64)
+    _count_all(release.by_record.start, release.by_record.item, record, item, first, count)
+    return EntryRanges(first, count)
+
+
 def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     """Sim of each pair, in two terms: one that needs no time and one that does.
 
-    The first is NaN if the record lacks the item.
+    The first is NaN if the record lacks the item. No record may have an item several times.
     """
     by_record, terms = release.by_record, np.zeros((2, len(pairs.record)))
     entries = _Entries(
@@ -98,6 +127,20 @@ def _begins(start: Array, time: Array, missing: Int, first: Array) -> None:
 def _find_all(start: Array, items: Array, record: Array, item: Array, positions: Array) -> None:
     for i in range(len(record)):
         positions[i] = _find(start, items, record[i], item[i]) if record[i] >= 0 else -1
+
+
+@kernel
+def _count_all(start: Array, items: Array, record: Array, item: Array, first: Array, count: Array) -> None:
+    for i in range(len(record)):
+        if first[i] >= 0:
+            low, high = first[i], start[record[i] + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if items[middle] <= item[i]:
+                    low = middle + 1
+                else:
+                    high = middle
+            count[i] = low - first[i]
 
 
 @kernel
