@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import BlockWorkspace, score_queries
+from standout.attack.kernels.block_arrays import BlockWorkspace
+from standout.attack.kernels.block_scores import score_queries
 from standout.attack.kernels.conjunction import Workspace, minimum_similarities, new_workspace
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
 from standout.attack.kernels.nested_scores import score_prefixes
@@ -50,7 +51,8 @@ def run_1b(
     release, tables = queries.release, queries.kernel_tables
 
     def allocate() -> BlockWorkspace:
-        return BlockWorkspace.allocate(release.n_records, most_facts, top, len(queries.rule.sizes.inverse))
+        n_sizes = len(queries.rule.sizes.inverse)
+        return BlockWorkspace.allocate(release.n_records, most_facts, top, n_sizes, release.has_repeats)
 
     def work_on(low: int, high: int, work: BlockWorkspace) -> None:
         score_queries(
@@ -88,7 +90,7 @@ def run_1b_nested(
     if not len(prefixes):
         return prefixes, VerdictColumns.empty(0)
     release, tables = queries.release, queries.kernel_tables
-    if queries.known.filtered or not tables.shared.all():
+    if queries.known.filtered or not tables.shared.all() or release.has_repeats:
         return prefixes, run_1b(prefixes, top, with_z, threads, progress)
     summaries = QuerySummaries.empty(len(prefixes), max(CAPACITY, 4 * top))
     summaries.candidates[:] = release.n_records - (prefixes.exclude >= 0)

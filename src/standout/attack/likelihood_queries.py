@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
-from standout.attack.kernels.query_arrays import QueryFacts, ScoreRule
+from standout.attack.kernels.query_arrays import NO_LIKELIHOODS, Likelihoods, QueryFacts, ScoreRule
 from standout.attack.kernels.record_scores import entry_ranges
 from standout.attack.queries import Queries, log2_up
 from standout.attack.record_sizes import ChoiceModel
@@ -68,7 +68,8 @@ class LikelihoodQueries(Queries):
     def rule(self) -> ScoreRule:
         """The parts of scores, for the kernels."""
         odds, constant = self.odds.astype(np.float32), self.constant.astype(np.float32)
-        return ScoreRule(True, odds, constant, self.sizes.for_kernels(), SLACK)
+        likelihoods = _exponentials(self.tables) if self.release.has_repeats else NO_LIKELIHOODS
+        return ScoreRule(True, odds, constant, self.sizes.for_kernels(), SLACK, likelihoods)
 
     @cached_property
     def step(self) -> Floats:
@@ -370,6 +371,15 @@ class _LogTabulation(Tabulation):
         at = self._row(row) + self._zero(shape)
         self.near = at if shape.far is None else self.near
         return at
+
+
+def _exponentials(tables: Tables) -> Likelihoods:
+    """Tables of probabilities, from those of their logarithms, in which b is 0 or 1 or c is."""
+    near = elementary.exp(np.stack([tables.a, tables.a + tables.b], axis=-1))
+    a, c = elementary.exp(tables.a), elementary.exp(tables.c)
+    timed = tables.b != 0
+    parts = np.where(timed, 0.0, a), np.where(timed, a, 0.0), c, near.reshape(len(a), 2 * a.shape[1])
+    return Likelihoods(*(part.astype(np.float32) for part in parts))
 
 
 def _on_grid(scores: Floats, step: Any) -> Floats:

@@ -8,7 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.query_arrays import CandidateFilter, QueryFacts, RecordSizes, ScoreRule
+from standout.attack.kernels.query_arrays import (
+    NO_LIKELIHOODS,
+    CandidateFilter,
+    QueryFacts,
+    RecordSizes,
+    ScoreRule,
+)
 from standout.attack.kernels.record_scores import Pairs, entry_ranges, first_times, has_item, similarities
 from standout.attack.repeated_entries import best_entries, run_starts
 from standout.core import elementary
@@ -102,7 +108,8 @@ class Queries:
     @cached_property
     def rule(self) -> ScoreRule:
         """How kernels form the parts of scores, and probabilities."""
-        return ScoreRule(False, NO_NUMBERS, NO_NUMBERS, RecordSizes(np.empty(0, np.uint16), NO_NUMBERS), 0.0)
+        sizes = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
+        return ScoreRule(False, NO_NUMBERS, NO_NUMBERS, sizes, 0.0, NO_LIKELIHOODS)
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release: −∞, as it is ruled out."""

@@ -14,8 +14,8 @@ With NUMBA_DISABLE_JIT=1 this is plain Python on NumPy's scalars, which is why c
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from standout.attack.kernels.block_arrays import PIECE, PIECES, BlockWorkspace
 from standout.attack.kernels.candidate_marks import rule_out
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
 from standout.attack.kernels.interpolation import interpolated
@@ -30,6 +30,7 @@ from standout.attack.kernels.query_arrays import (
     ScoreRule,
     U,
 )
+from standout.attack.kernels.repeated_parts import RepeatedParts, fill_parts
 from standout.attack.kernels.shortlist import lowest_listed, prune, raise_bound
 from standout.attack.kernels.sized_additions import add_sized_fact, fill_gain
 from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
@@ -37,63 +38,10 @@ from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 
-__all__ = ["BlockWorkspace", "run_end", "score_queries"]
+__all__ = ["run_end", "score_queries"]
 
-PIECE = 128
-"""Number of records of which the highest score is kept while a block is summed."""
-PIECES = BLOCK // PIECE
 FEW = BLOCK // 8
 """A block that fewer postings touch keeps its scores as a list."""
-
-
-class BlockWorkspace(NamedTuple):
-    """A thread's own arrays.
-
-    `scores` has the scores of all records (a list where a block has few) and one spare block, which is used
-    where they need not be kept; `score_bits` are the same as bits. `highest` is the highest score of each
-    piece of a block, `highest_bits` the same as bits. `position` is the position in its block of each listed
-    score, `out` marks records that are not candidates, `left_out` is their number per block. `listed` is
-    the length of a block's list, or -1. `sums` are the sums of scores and of squares. `cursor`, `at` and
-    `stop` are each fact's next run, next word and last word of the block. `best` are the highest scores.
-    `gain` is by fact and size of a record (see `sized_additions`).
-    """
-
-    scores: NDArray[np.float32]
-    score_bits: NDArray[np.int32]
-    highest: NDArray[np.float32]
-    highest_bits: NDArray[np.int32]
-    position: NDArray[np.uint16]
-    out: NDArray[np.bool_]
-    left_out: NDArray[np.int64]
-    listed: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    cursor: NDArray[np.int64]
-    at: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    best: NDArray[np.float32]
-    gain: NDArray[np.float32]
-
-    @classmethod
-    def allocate(cls, n_records: int, most_facts: int, top: int, n_sizes: int) -> "BlockWorkspace":
-        """Arrays for queries of at most `most_facts` facts."""
-        n = -(-n_records // BLOCK)
-        scores, highest = np.zeros((n + 1) * BLOCK, np.float32), np.zeros(PIECES, np.float32)
-        return cls(
-            scores=scores,
-            score_bits=scores.view(np.int32),
-            highest=highest,
-            highest_bits=highest.view(np.int32),
-            position=np.zeros(n * BLOCK, np.uint16),
-            out=np.zeros(n * BLOCK, np.bool_),
-            left_out=np.zeros(n, np.int64),
-            listed=np.zeros(n, np.int64),
-            sums=np.zeros(2),
-            cursor=np.zeros(most_facts, np.int64),
-            at=np.zeros(most_facts, np.int64),
-            stop=np.zeros(most_facts, np.int64),
-            best=np.zeros(top, np.float32),
-            gain=np.zeros((most_facts, n_sizes), np.float32),
-        )
 
 
 class _Piece(NamedTuple):
@@ -123,6 +71,7 @@ def score_queries(
     start, run, block, end = postings.start, postings.run, postings.block, postings.end
     scores, highest, left_out, listed, sums = work.scores, work.highest, work.left_out, work.listed, work.sums
     cursor, at, stop, best, item = work.cursor, work.at, work.stop, work.best, facts.item
+    single, repeats = postings.single, len(postings.single) > 0
     spare = len(listed) * BLOCK  # the spare block, whose scores are 0
     for q in range(low, high):
         f, k = facts.first[q], facts.first[q + 1] - facts.first[q]
@@ -146,11 +95,18 @@ def score_queries(
             if base == first:
                 _clear(scores, base)
             for j in range(k):
+                until = stop[j]
+                if repeats and until > 0:
+                    until = start[item[f + j]] + np.int64(single[cursor[j]])
+                    n_parts = fill_parts(
+                        postings, tables, facts, rule, f + j, until, stop[j], first, work.repeated
+                    )
+                    _add_parts(work.repeated, n_parts, base, scores)
                 if stop[j] > 0 and rule.sized:
                     add_sized_fact(
                         word=postings.word,
                         low=at[j],
-                        high=stop[j],
+                        high=until,
                         value_bits=postings.value_bits,
                         time_bits=postings.time_bits,
                         a=tables.a,
@@ -166,7 +122,7 @@ def score_queries(
                         scores=scores[base : base + BLOCK],
                     )
                 elif stop[j] > 0:
-                    _add_fact(postings, tables, facts, f + j, at[j], stop[j], scores[base : base + BLOCK])
+                    _add_fact(postings, tables, facts, f + j, at[j], until, scores[base : base + BLOCK])
             listed[number] = 0 if few else -1
             for j in range(k):
                 if stop[j] > 0:
@@ -266,6 +222,14 @@ def _add_fact(
             similarity = multiply_add(b[u, kind], c[(x & time_mask) + off[u, kind] - known], a[u, kind])
             position = (x >> position_shift) & position_mask
             scores[position] = multiply_add(weight, similarity, scores[position])
+
+
+@subroutine
+def _add_parts(parts: RepeatedParts, n: Int, base: Int, scores: Array) -> None:
+    """Add the parts of n records to their scores; the block's scores begin at `base`."""
+    position, part = parts
+    for i in range(U(n)):
+        scores[U(base) + position[i]] += part[i]
 
 
 @subroutine

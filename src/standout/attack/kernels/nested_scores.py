@@ -62,7 +62,7 @@ def score_prefixes(
     # passed, which costs up to a tenth of the time where a block has few words.
     start, run, block, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c, _, even, lines, line_bits, near, reach = tables
-    sized, odds, constant, sizes, slack = rule
+    sized, odds, constant, sizes, slack, _ = rule
     code, inverse_sizes = sizes
     first_fact, item, weight, shape, time = facts
     row, scores, cursor, at, sums = groups.row, work.scores, work.cursor, work.at, work.sums

@@ -10,9 +10,11 @@ from standout.release.postings import BLOCK_BITS
 __all__ = [
     "BLOCK",
     "LEAST",
+    "NO_LIKELIHOODS",
     "OUT",
     "ZERO",
     "CandidateFilter",
+    "Likelihoods",
     "QueryFacts",
     "QuerySummaries",
     "RecordSizes",
@@ -50,12 +52,30 @@ class RecordSizes(NamedTuple):
     inverse: NDArray[np.float32]
 
 
+class Likelihoods(NamedTuple):
+    """P(v, t | entry) by shape of a fact, kind and time: a + b · c, or near[u, 2 · kind + is near].
+
+    The tables of Likelihood have its logarithm (see `KernelTables`, whose rows of c these share). They are
+    empty unless the release has records with several entries of an item, over which P is summed.
+    """
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    c: NDArray[np.float32]
+    near: NDArray[np.float32]
+
+
+NO_ROWS = np.empty((0, 0), np.float32)
+NO_LIKELIHOODS = Likelihoods(NO_ROWS, NO_ROWS, np.empty(0, np.float32), NO_ROWS)
+
+
 class ScoreRule(NamedTuple):
     """How the parts of a score are formed, and how it becomes a probability.
 
     If `sized`, a fact adds max(0, ln(1 + odds/size of the record) + constant + Sim) and Π ∝ e^score.
     Otherwise it adds weight · Sim and Π ∝ e^(score/σ). `odds` and `constant` are by fact, and empty unless
-    `sized`. `slack` is more than the error of a part in single precision beyond its own rounding.
+    `sized`. `slack` is more than the error of a part in single precision beyond its own rounding. For records
+    with several entries of an item, see `repeated_additions`.
     """
 
     sized: bool
@@ -63,6 +83,7 @@ class ScoreRule(NamedTuple):
     constant: NDArray[np.float32]
     sizes: RecordSizes
     slack: float
+    likelihoods: Likelihoods
 
 
 class CandidateFilter(NamedTuple):

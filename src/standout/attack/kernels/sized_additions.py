@@ -14,7 +14,7 @@ from standout.attack.kernels.query_arrays import BLOCK, ZERO, U
 from standout.core.jit import Array, Int, Real, inline, subroutine
 from standout.core.simd import multiply_add
 
-__all__ = ["add_sized_fact", "add_sized_lane", "fill_gain"]
+__all__ = ["add_sized_fact", "add_sized_lane", "fill_gain", "logarithm"]
 
 ONE, TWO, HALF_ROOT = np.float32(1), np.float32(2), np.int32(0x3F3504F3)
 BIAS, POINT, MANTISSA = np.int32(0x3F800000), np.int32(23), np.int32(0x007FFFFF)
@@ -24,15 +24,21 @@ L3, L5, L7, L9 = np.float32(1 / 3), np.float32(1 / 5), np.float32(1 / 7), np.flo
 
 @subroutine
 def fill_gain(inverse: Array, odds: Real, constant: Real, gain: Array) -> None:
-    """gain[i] = ln(1 + odds · inverse[i]) + constant, in single precision: 2 artanh of the reduced number."""
+    """gain[i] = ln(1 + odds · inverse[i]) + constant, in single precision."""
     for i in range(U(len(inverse))):
-        bits = np.float32(ONE + odds * inverse[i]).view(np.int32) + (BIAS - HALF_ROOT)
-        exponent = np.float32(np.int32(bits >> POINT) - np.int32(127))
-        m = np.int32((bits & MANTISSA) + HALF_ROOT).view(np.float32)
-        z = (m - ONE) / (m + ONE)
-        s = z * z
-        series = multiply_add(s, multiply_add(s, multiply_add(s, multiply_add(s, L9, L7), L5), L3), ONE)
-        gain[i] = multiply_add(exponent, LN2, TWO * z * series) + constant
+        gain[i] = logarithm(np.float32(ONE + odds * inverse[i])) + constant
+
+
+@inline
+def logarithm(x: Real) -> Real:
+    """Natural logarithm of a float32 from 1e-30 on: 2 artanh of the reduced number."""
+    bits = np.float32(x).view(np.int32) + (BIAS - HALF_ROOT)
+    exponent = np.float32(np.int32(bits >> POINT) - np.int32(127))
+    m = np.int32((bits & MANTISSA) + HALF_ROOT).view(np.float32)
+    z = (m - ONE) / (m + ONE)
+    s = z * z
+    series = multiply_add(s, multiply_add(s, multiply_add(s, multiply_add(s, L9, L7), L5), L3), ONE)
+    return multiply_add(exponent, LN2, TWO * z * series)
 
 
 @subroutine
