@@ -37,11 +37,20 @@ def put(tmp_path_factory):
 
 
 class Outcome(NamedTuple):
-    """What a command returned and printed."""
+    """What a command returned and printed; `read` has the lines on how data was read, without `err`."""
 
     code: int
     out: str
     err: str
+    read: str = ""
+
+    @classmethod
+    def of(cls, code, out, err):
+        """Separate the lines on how data was read (and their indented details) from the other errors."""
+        lines, reading = err.splitlines(keepends=True), []
+        while lines and lines[0].startswith(("Read ", "  ")):
+            reading.append(lines.pop(0))
+        return cls(code, out, "".join(lines), "".join(reading))
 
 
 @pytest.fixture
@@ -57,7 +66,7 @@ def run(monkeypatch, capsys):
             code = stop.code or 0
         finally:
             signal.signal(signal.SIGTERM, before)
-        return Outcome(code, *capsys.readouterr())
+        return Outcome.of(code, *capsys.readouterr())
 
     return call
 

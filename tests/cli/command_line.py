@@ -17,7 +17,7 @@ def run_process(*args, **settings):
     process = subprocess.run(
         command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **settings
     )
-    return Outcome(process.returncode, process.stdout, process.stderr)
+    return Outcome.of(process.returncode, process.stdout, process.stderr)
 
 
 def check_error(outcome):

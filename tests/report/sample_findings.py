@@ -34,6 +34,15 @@ from standout.findings.exposure import (
     SensitiveItems,
     SizeGroup,
 )
+from standout.findings.reading import (
+    ColumnRole,
+    Reading,
+    RejectedReason,
+    RepeatedRows,
+    TimeReading,
+    UnusedColumnFinding,
+    ValueReading,
+)
 from standout.findings.theory import Bound, Sparsity, SparsityPoint, Theory
 
 __all__ = ["HOSTILE", "est", "full", "hostile", "minimal", "untrusted"]
@@ -54,6 +63,37 @@ def est(value, n=1000, baseline=None):
     half = 1.96 * math.sqrt(max(value * (1 - value), 0.0005) / n) if 0 <= value <= 1 else 0.1
     low, high = max(value - half, 0.0), min(value + half, 1.0) if value <= 1 else value + half
     return Estimate(value, low, high, n, baseline)
+
+
+def reading():
+    """How a file of ratings was read, with an unused column of each sort."""
+    return Reading(
+        of="release",
+        synthetic=False,
+        format="delimited text",
+        files=("ratings.csv",),
+        encoding="UTF-8",
+        separator="comma",
+        header=True,
+        columns=(
+            ColumnRole(role="record", column="userId", reason="well-known name"),
+            ColumnRole(role="item", column="movieId", reason="well-known name"),
+            ColumnRole(role="value", column="rating", reason="well-known name"),
+            ColumnRole(role="time", column="timestamp", reason="well-known name"),
+        ),
+        unused=(
+            UnusedColumnFinding(name="postcode", kind="quasi-identifier", ignored=False),
+            UnusedColumnFinding(name="device", kind="text", ignored=True),
+        ),
+        values=ValueReading(type="numbers", levels=10, low=0.5, high=5.0, missing=0),
+        times=TimeReading(
+            format="Unix seconds", zone="UTC", unit="day", first="1996-03-29", last="2018-09-24", missing=2
+        ),
+        rows=100_842,
+        rejected=(RejectedReason(reason="no record id", rows=3, lines="line 17, 18, 99"),),
+        repeated=RepeatedRows(rows=3, merged=3, rule="last"),
+        settings={"max rejects": "3"},
+    )
 
 
 def adversary(name, title, description, knows, wrong, rate, slope):
@@ -309,6 +349,7 @@ def full():
             synthetic=False,
         ),
         original=None,
+        reading=(reading(),),
         settings=Settings(
             targets=1000,
             facts=FACTS,

@@ -296,3 +296,22 @@ def test_the_findings_of_an_audit_have_a_page():
     findings = so.audit(release, targets=20, fail_above=0.05, name="some.csv", seed=1).findings
     page = Page(audit_page(findings))
     assert findings.answer.sentence in page.text and "some.csv" in page.text
+
+
+def test_the_page_says_how_the_file_was_read():
+    words = " ".join(Page(page_for("full")).words)
+    for part in (
+        "userId",
+        "Unix seconds",
+        "3 × no record id (line 17, 18, 99)",
+        "postcode (quasi-identifier)",
+    ):
+        assert part in words
+    assert "not measured by this audit: postcode" in words and "3 were dropped" in words
+
+
+def test_a_page_about_a_sanitized_release_shows_both_files():
+    findings = sample_findings.full()
+    both = (findings.reading[0], replace(findings.reading[0], of="original"))
+    headings = Page(audit_page(replace(findings, reading=both))).headings
+    assert {"The release", "The original"} <= {text for _, text in headings}

@@ -34,6 +34,7 @@ from standout.findings.audit import (
 )
 from standout.findings.exposure import Exposure, SensitiveItems
 from standout.findings.measure_titles import LINEUP_MASS
+from standout.findings.reading import Reading, reading_of
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.theory.sparsity import Sparsity
@@ -84,6 +85,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         run=Run(software=f"standout {__version__}", finished_at=None, seed=plan.seed),
         data=DataSummary(name=request.name, **_size(release)),
         original=original,
+        reading=_reading(release),
         settings=settings,
         trust=Trust(trusted=trusted, checks=tuple(results.checks)),
         answer=sentences.answer(headline, people, original),
@@ -119,6 +121,12 @@ def _settings(request: AuditRequest) -> Settings:
         headline=request.headline,
         ladder=request.ladder,
     )
+
+
+def _reading(release: Release) -> tuple[Reading, ...]:
+    """How the release was read, and its original."""
+    original = (reading_of(release.original, "original"),) if isinstance(release, Sanitized) else ()
+    return (reading_of(release), *original)
 
 
 class _Size(TypedDict):

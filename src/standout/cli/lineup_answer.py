@@ -14,6 +14,7 @@ from standout.attack.matching_verdict import MatchingVerdict
 from standout.attack.posterior_verdict import PosteriorVerdict
 from standout.attack.verdict import Verdict
 from standout.cli.console import release_stamp
+from standout.cli.reading_report import reading_json
 from standout.cli.typed_facts import NamedFact
 from standout.core.formatting import percent
 from standout.evaluate.claim_threshold import ClaimThreshold
@@ -98,6 +99,7 @@ class Answer:
             "unknown": self.unknown,
             "length": None if length is None else list(length),
             "joined": None if joined is None else [day.isoformat() for day in joined],
+            "read": reading_json(self.release),
             **release_stamp(self.release),
         }
 

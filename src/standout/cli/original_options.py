@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout.cli.reading_report import show_reading
 from standout.cli.source_options import Command, SourceOptions, prefixed_source_options
 from standout.core.errors import ParameterError
 
@@ -48,7 +49,9 @@ class OriginalOptions:
             )
         from standout.sanitizing.open_sanitized import open_sanitized
 
-        return open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
+        sanitized = open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
+        show_reading(sanitized, [data])
+        return sanitized
 
 
 def original_options(command: Command) -> Command:

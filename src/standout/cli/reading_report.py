@@ -1,35 +1,71 @@
-"""How a source was read, in lines that `index` and `describe` print."""
+"""How a source was read: one line on stderr in every command that reads one, and details with --verbose."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
-    from standout.release.provenance import Provenance
+    from standout.core.json_values import Json
+    from standout.release.model import Release
 
-__all__ = ["reading_lines"]
+__all__ = ["VERBOSE_OPTION", "reading_json", "reading_lines", "show_reading"]
 
-
-def reading_lines(provenance: "Provenance") -> Iterator[str]:
-    """Yield how a source was understood, and which rows were rejected or merged."""
-    files = ", ".join(provenance.files)
-    yield f"read {files} as {provenance.format}" if files else f"a {provenance.format} release"
-    if provenance.columns:
-        columns = (f"{role} = {column}" for role, column in provenance.columns.items())
-        yield "  columns: " + ", ".join(columns)
-    if provenance.settings:
-        yield "  " + ", ".join(f"{name}: {setting}" for name, setting in provenance.settings.items())
-    yield from _losses(provenance)
+VERBOSE = "standout.verbose"
 
 
-def _losses(provenance: "Provenance") -> Iterator[str]:
-    rejected = sum(provenance.rejected.values())
-    if rejected:
-        reasons = "; ".join(f"{count:,} × {reason}" for reason, count in provenance.rejected.items())
-        yield f"  rejected: {rejected:,} of {provenance.rows:,} rows: {reasons}"
-    if provenance.repeats:
-        kept = provenance.settings["repeats"]
-        what = "all kept" if kept == "keep" else f"{kept} kept"
-        yield f"  repeated record and item: {provenance.repeats:,} rows, {what}"
-    for part, missing in (("value", provenance.without_value), ("time", provenance.without_time)):
-        if missing:
-            yield f"  without a {part}: {missing:,} entries"
+def _remember(context: click.Context, parameter: click.Parameter, verbose: bool) -> None:
+    context.meta[VERBOSE] = verbose
+
+
+VERBOSE_OPTION = click.option(
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Show in detail how the data was read.",
+)
+"""The flag is kept in the context, because commands do not need it: every read shows how it went."""
+
+
+def show_reading(release: "Release", sources: list[str]) -> None:
+    """Print on stderr how sources were read, so that stdout has only the result."""
+    context = click.get_current_context(silent=True)
+    verbose = context is not None and context.meta.get(VERBOSE, False)
+    for line in reading_lines(release, sources, verbose):
+        click.echo(line, err=True)
+
+
+def reading_lines(release: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
+    """Yield one line about how sources were read; if verbose, then all details."""
+    from standout.core.formatting import printable_texts
+    from standout.findings.reading import reading_of
+    from standout.report.reading_text import reading_rows, reading_sentence
+
+    reading = reading_of(release)
+    files, names = _names(reading.files), _names(tuple(sources))
+    is_index = release.stored_fingerprint is not None
+    about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
+    shown = printable_texts(reading)
+    yield printable_texts(f"Read {about}: ").strip() + f" {reading_sentence(shown)}"
+    if verbose:
+        rows = reading_rows(shown)
+        width = max(len(row.title) for row in rows)
+        yield from (f"  {row.title:{width}}  {row.text}{_because(row.reason)}" for row in rows)
+
+
+def reading_json(release: "Release") -> "Json":
+    """Return how a release was read, for the JSON output of a command."""
+    from standout.findings.reading import reading_of
+    from standout.findings.serialize import to_json
+
+    return to_json(reading_of(release))
+
+
+def _names(paths: tuple[str, ...]) -> str:
+    names = [path.rstrip("/").rsplit("/", 1)[-1] or path for path in paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _because(reason: str) -> str:
+    return f" ({reason})" if reason else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.core import ParameterSource
 
+from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
@@ -145,16 +146,20 @@ class SourceOptions:
         if len(sources) == 1 and is_index(Path(sources[0])):
             if self.given:
                 raise ParameterError(f"{sources[0]} is an index: {self.given[0]} is for reading a source")
-            return open_index(sources[0])
+            release = open_index(sources[0])
+            show_reading(release, sources)
+            return release
         self._check_rejects_path(sources)
         from standout.ingest.read import SourceReader
 
         reader = SourceReader(self._reader_options(), progress)
         try:
-            return reader.read(sources, self.titles)
+            release = reader.read(sources, self.titles)
         finally:
             if self.rejects is not None and reader.rejects.rows:
                 _write_rejects(reader.rejects, self.rejects)
+        show_reading(release, sources)
+        return release
 
     def arguments(self) -> list[str]:
         """Return the options that were given, as they are typed on a command line."""
@@ -212,7 +217,7 @@ def source_options(command: Command) -> Command:
     def run(**parameters: Any) -> None:
         command(source=_collect(parameters, list(_DEFAULTS), ""), **parameters)
 
-    for add_option in reversed(OPTIONS):
+    for add_option in reversed([*OPTIONS, VERBOSE_OPTION]):
         run = add_option(run)
     return run
 

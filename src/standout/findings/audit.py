@@ -12,6 +12,7 @@ from standout.findings.adversaries import AdversaryFindings, EnvelopePoint
 from standout.findings.advice import AdviceFindings
 from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
+from standout.findings.reading import Reading
 from standout.findings.theory import Theory
 
 __all__ = [
@@ -32,8 +33,8 @@ __all__ = [
     "VerdictPart",
 ]
 
-SCHEMA, SCHEMA_VERSION = "standout-findings", 4
-SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 4"
+SCHEMA, SCHEMA_VERSION = "standout-findings", 5
+SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +308,8 @@ class AuditFindings:
     ----------
     complete
         Whether the audit finished. If not, results that are missing were not computed.
+    reading
+        How the release was read and, if it was sanitized, the original.
     adversaries
         Results by adversary, in the order of the ladder.
     envelope
@@ -320,11 +323,12 @@ class AuditFindings:
     """
 
     schema: Literal["standout-findings"] = "standout-findings"
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     complete: bool
     run: Run
     data: DataSummary
     original: Original | None
+    reading: tuple[Reading, ...]
     settings: Settings
     trust: Trust
     answer: Answer

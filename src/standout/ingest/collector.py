@@ -175,7 +175,12 @@ class Collector:
         if self.options.repeats != "error":
             self.blocks = Blocks()  # so that build_release can free each block
         rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
-        provenance = replace(provenance, rows=self.rejects.rows, rejected=rejected)
+        provenance = replace(
+            provenance,
+            rows=self.rejects.rows,
+            rejected=rejected,
+            rejected_lines=self.rejects.first_lines(self.unit),
+        )
         release = build_release(coded, self.options.repeats, provenance, progress)
         if self.options.repeats == "error" and release.provenance.repeats:
             raise self._repeat_error(release.provenance.repeats)

@@ -129,11 +129,18 @@ class RejectLog:
             f"{len(self):,} of {self.rows:,} rows are unusable: {reasons}. {self._next_step(unit)}{allow}"
         )
 
+    def first_lines(self, unit: str) -> dict[str, str]:
+        """Return the lines of the first rows of each reason, as text."""
+        counts = self.counts().items()
+        return {reason.description: self._lines(reason, count, unit) for reason, count in counts}
+
     def _summary(self, reason: Reason, count: int, unit: str) -> str:
+        return f"{count:,} × {reason.description} ({self._lines(reason, count, unit)})"
+
+    def _lines(self, reason: Reason, count: int, unit: str) -> str:
         several = len({source for source, _, _ in self.batches}) > 1
         rows = [f"{source} {line}" if several else f"{line}" for source, line in self._first_rows(reason)]
-        more = ", …" if count > len(rows) else ""
-        return f"{count:,} × {reason.description} ({unit} {', '.join(rows)}{more})"
+        return f"{unit} {', '.join(rows)}" + (", …" if count > len(rows) else "")
 
     def _first_rows(self, reason: Reason) -> list[tuple[str, int]]:
         """Source and line of the first few rows with this reason."""

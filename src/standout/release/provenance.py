@@ -41,6 +41,7 @@ class ProvenanceFields(TypedDict):
     merged: int
     without_value: int
     without_time: int
+    rejected_lines: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class Provenance:
 
     `columns` maps a role (record, item, value, time) to a column, and `reasons` maps it to why this column
     was chosen. `rejected` maps each reason to a number of rows. `repeats` is the number of rows with the
-    record and item of an earlier row, and `merged` the number of those that were dropped.
+    record and item of an earlier row, and `merged` the number of those that were dropped. `rejected_lines`
+    has the first lines of each reason of `rejected`, as text.
     """
 
     format: str
@@ -64,6 +66,7 @@ class Provenance:
     merged: int = 0
     without_value: int = 0
     without_time: int = 0
+    rejected_lines: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> ProvenanceFields:
         """Return the fields as a dictionary for JSON."""

@@ -27,6 +27,7 @@ from standout.report.charts import Chart
 from standout.report.figures import draw_figure
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
+from standout.report.reading_text import ReadingTable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -78,6 +79,7 @@ def audit_page(findings: AuditFindings) -> str:
         extremes=group_extremes(shown),
         groups=group_table(shown),
         settings=_settings(shown),
+        readings=[ReadingTable.of(reading) for reading in shown.reading],
         failed=[check for check in shown.trust.checks if not check.passed],
         versions=list(shown.versions.items()),
         advice_section=advice_section(shown.advice) if shown.advice else None,

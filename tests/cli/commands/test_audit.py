@@ -87,8 +87,8 @@ def test_an_audit_prints_the_answer_and_where_the_report_is(audited, findings, f
 
 
 def test_the_table_says_which_claims_it_counts_and_fits_80_columns(audited):
-    table = audited.output.partition("\n\n")[0].splitlines()
-    assert all(len(line) <= 80 for line in table) and "…" not in audited.output
+    table = audited.stdout.partition("\n\n")[0].splitlines()
+    assert all(len(line) <= 80 for line in table) and "…" not in audited.stdout
     words = " ".join(" ".join(table[:6]).split())
     assert words.count("Correct") == 1 and "≤ 1 %" in words and "paper's attack" in words
 

@@ -363,7 +363,7 @@ def test_algorithm_1a_claims_the_only_record_that_matches(ask, titled_release):
 KEYS = [
     "attack", "assumes", "facts", "candidates", "lineup", "outside", "nobody", "eccentricity", "sigma",
     "mean", "phi", "posterior", "match", "ties", "bits", "explain", "unknown", "length", "joined",
-    "fingerprint", "version",
+    "read", "fingerprint", "version",
 ]  # fmt: skip
 
 

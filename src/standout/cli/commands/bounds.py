@@ -24,6 +24,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
 
@@ -121,6 +122,7 @@ def bounds(
       checks                with DATA, one row per check: theorem, statement,
                             settings, sign, bound, value, low, high, n, holds
                             (null: undecided), too_few_items, note
+      read                  with DATA, how it was read
       fingerprint, version  with DATA
     """
     from standout.evaluate.result_table import write_table
@@ -216,7 +218,9 @@ def _print_json(
     ]
     content: dict[str, object] = {"records": records, "epsilon": epsilon, "needed": needed}
     content |= {"checks": table(checks).to_dicts()} if checks else {}
-    print_json(content | ({} if release is None else release_stamp(release)))
+    if release is not None:
+        content |= {"read": reading_json(release), **release_stamp(release)}
+    print_json(content)
 
 
 def _show_checks(checks: "Sequence[Check]") -> None:

@@ -14,12 +14,14 @@ from standout.cli.console import (
     progress,
     suggest_index,
 )
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from standout.release.describe import Description
+    from standout.release.model import Release
 
 __all__ = ["describe"]
 
@@ -45,26 +47,23 @@ def describe(data: str, source: SourceOptions, as_json: bool) -> None:
     with progress() as report:
         release = source.read([data], report)
         description = describe_release(release)
-    _show(description, as_json)
+    _show(description, release, as_json)
     suggest_index(release, data)
 
 
-def _show(description: "Description", as_json: bool) -> None:
-    from standout.cli.reading_report import reading_lines
-
+def _show(description: "Description", release: "Release", as_json: bool) -> None:
     if as_json:
-        print_json(description.to_dict())
+        print_json({**description.to_dict(), "read": reading_json(release)})
         return
     screen = console(soft_wrap=True)
-    for line in reading_lines(description.provenance):
-        screen.print(line)
     tables = {"": _sizes(description), "Quantiles": _quantiles(description)}
     if description.value_shares:
         tables[_value_title(description)] = _value_shares(description)
     if description.outside_top:
         tables["Share of records that have"] = _outside_top(description)
     for title, table in tables.items():
-        screen.print()
+        if title:
+            screen.print()
         print_table(table, title)
 
 

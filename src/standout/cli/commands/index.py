@@ -7,6 +7,7 @@ import click
 
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, progress
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
 if TYPE_CHECKING:
@@ -50,16 +51,12 @@ def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json
 
 
 def _show(release: "Release", output: Path, as_json: bool) -> None:
-    from standout.cli.reading_report import reading_lines
-
     size = sum(file.stat().st_size for file in output.iterdir())
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
         location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}
-        print_json({**location, **sizes, "read": release.provenance.to_dict()})
+        print_json({**location, **sizes, "read": reading_json(release)})
         return
-    for line in reading_lines(release.provenance):
-        click.echo(line)
     click.echo(
         f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "
         f"{_values(release)}, {_times(release)}"

@@ -137,6 +137,7 @@ def lineup(
                     about the record; part is the logarithm of the product, or 0.
                     algorithm-1a: the lowest part is the score
       unknown       names that match no item
+      read          how the data was read
       length, joined, posterior, phi, fingerprint, version
     """
     from standout.cli.lineup_answer import Answer

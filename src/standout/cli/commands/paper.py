@@ -17,6 +17,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
 
@@ -116,6 +117,7 @@ def paper(
                 within_goal, note, likelihood, likelihood_low, likelihood_high
       readings  figure, reading, mean and worst |difference|, bias, within (the
                 goal), cells
+      read      how the data was read
       targets, seed, fingerprint, version
     """
     from standout.core.atomic_files import make_folder
@@ -208,5 +210,6 @@ def _to_dict(reproduction: "Reproduction", keys: set[str]) -> dict[str, object]:
         "readings": [fit._asdict() for fit in reproduction.fits if fit.figure in keys],
         "targets": reproduction.targets,
         "seed": reproduction.seed,
+        "read": reading_json(reproduction.release),
         **release_stamp(reproduction.release),
     }

@@ -16,6 +16,7 @@ from standout.cli.console import (
     progress,
     release_stamp,
 )
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
 
@@ -116,6 +117,7 @@ def sanitize(
       renumbered               whether ids are new
       steps                    step; counts: sizes before and after, and changes
       records, items, entries  sizes of the output
+      read                     how DATA was read
       fingerprint, version     of the output
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
@@ -161,6 +163,7 @@ def _to_dict(sanitized: "Sanitized") -> dict[str, object]:
         "records": sanitized.n_records,
         "items": sanitized.n_items,
         "entries": sanitized.n_entries,
+        "read": reading_json(sanitized.original),
         **release_stamp(sanitized),
     }
 

@@ -19,6 +19,7 @@ from standout.cli.common_options import (
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.exit_codes import INTERRUPTED
 from standout.cli.original_options import OriginalOptions, original_options
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
 __all__ = ["simulate"]
@@ -134,6 +135,7 @@ def simulate(
     JSON output:
       complete  whether all targets were attacked
       original  fingerprint of the original, or null
+      read      how the data was read
       present   share of targets whom a record of DATA represents
       attacks   by name: the attack with its settings, and the threshold of
                 claims
@@ -182,7 +184,7 @@ def simulate(
     if output is not None:
         write_table(result.table, output)
     if as_json:
-        print_json(result.to_dict())
+        print_json({**result.to_dict(), "read": reading_json(release)})
     else:
         show_simulations(result)
     suggest_index(release, data)

@@ -25,6 +25,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def sparsity(
       table        epsilon, delta, low, high, n
       curve        similarity; share of records with a neighbour at least that
                    similar; low, high, n
+      read         how the data was read
       fingerprint, version
     """
     from standout.evaluate.result_table import write_table
@@ -119,7 +121,15 @@ def _show(result: "Sparsity", criterion: str, release: "Release", as_json: bool)
     rows = result.table().to_dicts()
     if as_json:
         sizes = {"by": criterion, "records": len(result.records), "of": result.total}
-        print_json({**sizes, "table": rows, "curve": result.curve().to_dicts(), **release_stamp(release)})
+        print_json(
+            {
+                **sizes,
+                "table": rows,
+                "curve": result.curve().to_dicts(),
+                "read": reading_json(release),
+                **release_stamp(release),
+            }
+        )
         return
     table = borderless_table()
     table.add_column("ε")

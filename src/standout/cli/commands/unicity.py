@@ -23,6 +23,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def unicity(
     JSON output:
       by       what is known about an entry
       unicity  k, share, low, high, n, baseline, too_few_entries
+      read     how the data was read
       fingerprint, version
     """
     from standout.theory.unicity import unicity as measure_unicity
@@ -115,7 +117,14 @@ def _knowledge(value: float | None, bin_days: float | None) -> str:
 
 def _show(results: "Sequence[Unicity]", knowledge: str, release: "Release", as_json: bool) -> None:
     if as_json:
-        print_json({"by": knowledge, "unicity": list(map(_to_dict, results)), **release_stamp(release)})
+        print_json(
+            {
+                "by": knowledge,
+                "unicity": list(map(_to_dict, results)),
+                "read": reading_json(release),
+                **release_stamp(release),
+            }
+        )
         return
     table = borderless_table()
     table.add_column("k")

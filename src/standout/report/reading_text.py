@@ -1,0 +1,191 @@
+"""How a source was read, as text: one line for the console, and rows of a table for it and the report."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from standout.findings.reading import (
+    Reading,
+    RejectedReason,
+    RepeatedRows,
+    TimeReading,
+    UnusedColumnFinding,
+    ValueReading,
+)
+
+__all__ = ["ReadingRow", "ReadingTable", "quasi_identifier_note", "reading_rows", "reading_sentence"]
+
+ROLES = {"record": "person"}
+SHORT_FORMATS = {
+    ("delimited text", "comma"): "CSV",
+    ("delimited text", "semicolon"): "CSV",
+    ("delimited text", "tab"): "TSV",
+}
+KEPT = {"last": "the last one kept", "first": "the first one kept", "max": "the largest value kept"}
+
+
+class ReadingRow(NamedTuple):
+    """A row of the table: what, how it was read, and why."""
+
+    title: str
+    text: str
+    reason: str = ""
+
+
+class ReadingTable(NamedTuple):
+    """The table of one data set in the report."""
+
+    title: str
+    rows: list[ReadingRow]
+    note: str
+
+    @classmethod
+    def of(cls, reading: Reading) -> "ReadingTable":
+        """Return the table of a reading."""
+        title = "The release" if reading.of == "release" else "The original"
+        return cls(title, reading_rows(reading), quasi_identifier_note(reading))
+
+
+def reading_sentence(reading: Reading) -> str:
+    """Return how a source was read, in one line without the name of the source.
+
+    >>> import polars as pl, standout as so
+    >>> from standout.findings.reading import reading_of
+    >>> release = so.read(pl.DataFrame({"user": ["7"], "film": ["Brazil"], "stars": [4.5]}))
+    >>> reading_sentence(reading_of(release))  # doctest: +ELLIPSIS
+    'frame; person = user, item = film...1 row, 0 rejected, 0 repeated.'
+    """
+    if reading.synthetic:
+        return f"synthetic data, whose people do not exist; {_rows(reading.rows)}."
+    form = SHORT_FORMATS.get((reading.format, reading.separator or ""), reading.format)
+    header = None if reading.header is None else "header" if reading.header else "no header"
+    layout = ", ".join(filter(None, (form, _encoding(reading), reading.separator, header)))
+    columns = ", ".join(_assignment(reading, column.role, column.column) for column in reading.columns)
+    if not reading.columns:
+        columns = ", ".join(filter(None, (_values(reading.values), _times(reading.times))))
+    counts = f"{_rows(reading.rows)}, {reading.rows_rejected:,} rejected, {_repeats(reading.repeated)}"
+    return "; ".join(filter(None, (layout, columns, counts if reading.rows else ""))) + "."
+
+
+def reading_rows(reading: Reading) -> list[ReadingRow]:
+    """Return everything about how a source was read, row by row."""
+    if reading.synthetic:
+        return [ReadingRow("Source", "none: the data is synthetic, and its people do not exist")]
+    return [row for row in _all_rows(reading) if row.text]
+
+
+def quasi_identifier_note(reading: Reading) -> str:
+    """Sentence about unused columns such as postcode and age; empty if there are none."""
+    names = ", ".join(reading.quasi_identifiers)
+    if not names:
+        return ""
+    return (
+        f"These columns may single out people together with other sources, and they were not measured by "
+        f"this audit: {names}. Remove them before you publish the data, or assess their risk separately."
+    )
+
+
+def _all_rows(reading: Reading) -> Iterator[ReadingRow]:
+    header = {None: "", True: "the first line names the columns", False: "none"}
+    yield ReadingRow("Source", ", ".join(reading.files))
+    yield ReadingRow("Format", reading.format)
+    yield ReadingRow("Encoding", reading.encoding or "")
+    yield ReadingRow("Separator", reading.separator or "")
+    yield ReadingRow("Header", header[reading.header])
+    for column in reading.columns:
+        role = ROLES.get(column.role, column.role)
+        yield ReadingRow(f"Column of the {role}", column.column, column.reason)
+    yield ReadingRow("Values", _value_details(reading.values))
+    yield ReadingRow("Times", _time_details(reading.times))
+    for kind, title in ((False, "Unused columns"), (True, "Ignored columns")):
+        names = [_unused(column) for column in reading.unused if column.ignored == kind]
+        yield ReadingRow(title, ", ".join(names))
+    yield ReadingRow("Rows", f"{reading.rows:,}" if reading.rows else "")
+    yield ReadingRow("Rejected rows", _rejected_count(reading))
+    for reason in reading.rejected:
+        yield ReadingRow("Rejected", _rejected(reason))
+    yield ReadingRow("Repeated rows", _repeat_details(reading.repeated) if reading.rows else "")
+    for name, setting in reading.settings.items():
+        yield ReadingRow(name[:1].upper() + name[1:], setting)
+
+
+def _encoding(reading: Reading) -> str | None:
+    return None if reading.encoding is None else reading.encoding
+
+
+def _assignment(reading: Reading, role: str, column: str) -> str:
+    about = {"value": _values(reading.values), "time": _times(reading.times)}.get(role, "")
+    return f"{ROLES.get(role, role)} = {column}" + (f" ({about})" if about else "")
+
+
+def _rows(rows: int) -> str:
+    return f"{rows:,} row" + ("" if rows == 1 else "s")
+
+
+def _values(values: ValueReading | None) -> str:
+    if values is None:
+        return ""
+    if values.type == "categories":
+        return f"{values.levels:,} categories"
+    if values.low is None or values.high is None:
+        return "numbers"
+    return f"numbers {values.low:.6g} to {values.high:.6g}"
+
+
+def _value_details(values: ValueReading | None) -> str:
+    if values is None:
+        return "none"
+    levels = f", {values.levels:,} levels" if values.type == "numbers" else ""
+    missing = f", missing in {values.missing:,} entries" if values.missing else ""
+    return _values(values) + levels + missing
+
+
+def _times(times: TimeReading | None) -> str:
+    if times is None:
+        return ""
+    span = None if times.first is None else f"{times.first} to {times.last}"
+    return ", ".join(filter(None, (times.format, _zone(times), span)))
+
+
+def _zone(times: TimeReading) -> str | None:
+    """Return the zone where it may matter: for Unix times, times with a zone, and any zone but UTC."""
+    matters = times.zone != "UTC" or (times.format or "").startswith("Unix") or "%z" in (times.format or "")
+    return times.zone if matters else None
+
+
+def _time_details(times: TimeReading | None) -> str:
+    if times is None:
+        return "none"
+    zone = f"zone {times.zone} (times without a zone are taken as written)"
+    span = "" if times.first is None else f"{times.first} to {times.last}"
+    missing = f"missing in {times.missing:,} entries" if times.missing else ""
+    return ", ".join(filter(None, (times.format, zone, f"by {times.unit}", span, missing)))
+
+
+def _unused(column: UnusedColumnFinding) -> str:
+    return f"{column.name} ({column.kind})"
+
+
+def _rejected_count(reading: Reading) -> str:
+    return f"{reading.rows_rejected:,}" if reading.rows else ""
+
+
+def _rejected(reason: RejectedReason) -> str:
+    return f"{reason.rows:,} × {reason.reason}" + (f" ({reason.lines})" if reason.lines else "")
+
+
+def _repeats(repeated: RepeatedRows) -> str:
+    if not repeated.rows:
+        return "0 repeated"
+    if not repeated.merged:
+        return f"{repeated.rows:,} repeated (all kept)"
+    kept = KEPT.get(repeated.rule or "", "one kept")
+    return f"{repeated.rows:,} repeated ({repeated.merged:,} dropped, {kept})"
+
+
+def _repeat_details(repeated: RepeatedRows) -> str:
+    if not repeated.rows:
+        return "0 rows have the record and item of an earlier row"
+    text = f"{repeated.rows:,} rows have the record and item of an earlier row; "
+    if not repeated.merged:
+        return text + "all were kept"
+    return text + f"{repeated.merged:,} were dropped, {KEPT.get(repeated.rule or '', 'one kept')}"
