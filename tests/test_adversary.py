@@ -167,9 +167,9 @@ def test_eligible_are_those_with_enough_items_to_know(release):
     assert adversary.eligible(release, [4, 2]).tolist() == [outside[4] >= 5, outside[2] >= 5]
 
 
-def test_too_few_items_are_a_clear_error():
+def test_too_few_entries_are_a_clear_error():
     release = released([("p", "x", 1.0, FIRST), ("q", "x", 1.0, FIRST), ("q", "y", 1.0, FIRST)])
-    with pytest.raises(so.ParameterError, match=r"a record has only 1 of the 2 items .*eligible"):
+    with pytest.raises(so.ParameterError, match=r"a record has only 1 of the 2 entries .*eligible"):
         so.Adversary(knows=2).observe(release, "p")
     with pytest.raises(so.ParameterError, match="wrong items must come from outside the record"):
         so.Adversary(knows=1, wrong=1, wrong_facts="items").observe(release, "q")

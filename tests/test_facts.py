@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,9 +83,23 @@ def test_aux_is_made_of_facts(facts):
         so.Aux(facts)
 
 
-def test_an_item_is_named_once():
-    with pytest.raises(so.ParameterError, match="facts must name each item once"):
-        so.Aux([so.Fact("7", value=4), so.Fact("8"), so.Fact("7", time=DAY)])
+REPEATED = [so.Fact("7", value=4), so.Fact("8"), so.Fact("7", time=DAY), so.Fact("7", value=4)]
+
+
+def test_an_item_is_named_once_where_nobody_has_it_twice(films):
+    with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
+        encode_auxes(films, [so.Aux(REPEATED)])
+    with pytest.raises(so.ParameterError, match="two facts of one aux name the same item"):
+        encode_auxes(films, [so.Aux([so.Fact("x"), so.Fact("x", value=4)])])  # not in the release
+
+
+@pytest.mark.parametrize("repeats", ["keep", "last"])
+def test_facts_may_name_an_item_several_times_where_people_have_it_so(repeats):
+    columns = {"record": ["p", "p", "q"], "item": ["7", "7", "8"], "value": [4, 2, 1], "time": [DAY] * 3}
+    release = so.read(pl.DataFrame(columns), repeats=repeats)
+    known = encode_auxes(release, [so.Aux(REPEATED), so.Aux(REPEATED[:1])])
+    assert (known.item.tolist(), known.first.tolist()) == ([0, 1, 0, 0, 0], [0, 4, 5])
+    assert known.aux(release, 0) == so.Aux(REPEATED)
 
 
 BAD_LENGTHS = [

@@ -75,11 +75,12 @@ class Adversary:
     time_error : float, optional
         Dates are off by up to this many days either way, uniformly. 0: exact; None: not known.
     items : str or Choice
-        Which items of the record are known. "any": equally likely; `outside_top(k)`: not among the k most
-        popular; "rarest": the rarest first; "popular": drawn by popularity; "recent": the latest first;
-        "burst": close in time.
+        Which entries of the record are known. "any": equally likely; `outside_top(k)`: of items not among
+        the k most popular; "rarest": of the rarest items first; "popular": drawn by popularity of the item;
+        "recent": the latest first; "burst": close in time. If an item repeats, several entries of it may be
+        known.
     length_error : float, optional
-        The length of the record is known to within this share; None: not known.
+        The number of entries of the record is known to within this share; None: not known.
     joined_error : float, optional
         The date of its first entry is known to within this many days; None: not known.
 
@@ -176,7 +177,7 @@ class Adversary:
         NotFoundError
             If the release has no such record.
         ParameterError
-            If the record has too few items, or the release lacks what the adversary needs.
+            If the record has too few entries, or the release lacks what the adversary needs.
         """
         position = position_of_id(release.records, record)
         known: KnownFacts = _batch_draws(type(self))(self, release, [position], seed)
@@ -224,13 +225,13 @@ class Adversary:
         Raises
         ------
         ParameterError
-            If a record has too few items: see `eligible`.
+            If a record has too few entries: see `eligible`.
         """
         observer = self._observer(release, seed)
         return observer.observe(_positions(release, records), whole_number("draws", draws, 1))
 
     def eligible(self, release: Release, records: Sequence[int] | Ints) -> Bools:
-        """Whether each record has enough items for this adversary.
+        """Whether each record has enough entries for this adversary.
 
         Parameters
         ----------

@@ -55,14 +55,9 @@ def _rows(lines: "csv.DictReader[str]", path: str | Path) -> Iterator[FactRow]:
     ):
         raise SourceError(f"{path}: the first line must name the columns: item and, if known, value and time")
     lines.fieldnames = columns
-    items: set[str] = set()
     for cells in lines:
         try:
-            row = _row(cells)
-            if row.item in items:
-                raise ValueError("the item is named twice: put all that is known of it into one line")
-            items.add(row.item)
-            yield row
+            yield _row(cells)
         except ValueError as error:
             raise SourceError(f"{path}, line {lines.line_num}: {error}") from error
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
 from numbers import Integral, Real
@@ -67,16 +67,16 @@ class Aux:
     Parameters
     ----------
     facts : sequence of Fact
-        At most one fact for each item.
+        Each about another entry; only if people can have an item several times may two name the same one.
     length : (int, int), optional
-        Lowest and highest number of items of the target's record. Candidates outside are removed.
+        Lowest and highest number of entries of the target's record. Candidates outside are removed.
     joined : (date, date), optional
         Earliest and latest date of its first entry. Candidates outside are removed.
 
     Raises
     ------
     ParameterError
-        If two facts name the same item, or a range is not (lowest, highest).
+        If a fact is no `Fact`, or a range is not (lowest, highest).
 
     Examples
     --------
@@ -94,9 +94,6 @@ class Aux:
         object.__setattr__(self, "facts", facts)
         if not all(isinstance(fact, Fact) for fact in facts):
             raise ParameterError("facts must be a sequence of Fact: Aux([Fact(item, value, time), …])")
-        items = [fact.item for fact in self.facts]
-        if len(set(items)) < len(items):
-            raise ParameterError("facts must name each item once: put all that is known of it into one fact")
         _check_range("length", self.length, Integral)
         _check_range("joined", self.joined, date)
 
@@ -164,7 +161,7 @@ class KnownFacts:
     timed : array of bool
         Whether its time is known.
     length, joined : arrays of int, by target
-        The lowest and highest number of items, and time of the first entry, that a candidate may have.
+        The lowest and highest number of entries, and time of the first entry, that a candidate may have.
     filtered : bool
         Whether any target has such limits.
     names : dict
@@ -212,18 +209,16 @@ class KnownFacts:
         names = {}
         if self.names:
             names = {new: self.names[old] for new, old in enumerate(fact.tolist()) if old in self.names}
-        return KnownFacts(
+        return replace(
+            self,
             first=first,
             item=self.item[fact],
             value=self.value[fact],
-            values=self.values,
             time=self.time[fact],
             timed=self.timed[fact],
             length=self.length[query],
             joined=self.joined[query],
-            filtered=self.filtered,
             names=names,
-            original_values=self.original_values,
         )
 
     def fact(self, release: Release, i: int) -> Fact:
@@ -302,7 +297,8 @@ def encode_auxes(release: Release, auxes: Iterable[Aux]) -> KnownFacts:
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
     first = offsets([len(aux) for aux in auxes])
-    _check_items_differ(item, first)
+    if not release.may_repeat:
+        _check_items_differ(item, first, facts)
     values = [None if release.levels is None else _value(release, fact) for fact in facts]
     distinct = sorted(
         {value for value in values if value is not None}, key=lambda value: (str(type(value)), value)
@@ -357,11 +353,10 @@ def _code(catalogue: Catalogue, name: str) -> int:
     return -1 if code is None else code
 
 
-def _check_items_differ(item: Ints, first: Ints) -> None:
-    for begin, end in pairwise(first):
-        codes = item[begin:end][item[begin:end] >= 0]
-        if len(np.unique(codes)) < len(codes):
-            raise ParameterError("two facts of one aux name the same item: put all that is known into one")
+def _check_items_differ(item: Ints, first: Ints, facts: Sequence[Fact]) -> None:
+    names = [fact.item if code < 0 else int(code) for code, fact in zip(item, facts, strict=True)]
+    if any(len({*names[low:high]}) < high - low for low, high in pairwise(first.tolist())):
+        raise ParameterError("two facts of one aux name the same item: put all that is known into one")
 
 
 def _value(release: Release, fact: Fact) -> float | str | None:

@@ -1,4 +1,10 @@
-"""Draws of the facts that an adversary knows about the targets of a release  [section 5]."""
+"""Draws of the facts that an adversary knows about the targets of a release  [section 5].
+
+What is drawn is an entry of the target's record, not an item. If the record has an item several times, its
+entries are drawn like any others: without replacement, and each as likely as an entry of another item. So the
+adversary knows more about what people do often, and several facts may name the same item. A wrong fact is
+wrong about the entry it was drawn from; by chance it may fit another entry of the item.
+"""
 
 import math
 from typing import NamedTuple, Protocol
@@ -25,7 +31,7 @@ NEVER = np.iinfo(np.int64).min
 
 
 class Choice(NamedTuple):
-    """Which items are known: a name, and a number if it needs one."""
+    """Which entries are known: a name, and a number if it needs one."""
 
     name: str
     top: int = 0
@@ -59,7 +65,7 @@ class Knowledge(Protocol):
 
     @property
     def items(self) -> Choice | str:
-        """Which items are known."""
+        """Which entries are known."""
 
     @property
     def length_error(self) -> float | None:
@@ -166,12 +172,12 @@ class Observer:
         return np.array([key(self.seed, purpose, self.key, name) for name in names], np.uint64)
 
     def can_observe(self, records: Ints) -> Bools:
-        """Whether each record has enough eligible items, and lacks enough of the others."""
-        lengths = self.release.lengths[records]
-        enough = self._count_eligible(records, lengths) >= self.needs
-        return np.asarray(enough & (self.release.n_items - lengths >= self.by_items))
+        """Whether each record has enough eligible entries, and lacks enough items."""
+        enough = self._count_eligible(records) >= self.needs
+        lacking = self.release.n_items - self.release.distinct_items[records]
+        return np.asarray(enough & (lacking >= self.by_items))
 
-    def _count_eligible(self, records: Ints, lengths: Ints) -> Ints:
+    def _count_eligible(self, records: Ints) -> Ints:
         """Number of entries of each record that can be known."""
         by_record, release = self.release.by_record, self.release
         if self.choice.name == "outside_top":
@@ -181,7 +187,7 @@ class Observer:
         if self.choice.name in ("recent", "burst") and by_record.time is not None:
             timed = np.add.reduceat(by_record.time < release.span, by_record.start[:-1], dtype=np.int64)
             return np.asarray(timed[records])
-        return lengths
+        return release.lengths[records]
 
     def _eligible(self, entries: Entries) -> Ints:
         """Positions of the entries of a record that can be known."""
@@ -211,7 +217,7 @@ class Observer:
             eligible = self._eligible(entries)
             if len(eligible) < self.needs:
                 raise ParameterError(
-                    f"a record has only {len(eligible)} of the {self.needs} items that are to be known: "
+                    f"a record has only {len(eligible)} of the {self.needs} entries that are to be known: "
                     "choose records with Adversary.eligible()"
                 )
             uniform = uniforms(np.array([stream]), 2 * len(eligible)).reshape(2, -1)

@@ -69,7 +69,7 @@ def test_an_adversary_knows_fewer_facts_if_hardly_any_record_has_enough_items():
     assert (rung.adversary.knows, rung.adversary.wrong) == (3, 1)
     assert rung.note == (
         "the value error is 33 % of the spread of 4; "
-        "fewer than 5 % of the records have enough items for 8 facts, 2 of them wrong, "
+        "fewer than 5 % of the records have enough entries for 8 facts, 2 of them wrong, "
         "so the adversary knows 3 facts, 1 of them wrong"
     )
     assert fit_rung(LADDER[1], people(items=40, length=lambda r: 3 if r > 1 else 20)).adversary.knows == 8

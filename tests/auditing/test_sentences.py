@@ -89,8 +89,8 @@ def test_limits_depend_on_the_audit():
     nosy = replace(identifying(5), too_few_items=12)
     common = {"people": 1200, "complete": True, "quick": False, "has_original": False, "further": ()}
     said = sentences.limits(nosy, **common)
-    assert "12 of 1,200 people have too few items to be targets of “nosy”." in " ".join(said)
-    assert "1,000 targets, drawn at random, represent all people with enough items." in said
+    assert "12 of 1,200 people have too few entries to be targets of “nosy”." in " ".join(said)
+    assert "1,000 targets, drawn at random, represent all people with enough entries." in said
     more = sentences.limits(
         nosy, **common | {"complete": False, "quick": True, "has_original": True, "further": ["More."]}
     )

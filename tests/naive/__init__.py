@@ -7,6 +7,7 @@ The modules import nothing from Standout, so that a mistake there cannot hide he
 from naive.attack import *  # noqa: F403
 from naive.bits import *  # noqa: F403
 from naive.claims import *  # noqa: F403
+from naive.draws import *  # noqa: F403
 from naive.ladder import *  # noqa: F403
 from naive.likelihood import *  # noqa: F403
 from naive.linking import *  # noqa: F403

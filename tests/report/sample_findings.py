@@ -339,6 +339,7 @@ def full():
             records=610,
             items=9724,
             entries=100836,
+            repeats=0,
             has_values=True,
             has_times=True,
             levels=10,

@@ -14,7 +14,7 @@ from standout.theory.altered import Altered, altered
 START = date(2005, 3, 1)
 THINGS = ["b", "aa", "31", "4", "5"]
 NOT_A_NUMBER = "the value of a fact must be a number, because the release's values are numbers"
-TWICE = "facts must name each item once: put all that is known of it into one fact"
+TWICE = "two facts of one aux name the same item: put all that is known into one"
 VALUES = {"number": [1.0, 2.0, 3.5, 5.0], "text": ["bought", "rented"], None: [None]}
 
 

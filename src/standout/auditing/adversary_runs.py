@@ -24,7 +24,7 @@ __all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adv
 ALWAYS = (LIKELIHOOD, PAPER)
 """Attacks that every adversary makes, and that the report compares."""
 CURVE_SHARE = 0.5
-"""A curve ends at the largest number of facts for which this share of the records has enough items."""
+"""A curve ends at the largest number of facts for which this share of the records has enough entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +146,8 @@ def curve_adversary(
 ) -> tuple[Adversary, tuple[int, ...]]:
     """The adversary of the curve, and the numbers of facts in the curve.
 
-    The adversary knows the largest of these numbers for which half of the records have enough items, with the
-    same share of wrong facts.
+    The adversary knows the largest of these numbers for which half of the records have enough entries, with
+    the same share of wrong facts.
     """
     shares = {size: eligible_share(with_facts(adversary, size), release) for size in facts}
     largest = max((size for size in facts if shares[size] >= CURVE_SHARE), default=1)

@@ -12,7 +12,10 @@ ITEMS_ONLY = "items only"
 
 def describe_adversary(adversary: Adversary, release: Release) -> str:
     """What the adversary knows, in one line: 4 popular items, values ± 1, dates ± 30 days, 1 wrong."""
-    parts = [_items(adversary), *_precision(adversary, release)]
+    parts = [
+        _entries(adversary) if release.has_repeats else _items(adversary),
+        *_precision(adversary, release),
+    ]
     if adversary.wrong:
         what = "" if adversary.wrong_facts == "values" else " (items that the record lacks)"
         parts.append(f"{adversary.wrong} wrong{what}")
@@ -73,4 +76,21 @@ def _items(adversary: Adversary) -> str:
         "burst": f"{noun} close in time",
     }
     outside = f"{noun} outside the {adversary.items.top:,} most popular"
+    return f"{adversary.knows} {kinds.get(adversary.items.name, outside)}"
+
+
+def _entries(adversary: Adversary) -> str:
+    """Which entries are known where an item may repeat: several of them may be about the same item."""
+    assert isinstance(adversary.items, Choice)
+    noun = "entry" if adversary.knows == 1 else "entries"
+    if has_own_draws(adversary):
+        return f"up to {adversary.knows} {noun} chosen by {type(adversary).__name__}"
+    kinds = {
+        "any": noun,
+        "popular": f"{noun} of popular items",
+        "rarest": f"{noun} of the rarest items",
+        "recent": f"of the latest {noun}" if adversary.knows > 1 else "latest entry",
+        "burst": f"{noun} close in time",
+    }
+    outside = f"{noun} of items outside the {adversary.items.top:,} most popular"
     return f"{adversary.knows} {kinds.get(adversary.items.name, outside)}"

@@ -136,6 +136,7 @@ class _Size(TypedDict):
     records: int
     items: int
     entries: int
+    repeats: int
     has_values: bool
     has_times: bool
     levels: int
@@ -153,6 +154,7 @@ def _size(release: Release) -> _Size:
         records=release.n_records,
         items=release.n_items,
         entries=release.n_entries,
+        repeats=release.n_entries - int(release.support.sum()),
         has_values=release.n_levels > 0,
         has_times=release.span > 0,
         levels=release.n_levels,

@@ -1,7 +1,8 @@
 """Check of the facts that an adversary knew: as many are wrong, and by as much, as the adversary states.
 
 Facts are compared with the records of the people they are about. How many facts are wrong, and how far right
-ones may be off, leaves no room for chance. How often a fact is exact does, because errors are uniform.
+ones may be off, leaves no room for chance. How often a fact is exact does, because errors are uniform. A
+wrong fact about an item that the person has several times does, too: it may fit another entry.
 """
 
 import math
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.adversary import Adversary, has_own_draws, known_facts
+from standout.auditing.repeated_facts import compare_repeated
 from standout.auditing.tail_probabilities import binomial_tail
 from standout.core.arrays import Ints
 from standout.facts import ANY_LENGTH, KnownFacts, level_values
@@ -29,18 +31,20 @@ TITLE = "Known facts are as accurate as stated"
 
 
 class _Comparison(NamedTuple):
-    """One fact compared with the person's own entry of the item.
+    """One fact compared with the person's own entry of the item, or entries if there are several.
 
     outside        whether value or date is further off than the stated error, or the item is not there
     could_be_wrong whether any value or date is further off than that
     exact          for value and date: whether it is exact
     chance         for value and date: the probability of that if the fact is right; NaN if it is not known
+    lucky_chance   highest probability that it is not outside although it was drawn to be wrong
     """
 
     outside: bool
     could_be_wrong: bool
     exact: tuple[bool, bool]
     chance: tuple[float, float]
+    lucky_chance: float = 0.0
 
 
 def check_facts(original: Release, adversary: Adversary, people: Ints, seed: int) -> Check:
@@ -62,6 +66,8 @@ def check_facts(original: Release, adversary: Adversary, people: Ints, seed: int
         _are_as_stated(facts, adversary) and _fits(original, adversary, known, q, int(person))
         for q, (facts, person) in enumerate(zip(person_facts, people, strict=True))
     )
+    if not _is_luck(person_facts, adversary):
+        as_stated -= sum(_shortfall(facts, adversary) > 0 for facts in person_facts)
     right = [fact for facts in person_facts for fact in facts if not fact.outside]
     spread = all(_is_uniform(right, part) for part in (0, 1))
     chosen = _chosen_as_stated(original, adversary, known, people)
@@ -98,24 +104,43 @@ def _compared(
     original: Release, adversary: Adversary, known: KnownFacts, query: int, person: int
 ) -> list[_Comparison]:
     by_record, (start, end) = original.by_record, original.by_record.start[person : person + 2]
-    own_items = by_record.item[start:end].tolist()
+    own_items, facts = by_record.item[start:end], np.arange(known.first[query], known.first[query + 1])
     comparisons = []
-    for fact in range(int(known.first[query]), int(known.first[query + 1])):
-        if known.item[fact] not in own_items:
-            comparisons.append(_Comparison(True, True, (False, False), (math.nan, math.nan)))
-            continue
-        entry = int(start) + own_items.index(known.item[fact])
-        value = _compared_value(original, adversary, known, fact, entry)
-        time = _compared_time(original, adversary, known, fact, entry)
-        comparisons.append(
-            _Comparison(
-                value.outside or time.outside,
-                value.could_be_wrong or time.could_be_wrong,
-                (value.exact, time.exact),
-                (value.chance, time.chance),
-            )
-        )
+    for item in dict.fromkeys(known.item[facts].tolist()):
+        about = facts[known.item[facts] == item]
+        entries = int(start) + np.flatnonzero(own_items == item)
+        if not len(entries):
+            nothing = _Comparison(True, True, (False, False), (math.nan, math.nan))
+            comparisons += [nothing] * len(about)
+        elif len(entries) == len(about) == 1:
+            comparisons.append(_compared_once(original, adversary, known, int(about[0]), int(entries[0])))
+        else:
+            several = compare_repeated(original, adversary, known, about, entries)
+            comparisons += [
+                _Comparison(
+                    outside=bool(several.outside[at]),
+                    could_be_wrong=several.could_be_wrong,
+                    exact=(bool(several.exact[0][at]), bool(several.exact[1][at])),
+                    chance=several.chance,
+                    lucky_chance=several.lucky_chance,
+                )
+                for at in range(len(about))
+            ]
     return comparisons
+
+
+def _compared_once(
+    original: Release, adversary: Adversary, known: KnownFacts, fact: int, entry: int
+) -> _Comparison:
+    """One fact and the person's only entry of the item."""
+    value = _compared_value(original, adversary, known, fact, entry)
+    time = _compared_time(original, adversary, known, fact, entry)
+    return _Comparison(
+        value.outside or time.outside,
+        value.could_be_wrong or time.could_be_wrong,
+        (value.exact, time.exact),
+        (value.chance, time.chance),
+    )
 
 
 class _Part(NamedTuple):
@@ -160,9 +185,30 @@ def _compared_time(
 
 
 def _are_as_stated(facts: list[_Comparison], adversary: Adversary) -> bool:
-    """Whether as many facts are wrong as stated, or as can be."""
+    """Whether as many facts are wrong as stated, or as can be; or fewer, where wrong ones may seem right."""
+    wrong, may_be_lucky = sum(fact.outside for fact in facts), any(fact.lucky_chance > 0 for fact in facts)
+    enough = may_be_lucky or not _shortfall(facts, adversary)
+    return len(facts) == adversary.knows and enough and wrong <= adversary.wrong
+
+
+def _shortfall(facts: list[_Comparison], adversary: Adversary) -> int:
+    """Number of facts that should be wrong, and can be, and seem right."""
     wrong, fixed = sum(fact.outside for fact in facts), sum(not fact.could_be_wrong for fact in facts)
-    return len(facts) == adversary.knows and adversary.wrong - fixed <= wrong <= adversary.wrong
+    return max(adversary.wrong - fixed - wrong, 0)
+
+
+def _is_luck(person_facts: list[list[_Comparison]], adversary: Adversary) -> bool:
+    """Whether no more wrong facts seem right than fit another entry of their item by chance.
+
+    Any fact of a person may be one of the wrong ones, so the chance of each is the mean over the person's.
+    The tail is at most that of as many trials with the mean chance (Hoeffding 1956).
+    """
+    trials = adversary.wrong * len(person_facts)
+    if not trials:
+        return True
+    means = [math.fsum(fact.lucky_chance for fact in facts) / max(len(facts), 1) for facts in person_facts]
+    total = sum(_shortfall(facts, adversary) for facts in person_facts if any(f.lucky_chance for f in facts))
+    return binomial_tail(total, trials, min(math.fsum(means) / len(means), 1.0)) >= RARE
 
 
 def _fits(original: Release, adversary: Adversary, known: KnownFacts, query: int, person: int) -> bool:
@@ -188,23 +234,39 @@ def _is_uniform(right: list[_Comparison], part: int) -> bool:
 
 
 def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts, people: Ints) -> bool:
-    """Whether the first known item of each person is as popular as the choice of items implies."""
+    """Whether the first known item of each person is as popular as the choice of items implies.
+
+    If any entry is as likely as another, it is also as frequent in the record: of an item with many entries,
+    one is known more often.
+    """
     choice, support, by_record = adversary.items, original.support, original.by_record
     assert isinstance(choice, Choice)
     if adversary.wrong_facts != "values" and adversary.wrong:
         return True
-    ranks = []
+    by_popularity, by_frequency = [], []
     for q, person in enumerate(people.tolist()):
-        own = np.sort(support[by_record.item[slice(*by_record.start[person : person + 2])]])
-        told = support[known.item[known.first[q]]]
-        if choice.name == "rarest" and told != own[0]:
+        items, item = by_record.item[slice(*by_record.start[person : person + 2])], known.item[known.first[q]]
+        if choice.name == "rarest" and support[item] != support[items].min():
             return False
-        if choice.name == "outside_top" and original.rank[known.item[known.first[q]]] <= choice.top:
+        if choice.name == "outside_top" and original.rank[item] <= choice.top:
             return False
-        if own[0] < own[-1]:
-            low, high = np.searchsorted(own, told), np.searchsorted(own, told, "right")
-            ranks.append((low + high) / (2 * len(own)) - 0.5)
-    if choice.name != "any" or not ranks:
+        by_popularity += _midrank(support[items], int(support[item]))
+        _, which, times = np.unique(items, return_inverse=True, return_counts=True)
+        by_frequency += _midrank(times[which], int(np.count_nonzero(items == item)))
+    return choice.name != "any" or all(map(_is_centred, (by_popularity, by_frequency)))
+
+
+def _midrank(own: Ints, told: int) -> list[float]:
+    """The midrank of one number among all, between -½ and ½; nothing if all are equal."""
+    own = np.sort(own)
+    if own[0] == own[-1]:
+        return []
+    low, high = np.searchsorted(own, told), np.searchsorted(own, told, "right")
+    return [float(low + high) / (2 * len(own)) - 0.5]
+
+
+def _is_centred(midranks: list[float]) -> bool:
+    """Whether numbers within ± ½ have mean 0, as the midranks of random draws (Hoeffding's inequality)."""
+    if not midranks:
         return True
-    # midranks within one record have mean 0 and lie within ± ½ (Hoeffding's inequality)
-    return math.exp(-2 * math.fsum(ranks) ** 2 / len(ranks)) * 2 >= RARE
+    return math.exp(-2 * math.fsum(midranks) ** 2 / len(midranks)) * 2 >= RARE

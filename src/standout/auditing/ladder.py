@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 FEW = 0.05
-"""An adversary knows fewer facts if less than this share of the records has enough items."""
+"""An adversary knows fewer facts if less than this share of the records has enough entries."""
 LONGEST_NAME = 80
 PRECISION = "{precision}"
 """Stands in a title for the errors on the release: values ± 1, dates ± 14 days."""
@@ -263,7 +263,7 @@ def fit_rung(rung: Rung, release: Release, spread: DataSpread | None = None) -> 
         notes.append("only items can be wrong here, so wrong facts are items that the record lacks")
     notes += fewer
     if not eligible_share(adversary, release):
-        return "no record has enough items that the adversary could know"
+        return "no record has enough entries that the adversary could know"
     title = rung.title.replace(PRECISION, describe_precision(adversary, release))
     note = "; ".join([*filter(None, [rung.note]), *notes])
     return replace(rung, title=title, adversary=adversary, note=note, relative=ABSOLUTE)
@@ -302,7 +302,7 @@ def _applies(adversary: Adversary, release: Release) -> bool:
 
 
 def eligible_share(adversary: Adversary, release: Release) -> float:
-    """Share of records with enough items to be targets of the adversary."""
+    """Share of records with enough entries to be targets of the adversary."""
     try:
         return float(adversary.eligible(release, np.arange(release.n_records)).mean())
     except ParameterError:
@@ -313,7 +313,7 @@ def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adve
     """The adversary with as many facts as at least FEW of the records have, and a note if these are fewer."""
     if eligible_share(adversary, release) >= FEW:
         return adversary, []
-    top = min(adversary.knows, release.n_items)
+    top = min(adversary.knows, int(release.lengths.max()))
 
     def fits(candidate: Adversary) -> bool:
         return eligible_share(candidate, release) >= FEW
@@ -325,7 +325,7 @@ def _with_affordable_facts(adversary: Adversary, release: Release) -> tuple[Adve
         fewer = replace(adversary, knows=without_wrong, wrong=0)
     fewer = fewer if fewer.wrong else replace(fewer, wrong_facts="values")
     note = (
-        f"fewer than {100 * FEW:g} % of the records have enough items for {_facts(adversary)}, "
+        f"fewer than {100 * FEW:g} % of the records have enough entries for {_facts(adversary)}, "
         f"so the adversary knows {_facts(fewer)}"
     )
     return fewer, [note]

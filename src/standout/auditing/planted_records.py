@@ -17,24 +17,32 @@ PLANTED_ITEMS = 16
 
 
 def planted_release(release: Release, rows: Ints, seed: int) -> Release:
-    """The release with invented entries in these rows: random items, values and times."""
+    """The release with invented entries in these rows: random items, values and times.
+
+    If the release has repeats, every invented record has about half of its entries of items that repeat.
+    """
     side, lengths = release.by_record, release.lengths
     count = min(PLANTED_ITEMS, release.n_items)
     draws = [generator(seed, "canary", number) for number in range(len(rows))]
     item = [np.sort(draw.permutation(release.n_items)[:count]) for draw in draws]
     value = [draw.integers(max(release.n_levels, 1), size=count) for draw in draws]
     time = [draw.integers(max(release.span, 1), size=count) for draw in draws]
+    if release.has_repeats:
+        item = [np.sort(draw.choice(items, count)) for items, draw in zip(item, draws, strict=True)]
+        order = [np.lexsort(keys) for keys in zip(value, time, item, strict=True)]
+        value = [codes[places] for codes, places in zip(value, order, strict=True)]
+        time = [codes[places] for codes, places in zip(time, order, strict=True)]
     unchanged = np.ones(release.n_records, np.bool_)
     unchanged[rows] = False
     owner = np.repeat(np.arange(release.n_records), lengths)
     stays = unchanged[owner]
-    order = np.argsort(np.concatenate([owner[stays], np.repeat(rows, count)]), kind="stable")
+    by_owner = np.argsort(np.concatenate([owner[stays], np.repeat(rows, count)]), kind="stable")
 
     def column(old: Any, new: list[Any]) -> Any:
         if old is None:
             return None
         invented = np.concatenate(new).astype(old.dtype)
-        return read_only(np.concatenate([old[stays], invented])[order])
+        return read_only(np.concatenate([old[stays], invented])[by_owner])
 
     start = offsets(np.where(unchanged, lengths, count))
     entries = RecordEntries(
@@ -45,7 +53,10 @@ def planted_release(release: Release, rows: Ints, seed: int) -> Release:
 
 
 def records_with_all_facts(release: Release, known: KnownFacts, rounding: float = 0.0) -> Ints:
-    """Number of records that match all known facts, by target; values may differ by rounding errors."""
+    """Number of records that match all known facts, by target; values may differ by rounding errors.
+
+    A record matches a fact if one of its entries does.
+    """
     side = release.by_record
     owner = np.repeat(np.arange(release.n_records), release.lengths)
     counts = np.empty(len(known), np.int64)
@@ -59,7 +70,7 @@ def records_with_all_facts(release: Release, known: KnownFacts, rounding: float 
                 entries = entries[np.isin(side.value[entries], near)]
             if side.time is not None and known.timed[i]:
                 entries = entries[side.time[entries] == known.time[i]]
-            matched[owner[entries]] += 1
+            matched[np.unique(owner[entries])] += 1
         counts[q] = np.count_nonzero(matched == len(facts))
     return counts
 

@@ -77,7 +77,7 @@ class Recomputation:
         """Scores with one of the tied records ahead, where 1/ln 4 + 1/ln 4 = 1/ln 2 holds up to rounding."""
         is_best = scores >= scores.max() - TIE_WIDTHS[1] * highest_possible
         items = known_items_of_query(self.release, self.known, query, self.entries)
-        if is_best.sum() < 2 or not _have_powers([len(item.record) + d for item in items for d in (0, -1)]):
+        if is_best.sum() < 2 or not _have_powers([_support(item) + d for item in items for d in (0, -1)]):
             return []
         tied, ahead = np.flatnonzero(is_best), 2 * TIE_WIDTHS[1] * highest_possible
         chosen = {int(tied[0]), int(tied[-1]), *([record] if record >= 0 and is_best[record] else [])}
@@ -114,7 +114,7 @@ class Recomputation:
         items = known_items_of_query(self.release, self.known, query, self.entries)
         items = [_without(item, removed) for item in items]
         compared = [_compared(item, self.attack) for item in items]
-        most = sum(2.0 / math.log(max(len(item.record), 2)) for item in items)
+        most = sum(2.0 / math.log(max(_support(item), 2)) for item in items)
         return scores_1b(compared, self.release.n_records, _similarity(self.attack)), most
 
     def _candidates(self, query: int) -> Bools:
@@ -226,6 +226,11 @@ def _have_powers(supports: Sequence[int]) -> bool:
 def _one(known: KnownFacts, query: int) -> KnownFacts:
     low, high = known.first[query : query + 2]
     return known.select(np.array([query]), np.arange(low, high), np.array([0, high - low]))
+
+
+def _support(item: KnownItem) -> int:
+    """Number of records that have the item; some may have several entries of it."""
+    return len(np.unique(item.record))
 
 
 def _without(item: KnownItem, removed: int) -> KnownItem:

@@ -54,9 +54,9 @@ def risk_table(
     """Risk of each person: one row for each record, in the order of the release.
 
     `facts_needed` is the smallest number of facts at which the best guess is right in more than half of the
-    draws, at this and every larger number; it is empty if there is none. A record with too few items has only
-    its length. If the release was sanitized, the rows are the records of the original, and a person missing
-    from the release has probability 0.
+    draws, at this and every larger number; it is empty if there is none. A record with too few entries has
+    only its length. If the release was sanitized, the rows are the records of the original, and a person
+    missing from the release has probability 0.
 
     Parameters
     ----------

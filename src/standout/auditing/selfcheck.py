@@ -232,7 +232,7 @@ class SelfCheck:
         )
 
     def _eligible(self) -> Ints:
-        """People with enough items to be targets, in random order."""
+        """People with enough entries to be targets, in random order."""
         truth = self.people.original
         order = generator(self.seed, "checked").permutation(truth.n_records)
         return np.asarray(order[self.adversary.eligible(truth, order)])

@@ -102,7 +102,7 @@ def revealed_categories(
 ) -> tuple[SensitiveCategory, ...]:
     """For each category, how many people have such an item and how many would have one revealed.
 
-    `eligible` says who has enough items to be a target. Item codes and `known` are those of the original.
+    `eligible` says who has enough entries to be a target. Item codes and `known` are those of the original.
     """
     return tuple(
         _category(people, name, codes, cell, known, eligible) for name, codes in sensitive.categories.items()
@@ -123,7 +123,7 @@ def _category(
     total, targets = int(having.sum()), int((having & eligible).sum())
     people_revealed = round(revealed.value * targets)
     explanation = (
-        f"{total:,} people have such an item, and {targets:,} of them have enough items to be targets. "
+        f"{total:,} people have such an item, and {targets:,} of them have enough entries to be targets. "
         f"About {people_revealed:,} of these would have one revealed."
     )
     return SensitiveCategory(

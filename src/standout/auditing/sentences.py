@@ -55,7 +55,7 @@ def _population(people: int, too_few: int, original: Original | None) -> str:
     of_original = "" if original is None else " of the original"
     if too_few:
         eligible = people - too_few
-        whom = f"the {eligible:,} people{of_original} (out of {people:,}) with enough items to be targets"
+        whom = f"the {eligible:,} people{of_original} (out of {people:,}) with enough entries to be targets"
     else:
         whom = "people" if original is None else f"the {people:,} people{of_original}"
     if original is None:
@@ -108,9 +108,11 @@ def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int)
             f"{most_wrong} of {most} facts {are} wrong, and on average the same share of fewer facts"
         )
     if too_few:
-        notes.append(f"the curve covers only people with at least {most} {'item' if most == 1 else 'items'}")
+        notes.append(
+            f"the curve covers only people with at least {most} {'entry' if most == 1 else 'entries'}"
+        )
     if most < knows:
-        notes.append(f"the curve ends at {most} facts because half of the records have no more items")
+        notes.append(f"the curve ends at {most} facts because half of the records have no more entries")
     return "; ".join(notes)
 
 
@@ -258,11 +260,11 @@ def limits(
         )
     if too_few:
         sentences.append(
-            f"{too_few:,} of {people:,} people have too few items to be targets of “{headline.name}”. "
+            f"{too_few:,} of {people:,} people have too few entries to be targets of “{headline.name}”. "
             "The audit says nothing about them."
         )
     if targets < people - too_few:
-        sentences.append(f"{targets:,} targets, drawn at random, represent all people with enough items.")
+        sentences.append(f"{targets:,} targets, drawn at random, represent all people with enough entries.")
     if people < FEW_RECORDS:
         sentences.append("The data has so few records that shares mean little.")
     if quick:

@@ -233,7 +233,7 @@ def _targets_note(result: SimulationsByAttack) -> str:
     interrupted = "" if result.complete else " (interrupted)"
     note = (
         f"{targets:,} targets{interrupted}; {cell.too_few_items:,} of {cell.n_considered:,} records have too "
-        "few items."
+        "few entries."
     )
     if simulation.original is not None:
         missing = round((1 - cell.present) * targets)

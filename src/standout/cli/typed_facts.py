@@ -80,7 +80,8 @@ class Knowledge:
         catalogue = Catalogue(release)
         typed = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
         read = [_named_fact(release, fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
-        _reject_repeats(catalogue, typed + read)
+        if not release.may_repeat:
+            _reject_repeats(catalogue, typed + read)
         return (*typed, *read)
 
     def aux(self, facts: Sequence[NamedFact]) -> Aux:
@@ -178,7 +179,10 @@ def _reject_repeats(catalogue: Catalogue, facts: list[NamedFact]) -> None:
         item = name if code is None else code
         if item in items:
             label = repr(name) if code is None else catalogue.label(code)
-            raise ParameterError(f"two facts are about {label}: combine them into one")
+            raise ParameterError(
+                f"two facts are about {label}: combine them into one, because nobody has an "
+                "item several times"
+            )
         items.add(item)
 
 

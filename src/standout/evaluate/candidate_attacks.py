@@ -139,7 +139,7 @@ def choose_strongest(
 
     Notes
     -----
-    If fewer than 30 other people have enough items, the reported ones serve, with other facts.
+    If fewer than 30 other people have enough entries, the reported ones serve, with other facts.
     """
     if len(attacks) == 1:
         return next(iter(attacks))

@@ -53,7 +53,7 @@ class SimulationCell:
     n_considered
         Number of people from whom the targets were taken.
     too_few_items
-        How many of these have too few items to be targets.
+        How many of these have too few entries to be targets.
     random_guess
         What guessing a random record achieves.
     targets

@@ -1,6 +1,9 @@
 """Pairs of a person and a record: their similarity, and what the record reveals about the person.
 
-People are indices of records of the original, see `Population`.
+People are indices of records of the original, see `Population`. An item that a person or a record has
+several times counts once, with the pair of entries that is most similar:
+
+    Sim(r, r′) = Σ over shared items of max Sim(entry of r, entry of r′) / |supp(r) ∪ supp(r′)|
 """
 
 from collections.abc import Iterator
@@ -32,7 +35,7 @@ class RevealedItems(NamedTuple):
     """What each guess reveals about its target beyond the known facts.
 
     similarity    Sim(target, guess)
-    revealed      number of items of the guess that no known fact names
+    revealed      number of distinct items of the guess that no known fact names
     correct       number of these that the target has as well, each weighted by its similarity
 
     The target is as in the original, in codes of the release; items that the release lacks are part of it.
@@ -44,7 +47,7 @@ class RevealedItems(NamedTuple):
 
 
 def pair_similarities(release: Release, target: Ints, guess: Ints, similarity: Similarity) -> Floats:
-    """Sim(r, r′) = Σ Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
+    """Sim(r, r′) = Σ max Sim(r_i, r′_i) / |supp(r) ∪ supp(r′)| of each pair  [section 2]."""
     return revealed_items(release, target, guess, no_facts(release, len(target)), similarity).similarity
 
 
@@ -71,25 +74,41 @@ def _revealed_items(
     population: Population, target: Ints, guess: Ints, known: KnownFacts, similarity: Similarity
 ) -> RevealedItems:
     n, release = len(target), population.release
-    target_length, guess_length = population.original.lengths[target], release.lengths[guess]
+    target_items, guess_items = population.original.distinct_items[target], release.distinct_items[guess]
     queries = full_queries(population, target, similarity)
     pair, fact, sim = fact_similarities(queries, np.arange(n), guess)
+    pair_item = pair * release.n_items + queries.facts.item[fact]
+    if population.original.has_repeats:
+        pair_item, sim = _highest_of_each(pair_item, sim)
+        pair = pair_item // release.n_items
     n_shared = np.bincount(pair, sim >= 0, n)
     total = np.bincount(pair, np.maximum(sim, 0.0), n)
-    known_pair = np.repeat(np.arange(n), np.diff(known.first))
-    named = known.item >= 0
-    in_guess = np.zeros(len(known_pair), np.bool_)
-    in_guess[named] = has_item(release, guess[known_pair[named]], known.item[named])
-    revealed = guess_length - np.bincount(known_pair, in_guess, n).astype(np.int64)
-    pair_item = pair * release.n_items + queries.facts.item[fact]
-    known_pair_item = known_pair[named] * release.n_items + known.item[named]
+    known_pair_item = _pair_items(known, release.n_items)
+    known_pair, known_item = np.divmod(known_pair_item, release.n_items)
+    in_guess = has_item(release, guess[known_pair], known_item)
+    revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
     is_new = ~np.isin(pair_item, known_pair_item)
     correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
-    return RevealedItems(total / (target_length + guess_length - n_shared), revealed, correct)
+    return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
+
+
+def _highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
+    """The distinct groups in ascending order, and the highest number of each."""
+    groups, index = np.unique(group, return_inverse=True)
+    highest = np.full(len(groups), -1.0)
+    np.maximum.at(highest, index, number)
+    return groups, highest
+
+
+def _pair_items(known: KnownFacts, n_items: int) -> Ints:
+    """The distinct items that facts name, as person · n_items + item."""
+    named = known.item >= 0
+    person = np.repeat(np.arange(len(known)), np.diff(known.first))
+    return np.unique(person[named] * n_items + known.item[named])
 
 
 def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
-    """(pair, fact, Sim of the fact and the record's entry); Sim is -1 if the record lacks the item."""
+    """(pair, fact, Sim of the fact and the record's best entry); Sim is -1 if the record lacks the item."""
     pair, fact, terms = queries.pairs(query, record)
     share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
     return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)

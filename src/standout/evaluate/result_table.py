@@ -116,7 +116,7 @@ class EstimateResult(TableResult):
 
     `setting` gives φ, θ or k. `low` and `high` are the ends of the 95 % interval, empty if there is none.
     `n` is the number of trials, `baseline` the value that guessing reaches. `too_few_items` counts the
-    records that have too few items to be targets.
+    records that have too few entries to be targets.
     """
 
 

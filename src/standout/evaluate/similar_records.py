@@ -83,8 +83,13 @@ def similarities_to_all(release: Release, target: int, similarity: Similarity) -
     total, n_shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
     tables, facts = queries.tables, queries.facts
     lookup = _Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms[facts.shape])
-    _add_similarities(release.by_item, facts, lookup, total, n_shared)
-    return np.asarray(total / (population.original.lengths[target] + release.lengths - n_shared))
+    if release.has_repeats or population.original.has_repeats:
+        best = np.full(release.n_records, -1.0)
+        _add_best_similarities(release.by_item, facts, lookup, best, total, n_shared)
+    else:
+        _add_similarities(release.by_item, facts, lookup, total, n_shared)
+    n_either = population.original.distinct_items[target] + release.distinct_items - n_shared
+    return np.asarray(total / n_either)
 
 
 class _Lookup(NamedTuple):
@@ -118,3 +123,42 @@ def _add_similarities(
                 total[record] += sim / terms[fact]
                 n_shared[record] += 1
                 at += 1
+
+
+@kernel
+def _add_best_similarities(
+    postings: Postings, facts: QueryFacts, lookup: _Lookup, best: Array, total: Array, n_shared: Array
+) -> None:
+    """Add, of each item, the highest Sim of a fact and an entry to the total of the entry's record.
+
+    The facts of an item follow one another. `best` is -1 for every record, and again when this is done.
+    """
+    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    a, b, off, c, terms = lookup
+    item, shape, known_time = facts.item, facts.shape, facts.time
+    kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
+    low = 0
+    while low < len(item):
+        high = low
+        while high < len(item) and item[high] == item[low]:
+            high += 1
+        # first the highest Sim of each record, then the sum: the words of a record may be far apart
+        for adds in range(2):
+            at = start[item[low]]
+            for r in range(run[item[low]], run[item[low] + 1]):
+                stop, first = start[item[low]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+                while at < stop:
+                    x = U(word[at])
+                    kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
+                    record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
+                    if not adds:
+                        for fact in range(low, high):
+                            u = shape[fact]
+                            sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
+                            best[record] = max(best[record], sim / terms[fact])
+                    elif best[record] >= 0:
+                        total[record] += best[record]
+                        n_shared[record] += 1
+                        best[record] = -1.0
+                    at += 1
+        low = high

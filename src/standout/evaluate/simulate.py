@@ -62,7 +62,7 @@ def simulate(
         Number of known facts to attack with, or several: 4, or [2, 4, 8]. Default: all that the adversary
         knows.
     targets
-        Number of targets, drawn at random from the records with enough items; "all"; or the ids of records.
+        Number of targets, drawn at random from the records with enough entries; "all"; or the ids of records.
     precision
         Attack targets until the 95 % interval of `identified` is at most ± this, instead of a fixed number.
     draws
@@ -97,7 +97,7 @@ def simulate(
     Raises
     ------
     ParameterError
-        If a parameter is out of range, or no record has enough items to be a target.
+        If a parameter is out of range, or no record has enough entries to be a target.
     NotFoundError
         If `targets` contains an unknown id.
 

@@ -40,7 +40,7 @@ LINEUPS, FEW_LINEUPS, MANY_RECORDS = 200, 25, 100_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Targets:
-    """The targets in order, how many people were considered, and how many have too few items."""
+    """The targets in order, how many people were considered, and how many have too few entries."""
 
     index: Ints
     n_considered: int
@@ -116,7 +116,8 @@ class SimulationRunner:
         index = order[eligible]
         if not len(index):
             raise ParameterError(
-                f"no record can be a target: none has enough items for {name!r}, who knows {adversary.knows}"
+                f"no record can be a target: none has enough entries for {name!r}, "
+                f"who knows {adversary.knows}"
             )
         if targets != "all" and not isinstance(targets, Iterable):
             wanted = whole_number("targets", targets, 1)
@@ -217,7 +218,7 @@ class SimulationRunner:
 
 
 def random_targets(original: Release, adversary: Adversary, seed: int) -> Ints:
-    """Everybody who has enough items for the adversary, in the random order in which targets are taken."""
+    """Everybody who has enough entries for the adversary, in the random order in which targets are taken."""
     order = generator(seed, "targets").permutation(original.n_records)
     return np.asarray(order[adversary.eligible(original, order)])
 

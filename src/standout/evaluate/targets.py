@@ -11,9 +11,9 @@ __all__ = ["draw_targets", "shuffled_entries"]
 def draw_targets(
     release: Release, targets: int | None, min_items: int, seed: int, purpose: str
 ) -> tuple[Ints, int]:
-    """Up to `targets` random records with enough items (None: all), and how many records have too few.
+    """Up to `targets` random records with enough entries (None: all), and how many records have too few.
 
-    All records are put in one random order and those with too few items are skipped, so that another
+    All records are put in one random order and those with too few entries are skipped, so that another
     `min_items` gives largely the same targets.
     """
     wanted = release.n_records if targets is None else whole_number("targets", targets, 1)

@@ -68,6 +68,7 @@ class _Size:
     records: PositiveCount
     items: PositiveCount
     entries: PositiveCount
+    repeats: Count
     has_values: bool
     has_times: bool
     levels: Count
@@ -88,6 +89,8 @@ class DataSummary(_Size):
         Name of the file or folder.
     fingerprint
         Hash of the content.
+    repeats
+        Number of entries beyond the first of the same record and item.
     levels
         Number of different values.
     first
@@ -228,7 +231,7 @@ class Answer:
     rate
         Share of targets that this adversary identifies.
     people_identified
-        The rate as a number of people: of those with enough items to be targets.
+        The rate as a number of people: of those with enough entries to be targets.
     people_total
         Number of people in the data.
     too_few_items

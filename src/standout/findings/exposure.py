@@ -102,7 +102,7 @@ class SensitiveCategory:
     revealed
         Share of targets with such an item who are identified and have one revealed that was not known.
     people_revealed
-        This share of all people with such an item and enough items to be targets.
+        This share of all people with such an item and enough entries to be targets.
     """
 
     category: str

@@ -132,6 +132,11 @@ class Release:
         """Whether some record has an item several times."""
         return len(self.by_item.single) > 0
 
+    @property
+    def may_repeat(self) -> bool:
+        """Whether people can have an item several times, even if the release has only one entry of each."""
+        return self.has_repeats or self.provenance.repeats > 0
+
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """Number of entries of every record, |r|."""

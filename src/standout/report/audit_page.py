@@ -184,6 +184,7 @@ def _settings(findings: AuditFindings) -> list[tuple[str, str]]:
         ("Size", f"{count(data.entries)} entries, {count(data.records)} records, {count(data.items)} items"),
         ("Values", count(data.levels, "different value", "different values") if data.has_values else "none"),
         ("Dates", dates),
+        ("Repeated entries", count(data.repeats)),
         ("Median record", f"{decimal(data.median_length).removesuffix('.0')} entries"),
         ("Rows that could not be read", count(data.rows_rejected)),
         ("Fingerprint", data.fingerprint),

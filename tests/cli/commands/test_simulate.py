@@ -41,7 +41,7 @@ def test_a_simulation_prints_the_librarys_numbers(run, people_index, simulation,
     lines = outcome.out.partition("\n\n")[0].splitlines()
     assert len(lines) == 2 + rows.height  # every measure has a title
     too_few = int((release.lengths < 6).sum())
-    assert f"40 targets; {too_few} of 300 records have too few items" in outcome.out
+    assert f"40 targets; {too_few} of 300 records have too few entries" in outcome.out
     assert "may be identified by another" in outcome.out
     table = pl.read_csv(tmp_path / "t.csv")
     assert set(table["attack"]) == {"paper"}
