@@ -1,4 +1,7 @@
-"""Reference implementation of the facts that theorems need, of unicity and of altered entries."""
+"""Reference implementation of the facts that theorems need, of unicity and of altered entries.
+
+A trace is a list of entries (item, value, time): it may have an item several times.
+"""
 
 import math
 from itertools import count
@@ -6,7 +9,7 @@ from itertools import count
 from naive.release import lengths
 from naive.similarity import terms, value_distance, within
 
-__all__ = ["altered_counts", "facts_needed", "is_unique"]
+__all__ = ["altered_counts", "facts_needed", "is_unique", "is_unique_trace", "points"]
 
 
 def facts_needed(n_records, delta, limit):
@@ -23,6 +26,30 @@ def is_unique(entries, record, items, value=0, days=None):
     for other in lengths(entries):
         pairs = [(entries[record, item], entries.get((other, item))) for item in items]
         if other != record and all(theirs and _agree(mine, theirs, value, days) for mine, theirs in pairs):
+            return False
+    return True
+
+
+def points(trace, value=0, days=None):
+    """The distinct points of a trace: {what is known of an entry: the entries of which that is known}.
+
+    Known are the item, the value unless `value` is None, and the bin of `days` days unless that is None.
+    """
+    distinct = {}
+    for item, level, time in trace:
+        known_time = None if days is None or time is None else time // days
+        point = (item, None if value is None else level, known_time)
+        distinct.setdefault(point, []).append((item, level, time))
+    return distinct
+
+
+def is_unique_trace(traces, record, known, value=0, days=None):
+    """Whether no other trace has, for each known entry (item, value, time), an entry that agrees with it."""
+    for other, trace in traces.items():
+        if other != record and all(
+            any(entry[0] == fact[0] and _agree(fact[1:], entry[1:], value, days) for entry in trace)
+            for fact in known
+        ):
             return False
     return True
 

@@ -17,10 +17,10 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.estimates import Estimate, rate
-from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.model import Levels, Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Within, days_per_unit
+from standout.theory.points import draw_points, record_points
 
 __all__ = ["Unicity", "unicity"]
 
@@ -38,7 +38,7 @@ class Unicity:
     share
         The share of targets that no other record agrees with.
     too_few_entries
-        Number of records with too few entries to be targets.
+        Number of records with too few distinct entries to be targets.
 
     Examples
     --------
@@ -98,6 +98,10 @@ def unicity(
     An entry without a value or time is known without it; a record that lacks a known value or time does not
     agree. The baseline is a random guess, 1/N.
 
+    If records have items several times, what is known are points: distinct entries at the resolution of
+    `value` and `time`. Two visits to a place in one bin are one point. k different points are drawn, all
+    equally likely, and a record agrees if it has, for each of them, some entry that agrees.
+
     Parameters
     ----------
     release
@@ -139,14 +143,15 @@ def unicity(
     [0.01, 0.12, 0.4, 0.76]
     """
     sizes = _sizes(k)
-    chosen, too_few_entries = draw_targets(release.check(), targets, sizes[-1], seed, "unicity")
-    drawn = shuffled_entries(release, chosen, seed, "unicity", sizes[-1])
-    entries = np.array(drawn, np.int64).reshape(-1, sizes[-1])
-    known = _known_entries(release, chosen, entries, value, time)
+    Within(value, None)  # checks the distance
+    width = None if time is None else _bin_width(release, time)
+    points = record_points(release.check(), value is not None, width)
+    drawn = draw_points(release, points, targets, sizes[-1], seed, "unicity")
+    known = _known_entries(release, drawn.target, drawn.entry, value, width)
     least = _smallest_unique_sizes(release, known, np.array(sizes, np.int64), threads, progress)
     results = {
         size: Unicity(
-            size, rate(int((least <= size).sum()), len(chosen), 1 / release.n_records), too_few_entries
+            size, rate(int((least <= size).sum()), len(least), 1 / release.n_records), drawn.too_few
         )
         for size in sizes
     }
@@ -157,14 +162,14 @@ class KnownEntries(NamedTuple):
     """The known entries of targets, one row for each target.
 
     target              the target's record
-    item, support       the items, and how many records have each
+    item, entries       the items, and how many entries each has
     value_low … high    the lowest and highest value code that agrees
     time_low … high     the lowest and highest time code that agrees
     """
 
     target: Ints
     item: Ints
-    support: Ints
+    entries: Ints
     value_low: Ints
     value_high: Ints
     time_low: Ints
@@ -198,21 +203,19 @@ def _sizes(k: Any) -> list[int]:
 
 
 def _known_entries(
-    release: Release, targets: Ints, entries: Ints, value: float | None, time: float | None
+    release: Release, targets: Ints, entries: Ints, value: float | None, width: int | None
 ) -> KnownEntries:
-    """The known entries of each target, at the resolution of `value` and `time`."""
-    Within(value, None)  # checks the width
+    """The known entries of each target; values up to `value` apart agree, and times in one bin."""
     columns = release.by_record
     item = columns.item[entries].astype(np.int64)
     zeros = np.zeros_like(item)
     values, times = (zeros, zeros + release.n_levels), (zeros, zeros + release.span)
-    width = None if time is None else _bin_width(release, time)
     if value is not None and columns.value is not None and release.levels is not None:
         lowest, highest = _agreeing_levels(release.levels, value)
         values = lowest[columns.value[entries]], highest[columns.value[entries]]
     if width is not None and columns.time is not None and release.clock is not None:
         times = _bins(columns.time[entries].astype(np.int64), release.clock.origin, release.span, width)
-    return KnownEntries(targets, item, release.support[item], *values, *times)
+    return KnownEntries(targets, item, release.item_entries[item], *values, *times)
 
 
 def _agreeing_levels(levels: Levels, width: float) -> tuple[Ints, Ints]:
@@ -279,10 +282,11 @@ def _find_smallest_sizes(
 def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntries, q: Int, size: Int) -> Int:
     """Another record that agrees with the first `size` entries, by way of the rarest item; or -1."""
     start, run, block, end, word, value_bits, time_bits, _, _ = postings
-    rarest = np.argmin(known.support[q, :size])
+    rarest = np.argmin(known.entries[q, :size])
     item, at = known.item[q, rarest], start[known.item[q, rarest]]
     time_shift, record_shift = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask = (U(1) << time_shift) - U(1), (U(1) << U(value_bits)) - U(1)
+    compared = known.target[q]
     for j in range(run[item], run[item + 1]):
         stop = start[item] + np.int64(end[j])
         for p in range(at, stop):
@@ -294,8 +298,11 @@ def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntrie
             if not _entry_agrees(known, q, rarest, value, time):
                 continue
             record = np.int64(block[j]) * BLOCK + np.int64(x >> record_shift)
-            if record != known.target[q] and _agrees(columns, known, q, size, record):
+            if record == known.target[q] or record == compared:
+                continue
+            if _agrees(columns, known, q, size, record):
                 return record
+            compared = record  # its other entries of the item follow
         at = stop
     return -1
 
@@ -304,15 +311,33 @@ def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntrie
 def _agrees(columns: RecordColumns, known: KnownEntries, q: Int, size: Int, record: Int) -> Flag:
     """Whether a record has the first `size` entries of a target, at the resolution."""
     for i in range(size):
-        first, stop = columns.start[record], columns.start[record + 1]
-        at = first + np.searchsorted(columns.item[first:stop], known.item[q, i])
-        if at == stop or columns.item[at] != known.item[q, i]:
-            return False
-        value = np.int64(columns.value[at]) if len(columns.value) else columns.n_levels
-        time = np.int64(columns.time[at]) if len(columns.time) else columns.span
-        if not _entry_agrees(known, q, i, value, time):
+        at, stop = _first_entry(columns, known, q, i, record), columns.start[record + 1]
+        agrees = False
+        while at < stop and columns.item[at] == known.item[q, i] and not agrees:
+            value = np.int64(columns.value[at]) if len(columns.value) else columns.n_levels
+            time = np.int64(columns.time[at]) if len(columns.time) else columns.span
+            if time > known.time_high[q, i]:
+                break
+            agrees = _entry_agrees(known, q, i, value, time)
+            at += 1
+        if not agrees:
             return False
     return True
+
+
+@subroutine
+def _first_entry(columns: RecordColumns, known: KnownEntries, q: Int, i: Int, record: Int) -> Int:
+    """Where a record's entries of a known item begin that are not too early, or what follows them."""
+    low, high = columns.start[record], columns.start[record + 1]
+    while low < high:
+        middle = (low + high) // 2
+        item = np.int64(columns.item[middle])
+        is_early = len(columns.time) > 0 and np.int64(columns.time[middle]) < known.time_low[q, i]
+        if item < known.item[q, i] or (item == known.item[q, i] and is_early):
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @subroutine
