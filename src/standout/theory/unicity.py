@@ -286,7 +286,7 @@ def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntrie
     item, at = known.item[q, rarest], start[known.item[q, rarest]]
     time_shift, record_shift = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask = (U(1) << time_shift) - U(1), (U(1) << U(value_bits)) - U(1)
-    compared = known.target[q]
+    compared = np.int64(-1)
     for j in range(run[item], run[item + 1]):
         stop = start[item] + np.int64(end[j])
         for p in range(at, stop):
