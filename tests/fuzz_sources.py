@@ -97,6 +97,7 @@ ODD = {
     "item": [*COLUMN, [], ["1", "2"], [1, 1], (3, 4), ["x"]],
     "value": [*COLUMN, False, True],
     "time": [*COLUMN, False, True],
+    "ignore": [*COLUMN, [], ["1", "2"], [1, 1], ["rating", "timestamp"]],
     "separator": ["", ",", ";", "::", ":", " ", "\t", "ab", "é", "🙂", "\0", "\n", '"', "'", "1", "\\"],
     "header": [True, False],
     "quote": ["", '"', "'", ",", ";", "é", "\n", '""', "\0", "1"],

@@ -10,7 +10,7 @@ from standout.cli.main import cli
 pytestmark = [pytest.mark.once, pytest.mark.large, pytest.mark.slow]
 
 OTHERS = {
-    "bitcoin-otc/soc-sign-bitcoinotc.csv": {},
+    "bitcoin-otc/soc-sign-bitcoinotc.csv": {"record": 1, "item": 2, "value": 3, "time": 4},
     "movietweetings/2013-11-06": {},
     "online-retail/online-retail.csv.gz": {
         "record": "CustomerID",
@@ -20,6 +20,7 @@ OTHERS = {
         "time_format": "%m/%d/%Y %H:%M",
         "encoding": "latin-1",
         "max_rejects": "30%",
+        "ignore": ["InvoiceNo", "UnitPrice", "Country"],
     },
 }
 

@@ -12,6 +12,9 @@ KEPT = {
 
 HEADER = ("user", "item", "rating", "date")
 
+NUMBERED = {"record": 1, "item": 2, "value": 3, "time": 4}
+"""Columns of the table where it has no header."""
+
 TEXT = "user,item,rating\na,x,4\nb,x,3\nb,y,5\n"
 
 PLAIN = {("a", "x"): (4.0, None), ("b", "x"): (3.0, None), ("b", "y"): (5.0, None)}

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sample_texts import HEADER, KEPT, PLAIN, TABLE, TEXT, joined
+from sample_texts import HEADER, KEPT, NUMBERED, PLAIN, TABLE, TEXT, joined
 
 import naive
 import standout as so
@@ -93,7 +93,9 @@ def test_a_value_or_a_time_may_be_missing_from_any_entry(put):
 def test_values_and_times_are_ignored_on_request(put):
     for left_out in [{"value": False}, {"time": False}, {"value": False, "time": False}]:
         for header in [True, False]:
-            release = so.read(put(joined([HEADER, *TABLE] if header else TABLE)), **left_out)
+            ignore = [NUMBERED[role] for role in left_out]
+            named = {} if header else {**NUMBERED, "ignore": ignore}
+            release = so.read(put(joined([HEADER, *TABLE] if header else TABLE)), **{**named, **left_out})
             assert content(release) == {
                 pair: (None if "value" in left_out else value, None if "time" in left_out else time)
                 for pair, (value, time) in KEPT.items()

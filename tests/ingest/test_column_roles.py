@@ -56,8 +56,8 @@ def test_a_first_line_that_may_be_a_row_is_neither_lost_nor_shown(put):
 
 def test_a_name_that_is_a_number_is_a_name_first(put):
     text = "2,1,x\nu,i,5\n"
-    assert set(content(so.read(put(text), header=True, record="2", item="1"))) == {("u", "i")}
-    assert set(content(so.read(put(text), header=True, record=2, item=1))) == {("i", "u")}
+    assert set(content(so.read(put(text), header=True, record="2", item="1", value="x"))) == {("u", "i")}
+    assert set(content(so.read(put(text), header=True, record=2, item=1, value=3))) == {("i", "u")}
 
 
 def test_column_numbers_do_not_imply_a_header(put):
@@ -68,33 +68,60 @@ def test_column_numbers_do_not_imply_a_header(put):
         assert set(content(so.read(put(text), record=positions[0], item=positions[1]))) == wanted
 
 
-def test_without_a_header_columns_go_by_their_order(put):
-    for rows, wanted in [
-        ("a,x\nb,x\n", {("a", "x"): (None, None), ("b", "x"): (None, None)}),
-        ("a,x,5\nb,x,4\n", {("a", "x"): (5.0, None), ("b", "x"): (4.0, None)}),
-        ("a,x,good\nb,x,bad\n", {("a", "x"): ("good", None), ("b", "x"): ("bad", None)}),
-        ("a,x,1970-01-02\nb,x,1970-01-03\n", {("a", "x"): (None, 1), ("b", "x"): (None, 2)}),
-        ("a,x,1109635200\nb,x,1109721600\n", {("a", "x"): (None, 12843), ("b", "x"): (None, 12844)}),
-        ("a,x,19700102\nb,x,19700103\n", {("a", "x"): (None, 1), ("b", "x"): (None, 2)}),
-        ("a,x,5,86400\nb,x,4,0\n", {("a", "x"): (5.0, 1), ("b", "x"): (4.0, 0)}),
+def test_a_file_of_unknown_format_without_a_header_needs_record_and_item(put):
+    for rows, kinds, example in [
+        ("a,x\nb,x\n", "1 text, 2 text", "--record 1 --item 2"),
+        ("a,x,5\nb,x,4\n", "1 text, 2 text, 3 number", "--record 1 --item 2 --value 3"),
+        ("a,x,1970-01-02\nb,x,1970-01-03\n", "3 date", "--record 1 --item 2 --time 3"),
+        (
+            "6,2,4,1289241912\n6,5,2,1289241942\n",
+            "3 number, 4 date",
+            "--record 1 --item 2 --value 3 --time 4",
+        ),
+        ("3/4/2005,x,a\n3/5/2005,y,b\n", "1 date, 2 text, 3 text", "--record 2 --item 3 --time 1"),
+        ("1,2,3,4,5,6\n1,2,3,4,5,6\n", "5 number, 6 number", "--record 1 --item 2 --value 3"),
     ]:
-        release = so.read(put(rows))
-        assert content(release) == wanted
-        assert release.provenance.settings["header"] == "no"
-        assert release.provenance.columns["record"] == "column 1"
+        path = put(rows, "a file.csv")
+        for given in [{}, {"record": 1}, {"item": 2}, {"header": False}]:
+            with pytest.raises(so.ColumnError) as error:
+                so.read(path, **given)
+            message = str(error.value)
+            assert (
+                f"the file has {rows.splitlines()[0].count(',') + 1} columns and no recognised header"
+                in message
+            )
+            assert kinds in message and message.endswith(f"standout audit '{path}' {example}")
+            assert "\n" not in message
 
 
-def test_of_a_headerless_file_single_columns_can_be_named(put):
-    text = "a,x,5,86400\nb,x,4,0\n"
-    assert content(so.read(put(text), value=4, time=False))["a", "x"] == (86400.0, None)
-    assert content(so.read(put(text), time=3, value=False, time_format="s"))["a", "x"] == (None, 0)
-    assert set(content(so.read(put(text), record=2, item=1))) == {("x", "a"), ("x", "b")}
+def test_an_example_command_reads_the_file_it_is_about(put):
+    text = "6,2,4,1289241912\n6,5,2,1289241942\n"
+    with pytest.raises(so.ColumnError) as error:
+        so.read(put(text))
+    words = str(error.value).split("standout audit ")[1].split()[1:]
+    named = {
+        option.removeprefix("--"): column for option, column in zip(words[::2], words[1::2], strict=True)
+    }
+    release = so.read(put(text), **named)
+    assert content(release) == {("6", "2"): (4.0, 14921), ("6", "5"): (2.0, 14921)}
+    assert release.provenance.settings["header"] == "no"
+    assert release.provenance.columns["record"] == "column 1"
+    assert release.provenance.unused == ()
 
 
-def test_many_columns_without_a_header_are_not_guessed(put):
-    for rows in ["a,b,c,d,e\nf,g,h,i,j\n", "1,2,3,4,5,6\n1,2,3,4,5,6\n"]:
-        with pytest.raises(so.ColumnError, match="give their numbers, for example --record 1 --item 2"):
-            so.read(put(rows))
+def test_a_person_has_no_decimals(put):
+    late = "".join(f"{user},x\n" for user in range(200)) + "7.5,x\n"
+    for text, named in [
+        ("user,item\n52.5,x\n", {}),
+        ("user;item\n52,516;x\n0,25;y\n", {}),
+        (f"user,item\n{late}", {}),
+        ("37.75,-122.39,0,1213084687\n", {"record": 1, "item": 2, "header": False}),
+    ]:
+        with pytest.raises(so.ColumnError, match=r"column ('user'|1) has decimals: it cannot be a person"):
+            so.read(put(text), **named)
+    for ids in [["17850.0", "12.00"], ["1,234", "7"], ["v1.5", "a.b"], ["1.2.3", "10.0.0.1"], ["007", "-1"]]:
+        text = "user;item\n" + "".join(f"{each};x\n" for each in ids)
+        assert sorted(so.read(put(text)).records) == sorted(ids)
 
 
 def test_a_header_is_recognised_as_one(put):
@@ -102,7 +129,7 @@ def test_a_header_is_recognised_as_one(put):
         ("user,item\na,b\n", "yes"),
         ("userId,movieId\nuserId,movieId\n", "yes"),
         ("who,what,how\na,b,5\n", "yes"),
-        (",userId,movieId,rating\n0,1,2,3.5\n1,1,3,4\n", "yes"),
+        (",userId,movieId,rating\nx,1,2,3.5\ny,1,3,4\n", "yes"),
         ("userId,movieId,tag,tag\n1,2,a,b\n", "yes"),
         ("a,b\nc,d\n", "no"),
         ("a,b,5\nc,d,4\n", "no"),
@@ -111,7 +138,12 @@ def test_a_header_is_recognised_as_one(put):
         ("user 1,item 1,5\nuser 2,item 1,4\n", "no"),
         ("Session-7,Show-2,2005-03-01\nSession-8,Show-2,2005-03-02\n", "no"),
     ]:
-        named = {"record": "who", "item": "what"} if "who" in text else {}
+        named = {"record": "who", "item": "what", "value": "how"} if "who" in text else {}
+        named = (
+            {"record": 1, "item": 2, "ignore": [3][: text.count(",5") + text.count("2005")]}
+            if header == "no"
+            else named
+        )
         release = so.read(put(text), separator=",", **named)
         assert release.provenance.settings["header"] == header
         assert release.provenance.rows == text.count("\n") - (header == "yes")
@@ -120,7 +152,8 @@ def test_a_header_is_recognised_as_one(put):
 
 
 def test_the_user_has_the_last_word_on_the_header(put):
-    assert set(content(so.read(put("user,item\na,b\n"), header=False))) == {("user", "item"), ("a", "b")}
+    rows = so.read(put("user,item\na,b\n"), header=False, record=1, item=2)
+    assert set(content(rows)) == {("user", "item"), ("a", "b")}
     assert set(content(so.read(put("a,b\nc,d\n"), header=True, record="a", item="b"))) == {("c", "d")}
 
 
@@ -135,10 +168,10 @@ def test_the_error_about_a_missing_column_names_the_next_step(put):
         ("user,item\n1,2\n", {"record": 0}, ["record must be a column number from 1 to 2, got 0"]),
         ("user,item\n1,2\n", {"record": -1}, ["record must be a column number from 1 to 2, got -1"]),
         ("user,item\n1,2\n", {"item": ["item", "item"]}, ["'item' would have two roles"]),
-        ("user,item\n1,2\n", {"record": "item"}, ["'item' would have two roles"]),
+        ("user,item\n1,2\n", {"record": "item"}, ["no column is recognised as the item", "--item"]),
         ("1,2,3\n1,2,3\n", {"record": 1}, ["item", "no recognised header"]),
         ("1,2,3\n1,2,3\n", {"record": "user"}, ["'user' not found", "no recognised header", "--header"]),
-        ("1,2,3\n1,2,3\n", {"value": 1}, ["would have two roles"]),
+        ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 1}, ["would have two roles"]),
         ("1,2,3\n1,2,3\n", {"record": 1, "item": 2, "value": 2}, ["would have two roles"]),
         (
             "a,b\n1,2\n",

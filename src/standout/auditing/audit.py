@@ -32,6 +32,7 @@ from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Check
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
+from standout.ingest.unused_columns import PYTHON, require_no_overlooked
 from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.report.safe_tables import inert
@@ -275,7 +276,8 @@ def audit(
     budget : float
         Largest share of absent targets that may be claimed; decides `threshold_at_budget`.
     fail_above : float, optional
-        Largest acceptable share of identified people; decides `Audit.exceeded`.
+        Largest acceptable share of identified people; decides `Audit.exceeded`. Overlooked columns are then
+        an error: name them when you read the data, or waive them with `ignore`.
     sensitive : str or Path, optional
         A file of sensitive items: the audit reports how many people would have one revealed.
     quick : bool
@@ -316,6 +318,8 @@ def audit(
     resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
+    if fail_above is not None:
+        require_no_overlooked(release.provenance, PYTHON)
     if not is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     targets = whole_number("targets", targets, 1)

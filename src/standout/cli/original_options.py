@@ -32,8 +32,11 @@ class OriginalOptions:
     key: Path | None
     source: SourceOptions
 
-    def read(self, data: str, source: SourceOptions, progress: "Progress") -> "Release":
-        """Read DATA with its original; warn if DATA was sanitized and no original is given."""
+    def read(self, data: str, source: SourceOptions, progress: "Progress", strict: bool = False) -> "Release":
+        """Read DATA with its original; warn if DATA was sanitized and no original is given.
+
+        If `strict`, an overlooked column of DATA is an error.
+        """
         from standout.sanitizing.sidecar import sidecar_path
 
         if self.data is None:
@@ -42,15 +45,18 @@ class OriginalOptions:
                 raise ParameterError(f"{given[0]} needs --original, the data that {data} was made from")
             if sidecar_path(Path(data)).is_file():
                 click.echo(WARNING.format(Path(data).name), err=True)
-            return source.read([data], progress)
+            return source.read([data], progress, strict)
         if source.given:
             raise ParameterError(
                 f"{source.given[0]} cannot be used with --original: {data} is read as its sidecar file says"
             )
+        from standout.ingest.unused_columns import Wording, require_no_overlooked
         from standout.sanitizing.open_sanitized import open_sanitized
 
         sanitized = open_sanitized(data, self.source.read([self.data], progress), self.key, progress)
         show_reading(sanitized, [data])
+        if strict:
+            require_no_overlooked(sanitized.provenance, Wording(options=True))
         return sanitized
 
 

@@ -36,6 +36,13 @@ OPTIONS = [
     option("--no-value", is_flag=True, help="Ignore values."),
     option("--time", metavar="COLUMN", help="Column of the time."),
     option("--no-time", is_flag=True, help="Ignore times."),
+    option(
+        "--ignore",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with "
+        "--fail-above.",
+    ),
     option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
     option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
     option("--header/--no-header", default=None, help="Whether the first line names the columns."),
@@ -104,6 +111,7 @@ SECOND_SOURCE_OPTIONS: dict[str, SecondSourceOption] = {
     "no-value": SecondSourceOption("Ignore the values of {}.", is_flag=True),
     "time": SecondSourceOption("Column of the time in {}.", "COLUMN"),
     "no-time": SecondSourceOption("Ignore the times of {}.", is_flag=True),
+    "ignore": SecondSourceOption("Column of {} to leave out on purpose.", "COLUMN", multiple=True),
     "titles": SecondSourceOption("Titles of the items of {}.", "FILE"),
     "separator": SecondSourceOption("Separator of {}; \\t is a tab.", "TEXT"),
     "encoding": SecondSourceOption("Text encoding of {}.", "NAME"),
@@ -122,6 +130,7 @@ class SourceOptions:
     no_value: bool = False
     time: str | None = None
     no_time: bool = False
+    ignore: tuple[str, ...] = ()
     separator: str | None = None
     header: bool | None = None
     quote: str = '"'
@@ -137,29 +146,40 @@ class SourceOptions:
     titles: str | None = None
     rejects: Path | None = None
     given: tuple[str, ...] = ()
+    prefix: str = ""
 
-    def read(self, sources: list[str], progress: "Progress") -> "Release":
+    def read(self, sources: list[str], progress: "Progress", strict: bool = False) -> "Release":
+        """Read the sources, say how, and warn about overlooked columns; they are an error if `strict`."""
+        from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
+
+        release = self._read(sources, progress)
+        show_reading(release, sources)
+        wording = Wording(options=True, prefix=self.prefix)
+        if strict:
+            require_no_overlooked(release.provenance, wording)
+        for message in reading_warnings(release, wording):
+            click.echo(f"standout: warning: {message}", err=True)
+        return release
+
+    def _read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
+        from standout.ingest.unused_columns import waive_columns
         from standout.release.index_writer import is_index
         from standout.release.store import open_index
 
         if len(sources) == 1 and is_index(Path(sources[0])):
-            if self.given:
-                raise ParameterError(f"{sources[0]} is an index: {self.given[0]} is for reading a source")
-            release = open_index(sources[0])
-            show_reading(release, sources)
-            return release
+            if given := [name for name in self.given if name != f"--{self.prefix}ignore"]:
+                raise ParameterError(f"{sources[0]} is an index: {given[0]} is for reading a source")
+            return waive_columns(open_index(sources[0]), self.ignore)
         self._check_rejects_path(sources)
         from standout.ingest.read import SourceReader
 
         reader = SourceReader(self._reader_options(), progress)
         try:
-            release = reader.read(sources, self.titles)
+            return reader.read(sources, self.titles)
         finally:
             if self.rejects is not None and reader.rejects.rows:
                 _write_rejects(reader.rejects, self.rejects)
-        show_reading(release, sources)
-        return release
 
     def arguments(self) -> list[str]:
         """Return the options that were given, as they are typed on a command line."""
@@ -167,7 +187,7 @@ class SourceOptions:
 
     def _argument(self, name: str) -> Iterator[str]:
         value, typed = getattr(self, name), f"--{name.replace('_', '-')}"
-        if name in ("given", "rejects") or value == _DEFAULTS[name]:
+        if name in ("given", "prefix", "rejects") or value == _DEFAULTS[name]:
             return
         if isinstance(value, bool):
             yield typed if value else typed.replace("--", "--no-")
@@ -183,6 +203,7 @@ class SourceOptions:
             item=self.item or None,
             value=False if self.no_value else self.value,
             time=False if self.no_time else self.time,
+            ignore=self.ignore or None,
             separator=None if self.separator is None else self.separator.replace("\\t", "\t"),
             header=self.header,
             quote=self.quote,
@@ -245,7 +266,8 @@ def _collect(parameters: ClickParameters, names: list[str], prefix: str) -> Sour
         name for name in values if context.get_parameter_source(prefix + name) is not ParameterSource.DEFAULT
     ]
     typed = tuple(f"--{prefix}{name}".replace("_", "-") for name in given)
-    return SourceOptions(**{name: values[name] for name in given}, given=typed)
+    settings = {name: values[name] for name in given}
+    return SourceOptions(**settings, given=typed, prefix=prefix.replace("_", "-"))
 
 
 def _is_same_file(path: Path, source: str) -> bool:

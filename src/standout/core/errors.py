@@ -9,6 +9,8 @@
     └── StoreError        an index on disk: damaged, not an index, other version, or the disk is full
         └── BuildRunning  another process is building the same index
 
+    ReadingWarning        a source was read, but something in it may have been overlooked
+
 A message is one line: which parameter, what is allowed, what was given, and the next step. It never shows
 the content of a cell, because that is somebody's data.
 """
@@ -18,6 +20,7 @@ __all__ = [
     "ColumnError",
     "NotFoundError",
     "ParameterError",
+    "ReadingWarning",
     "RejectedRows",
     "SourceError",
     "StandoutError",
@@ -118,3 +121,19 @@ class StoreError(StandoutError):
 
 class BuildRunning(StoreError):  # noqa: N818
     """Another process is building the same index. Wait until it has finished, or choose another path."""
+
+
+class ReadingWarning(UserWarning):
+    """A source was read, but something in it may have been overlooked, such as an unused column of dates.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars as pl, standout as so
+    >>> frame = pl.DataFrame({"user": ["7"], "film": ["Brazil"], "moment": ["2005-03-01"]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     release = so.read(frame)
+    >>> print(caught[0].message)
+    column 'moment' looks like a date and is not used: add time="moment", or ignore=["moment"]
+    """

@@ -1,40 +1,38 @@
 """Decide which column is the record, the item, the value and the time: from the options, or by name."""
 
 import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from standout.core.errors import ColumnError
+from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
+from standout.ingest.column_names import ROLES, name_rank
 from standout.ingest.options import Column, Options
-from standout.ingest.timestamps import recognise_format
+from standout.release.provenance import ColumnKind, UnusedColumn
 
-__all__ = ["Roles", "is_header", "numbered_names", "resolve_roles"]
+__all__ = ["Roles", "decimals_error", "is_header", "numbered_names", "resolve_roles"]
 
-KNOWN = {
-    "record": "user userid uid username customer customerid member memberid person personid subscriber "
-    "subscriberid client clientid account accountid patient patientid subject reviewer reviewerid profile "
-    "profileid device deviceid visitor visitorid session sessionid record recordid rater",
-    "item": "item itemid movie movieid film filmid product productid article articleid asin isbn sku "
-    "stockcode book bookid track trackid song songid artist artistid place placeid poi poiid venue venueid "
-    "location locationid page pageid url game gameid business businessid anime animeid show showid title",
-    "value": "rating ratings score stars value quantity qty amount overall grade vote weight",
-    "time": "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime "
-    "reviewtime watchedat purchasedate orderdate checkintime",
-}
-WORDS = {role: words.split() for role, words in KNOWN.items()}
+CELLS_DECIDE = 20
+"""From this rank on, a name is only well known if the cells fit too."""
+LISTED = 20
+"""Number of columns that a message lists."""
 NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
+NUMERIC = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Positions (from 0) and names of the columns."""
+    """Positions (from 0) and names of the columns, why each was chosen, and the columns without a role."""
 
     record: int
     item: tuple[int, ...]
     value: int | None
     time: int | None
     names: tuple[str, ...]
+    reasons: dict[str, str] = field(default_factory=dict, compare=False)
+    unused: tuple[UnusedColumn, ...] = field(default=(), compare=False)
 
     def names_by_role(self) -> dict[str, str]:
         """Return the column name of each role, for the provenance."""
@@ -62,10 +60,9 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     """
     if options.header is not None:
         return options.header
-    named = (options.record, options.time, options.value, *options.items)
-    if any(isinstance(name, str) and not name.isdecimal() and name in first for name in named):
+    if any(isinstance(name, str) and not name.isdecimal() and name in first for name in options.named):
         return True
-    if _recognise(first, "record") is not None and _recognise(first, "item") is not None:
+    if _recognise(first, "record") and _recognise(first, "item"):
         return True
     if any(not cell.strip() or _is_number(cell) for cell in first) or len(set(first)) < len(first):
         return False
@@ -84,53 +81,96 @@ def resolve_roles(
     names: Sequence[str],
     options: Options,
     header: bool,
-    sample: Sequence[Sequence[str]] = (),
+    sample: Sample = (),
     declared: bool = False,
+    source: str = "FILE",
+    in_order: str = "",
 ) -> Roles:
-    """Decide the role of each column.
+    """Decide the role of each column, and what the other columns look like.
 
-    `sample` holds a few rows, to identify the columns of a file without a header. `declared` means that the
-    names cannot be a first row of data, for example in a frame.
+    `sample` holds a few rows. `declared` means that the names cannot be a first row of data, for example in a
+    frame. `in_order` names a known format whose columns are record, item, value and time, such as MovieLens.
     """
-    known = _Names(names, header, declared or options.header is True or _are_names(names, sample))
-    value = known.given(options.value, "value")
-    time = known.given(options.time, "time")
-    if not header and options.record is None and not options.items:
-        record = 0
-        items: tuple[int, ...] = (1,)
-        by_order = _by_order(len(names), sample)
-        value = by_order[0] if options.value is None and by_order[0] != time else value
-        time = by_order[1] if options.time is None and by_order[1] != value else time
-    else:
-        record = known.needed(options.record, "record")
-        items = tuple(known.needed(column, "item") for column in options.items or (None,))
-        taken = {record, *items, value, time}
-        value = known.recognised("value", taken) if options.value is None else value
-        time = known.recognised("time", {*taken, value}) if options.time is None else time
-    roles = Roles(record, items, value, time, tuple(names))
-    for column, next_column in pairwise(sorted(roles.wanted)):
+    by_order = in_order and not header and options.record is None and not options.items and len(names) == 4
+    columns = _Columns(tuple(names), options, header, tuple(sample), declared, source, bool(by_order))
+    chosen, reasons = columns.choose_in_order(in_order) if by_order else columns.choose()
+    for column, next_column in pairwise(sorted(chosen.wanted)):
         if column == next_column:
-            name = f"{names[column]!r}" if known.certain else f"{column + 1}"
             raise ColumnError(
-                f"column {name} would have two roles: name a column for each of --record, --item, …"
+                f"column {columns.shown(column)} would have two roles: name a column for each of "
+                "--record, --item, …"
             )
-    return roles
+    columns.check_person(chosen.record)
+    return replace(chosen, reasons=reasons, unused=columns.unused(chosen))
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """Names of the columns; `certain` if they cannot be a first row of data."""
+class _Columns:
+    """Columns of a source: their names, some rows, and what the user said about them."""
 
-    names: Sequence[str]
+    names: tuple[str, ...]
+    options: Options
     header: bool
-    certain: bool
+    sample: tuple[Sequence[str], ...]
+    declared: bool
+    source: str
+    by_order: bool
+
+    @property
+    def certain(self) -> bool:
+        """Whether the names cannot be a first row of data, so that messages may show them."""
+        if self.declared or self.options.header is True:
+            return True
+        named = {column for column in self.options.named if isinstance(column, str) and column in self.names}
+        return _are_names(self.names, self.sample) or (
+            self.header and len(named) > 1 and not _is_repeated(self.names, self.sample)
+        )
+
+    def choose(self) -> tuple[Roles, dict[str, str]]:
+        """Choose a column for each role: the one that the user named, or one with a well-known name."""
+        options = self.options
+        if not self.header and (options.record is None or not options.items):
+            raise self._unknown_order()
+        value, time = self.given(options.value, "value"), self.given(options.time, "time")
+        ignored = self.ignored()
+        named = {self.given(column, "item") for column in options.items}
+        named |= {self.given(options.record, "record"), value, time} - {None}
+        record = self.needed(options.record, "record", named | ignored)
+        items = tuple(
+            self.needed(column, "item", named | ignored | {record}) for column in options.items or (None,)
+        )
+        taken = {record, *items, value, time} | ignored
+        if options.value is None:
+            value = self.recognised("value", taken)
+        if options.time is None:
+            time = self.recognised("time", {*taken, value})
+        roles = Roles(record, items, value, time, self.names)
+        given = {"record": options.record, "item": options.item, "value": options.value, "time": options.time}
+        reasons = {
+            role: f"named with --{role}" if given[role] is not None else self._reason(role, roles)
+            for role in roles.names_by_role()
+        }
+        if both := sorted(ignored & {*roles.wanted}):
+            raise self._both(both[0])
+        return roles, reasons
+
+    def choose_in_order(self, known_format: str) -> tuple[Roles, dict[str, str]]:
+        """Columns of a known format without a header: record, item, value and time."""
+        value, time = self.given(self.options.value, "value"), self.given(self.options.time, "time")
+        value = 2 if self.options.value is None and time != 2 else value
+        time = 3 if self.options.time is None and value != 3 else time
+        roles = Roles(0, (1,), value, time, self.names)
+        if both := sorted(self.ignored() & {*roles.wanted}):
+            raise self._both(both[0])
+        reason = f"its place in a {known_format} file"
+        return roles, dict.fromkeys(roles.names_by_role(), reason)
 
     def given(self, column: Column | bool | None, role: str) -> int | None:
         """Position of the column that the user named, or None."""
         if column is None or isinstance(column, bool):
             return None
         if self.header and column in self.names:
-            return list(self.names).index(str(column))
+            return self.names.index(str(column))
         if isinstance(column, int) or column.isdecimal():
             if not 1 <= int(column) <= len(self.names):
                 raise ColumnError(
@@ -139,17 +179,133 @@ class _Names:
             return int(column) - 1
         raise ColumnError(f"column {column!r} not found; {self}: name one with --{role}")
 
-    def needed(self, column: Column | None, role: str) -> int:
-        """Position of a column that is required."""
-        position = self.given(column, role) if column is not None else self.recognised(role, set())
-        if position is None:
+    def ignored(self) -> set[int]:
+        """Positions of the columns that the user ignores."""
+        positions = {self.given(column, "ignore") for column in self.options.ignored}
+        return {position for position in positions if position is not None}
+
+    def needed(self, column: Column | None, role: str, taken: set[int | None]) -> int:
+        """Position of a column that is required; an error if none or several may be it."""
+        if (position := self.given(column, role)) is not None:
+            return position
+        best = [column for column in _recognise(self.names, role) if column not in taken]
+        if not best:
             raise ColumnError(f"no column is recognised as the {role}; {self}: name one with --{role}")
-        return position
+        if len(best) > 1:
+            shown = " and ".join(map(self.shown, best))
+            options = " or ".join(f"--{role} {self.typed(column)}" for column in best)
+            raise ColumnError(f"columns {shown} may each be the {role}: choose with {options}")
+        return best[0]
+
+    def _both(self, column: int) -> ColumnError:
+        return ColumnError(
+            f"column {self.shown(column)} has a role and cannot be ignored: name another column for the "
+            "role, or remove --ignore (for values and times: --no-value, --no-time)"
+        )
 
     def recognised(self, role: str, taken: set[int | None]) -> int | None:
-        """Position of a column with a well-known name that has no other role, or None."""
-        position = _recognise(self.names, role) if self.header else None
-        return None if position in taken else position
+        """Position of the value or time column with the best-known name that has no other role, or None."""
+        ranked = []
+        for column, name in enumerate(self.names):
+            rank = name_rank(name, role) if self.header and column not in taken else None
+            if rank is not None and (rank < CELLS_DECIDE or self._cells_fit(column, role)):
+                ranked.append((rank, column))
+        return min(ranked)[1] if ranked else None
+
+    def check_person(self, record: int) -> None:
+        """Raise an error if the record column has decimals."""
+        if any(map(has_decimals, column_cells(self.sample, record))):
+            raise decimals_error(self.shown(record))
+
+    def unused(self, roles: Roles) -> tuple[UnusedColumn, ...]:
+        """Columns without a role; those that --no-value and --no-time waive count as ignored."""
+        ignored, kinds = self.ignored(), column_kinds(self.names, self.sample)
+        taken = set(roles.wanted)
+        for role, option, place in (("value", self.options.value, 2), ("time", self.options.time, 3)):
+            if option is False and self.by_order:
+                ignored.add(place)
+            waived = self.recognised(role, {*taken, *ignored}) if option is False else None
+            while waived is not None:
+                ignored.add(waived)
+                waived = self.recognised(role, {*taken, *ignored})
+        return tuple(
+            UnusedColumn(self.label(column), kinds[column], column in ignored)
+            for column in range(len(self.names))
+            if column not in taken
+        )
+
+    def label(self, column: int) -> str:
+        """Name of a column, or its number if the name is not certain, not unique or not readable."""
+        name = self.names[column]
+        clear = self.certain and name.strip() and name.isprintable() and self.names.count(name) == 1
+        return name if clear else f"column {column + 1}"
+
+    def shown(self, column: int) -> str:
+        """Column as a message shows it after the word "column"."""
+        label = self.label(column)
+        return str(column + 1) if label == f"column {column + 1}" else repr(label)
+
+    def typed(self, column: int) -> str:
+        """Column as it is typed after an option."""
+        label = self.label(column)
+        return str(column + 1) if label == f"column {column + 1}" else shlex.quote(label)
+
+    def _cells_fit(self, column: int, role: str) -> bool:
+        """Whether the cells are dates, or numbers, as a name that is less well known suggests."""
+        cells = column_cells(self.sample, column)
+        if role == "time":
+            return looks_like_dates(cells)
+        return all(NUMERIC.fullmatch(cell) for cell in cells)
+
+    def _reason(self, role: str, roles: Roles) -> str:
+        column = {"record": roles.record, "item": roles.item[0], "value": roles.value, "time": roles.time}[
+            role
+        ]
+        rank = None if column is None else name_rank(self.names[column], role)
+        if rank is None or rank < CELLS_DECIDE:
+            return "its name is well known"
+        if role in ("record", "item"):
+            return "its name ends in a well-known name"
+        return f"its name and its cells look like a {role}"
+
+    def _unknown_order(self) -> ColumnError:
+        """Error about a file without a header: what each column looks like, and an example."""
+        options = self.options
+        for role, column in (("record", options.record), ("value", options.value), ("time", options.time)):
+            self.given(column, role)  # a column that does not exist is the first thing to say
+        kinds = column_kinds(self.names, self.sample)
+        looks = ", ".join(f"{column + 1} {kind}" for column, kind in enumerate(kinds[:LISTED]))
+        more = ", …" if len(kinds) > LISTED else ""
+        return ColumnError(
+            f"{self}, and its format is unknown: name the record and the item. The columns look like: "
+            f"{looks}{more}. {self._example(kinds)}"
+        )
+
+    def _example(self, kinds: Sequence[ColumnKind]) -> str:
+        """Complete command for a file without a header, if a column may be a person."""
+        record = next((c for kind in ("id", "text", "number") for c in self._whole(kinds, kind)), None)
+        if record is None:
+            return "No column looks like a person: add one to the file, and name it with --record"
+        places = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
+        others = [c for kind in ("id", "text", "number") for c in self._whole(kinds, kind) if c != record]
+        items = places or sorted(others)[:1]
+        if not items:
+            return f"No column but {record + 1} looks like an item: name it with --item"
+        numbers = (c for c, kind in enumerate(kinds) if kind == "number" and c not in (record, *items))
+        value, time = next(numbers, None), next((c for c, kind in enumerate(kinds) if kind == "date"), None)
+        roles = [("record", record), *(("item", item) for item in items), ("value", value), ("time", time)]
+        typed = " ".join(f"--{role} {column + 1}" for role, column in roles if column is not None)
+        return f"For example: standout audit {shlex.quote(self.source)} {typed}"
+
+    def _whole(self, kinds: Sequence[ColumnKind], wanted: str) -> list[int]:
+        """Columns of a kind that may be ids: no decimals, and not only yes and no."""
+        return [
+            column
+            for column, kind in enumerate(kinds)
+            if kind == wanted
+            and not any(map(has_decimals, cells := column_cells(self.sample, column)))
+            and {*cells} not in ({"0"}, {"0", "1"})
+        ]
 
     def __str__(self) -> str:
         """List the names only if they are certain: a first row of data must not be shown."""
@@ -159,41 +315,34 @@ class _Names:
             )
         if not self.certain:
             return f"the file has {len(self.names)} columns without well-known names"
-        return f"the columns are {', '.join(self.names[:20])}{', …' if len(self.names) > 20 else ''}"
+        return f"the columns are {', '.join(self.names[:LISTED])}{', …' if len(self.names) > LISTED else ''}"
 
 
-def _are_names(names: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+def decimals_error(column: str) -> ColumnError:
+    """Error about a record column with decimals."""
+    return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with --record")
+
+
+def _are_names(names: Sequence[str], sample: Sample) -> bool:
     """Whether two roles are recognised, or one above a row of numbers, and no row repeats a name."""
-    if any(name in row[i : i + 1] for row in sample for i, name in enumerate(names)):
+    if _is_repeated(names, sample):
         return False
-    recognised = sum(_recognise(names, role) is not None for role in WORDS)
+    recognised = sum(bool(_recognise(names, role)) for role in ROLES)
     return recognised > 1 or (recognised == 1 and bool(sample) and all(map(_is_number, sample[0])))
 
 
-def _by_order(count: int, sample: Sequence[Sequence[str]]) -> tuple[int | None, int | None]:
-    """Positions of value and time in a file without a header: after record and item, if present."""
-    if not 2 <= count <= 4:
-        raise ColumnError(
-            f"the file has no header and {count} columns: give their numbers, "
-            "for example --record 1 --item 2 --value 3 --time 4"
-        )
-    if count == 3 and _is_time([row[2] for row in sample if len(row) == 3]):
-        return None, 2
-    return (2 if count > 2 else None), (3 if count > 3 else None)
-
-
-def _is_time(cells: Sequence[str]) -> bool:
-    """Whether cells look like times (ISO dates, or Unix times since 1973) and not like small numbers."""
-    time_format = recognise_format(cell.strip() for cell in cells)
-    if time_format != "s":
-        return time_format is not None
-    return all(re.fullmatch(r"\d{9,10}(\.\d*)?", cell.strip()) for cell in cells)
+def _is_repeated(names: Sequence[str], sample: Sample) -> bool:
+    return any(name in row[i : i + 1] for row in sample for i, name in enumerate(names))
 
 
 def _is_number(cell: str) -> bool:
     return NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _recognise(names: Sequence[str], role: str) -> int | None:
-    plain = [re.sub(r"[\s_.-]", "", name.lower()) for name in names]
-    return next((plain.index(word) for word in WORDS[role] if word in plain), None)
+def _recognise(names: Sequence[str], role: str) -> list[int]:
+    """Columns with the best-known names of a role; several if they are known equally well."""
+    ranks = [name_rank(name, role) for name in names]
+    known = [
+        rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role in ("record", "item"))
+    ]
+    return [column for column, rank in enumerate(ranks) if known and rank == min(known)]

@@ -45,8 +45,11 @@ class DelimitedLayout:
         return Dialect(np.frombuffer(self.separator.encode(), np.uint8), quote, slot)
 
 
-def detect_layout(stream: Stream, options: Options) -> DelimitedLayout:
-    """Detect the layout of a file from its first lines and the options."""
+def detect_layout(stream: Stream, options: Options, in_order: str = "") -> DelimitedLayout:
+    """Detect the layout of a file from its first lines and the options.
+
+    `in_order` names a known format whose files without a header have record, item, value and time.
+    """
     lines = _first_lines(stream)
     separator = options.separator or _separator(stream.name, lines, options.quote)
     quote = options.quote if len(separator) == 1 else ""
@@ -57,7 +60,8 @@ def detect_layout(stream: Stream, options: Options) -> DelimitedLayout:
     if header and len(rows) == 1:
         raise SourceError(f"{stream.name} has a header and no rows: check the file")
     names = tuple(rows[0]) if header else numbered_names(len(rows[0]))
-    roles = resolve_roles(names, options, header, rows[1:] if header else rows)
+    sample = rows[1:] if header else rows
+    roles = resolve_roles(names, options, header, sample, source=stream.name, in_order=in_order)
     return DelimitedLayout(separator, quote, names if header else None, roles)
 
 

@@ -29,7 +29,7 @@ def read_frame(
     """
     with _read_errors(name):
         table, row = open_table(), 0
-        roles = resolve_roles(table.names, options, header=True, declared=True)
+        roles = resolve_roles(table.names, options, header=True, sample=_sample(table), declared=True)
         collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")
         collector.begin_source(name)
         for batch in table.batches(roles.wanted):
@@ -39,6 +39,21 @@ def read_frame(
     if row == 0:
         raise SourceError(f"{name} has no rows: check the source")
     return collector, roles
+
+
+def _sample(table: Table) -> list[tuple[str, ...]]:
+    """First rows of a table as text."""
+    return list(zip(*map(_sample_texts, table.sample().get_columns()), strict=True))
+
+
+def _sample_texts(column: pl.Series) -> list[str]:
+    """Cells as text. If all are missing, one cell shows the type; nested cells are only text."""
+    kind = column.dtype
+    if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
+        return ["nested"] * len(column)
+    if column.is_null().all() and (kind.is_temporal() or kind.is_numeric()):
+        return ["1970-01-01" if kind.is_temporal() else "0"] * len(column)
+    return column.cast(pl.String, strict=False).fill_null("").to_list()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ There is one file per film (mv_0000001.txt, in a folder or a tar), or several fi
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ MOST_DIGITS = 18
 NOT_ALLOWED = {
     "record",
     "item",
+    "ignore",
     "separator",
     "header",
     "quote",
@@ -91,7 +93,8 @@ def new_collector(options: Options, rejects: RejectLog) -> Collector:
 def column_roles(options: Options) -> Roles:
     """Return the roles of the columns, whose order is fixed."""
     value, time = (None if column is False else i for i, column in ((2, options.value), (3, options.time)))
-    return Roles(0, (1,), value, time, ("customer", "film", "rating", "date"))
+    roles = Roles(0, (1,), value, time, ("customer", "film", "rating", "date"))
+    return replace(roles, reasons=dict.fromkeys(roles.names_by_role(), "its place in a Netflix Prize file"))
 
 
 def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> None:

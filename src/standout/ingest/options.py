@@ -24,6 +24,7 @@ class Options:
     item: Column | Sequence[Column] | None = None
     value: Column | bool | None = None
     time: Column | bool | None = None
+    ignore: Column | Sequence[Column] | None = None
     separator: str | None = None
     header: bool | None = None
     quote: str = '"'
@@ -65,9 +66,17 @@ class Options:
     @property
     def items(self) -> tuple[Column, ...]:
         """Columns that form the item, in order."""
-        if self.item is None:
-            return ()
-        return (self.item,) if isinstance(self.item, (str, int)) else tuple(self.item)
+        return _as_tuple(self.item)
+
+    @property
+    def ignored(self) -> tuple[Column, ...]:
+        """Columns that the user leaves out on purpose."""
+        return _as_tuple(self.ignore)
+
+    @property
+    def named(self) -> tuple[Column | bool | None, ...]:
+        """Columns that the user named, for whatever purpose."""
+        return (self.record, *self.items, self.value, self.time, *self.ignored)
 
     def value_reader(self) -> ValueReader:
         """Make the reader of the value column."""
@@ -76,3 +85,9 @@ class Options:
     def time_reader(self) -> TimeReader:
         """Make the reader of the time column."""
         return TimeReader(self.time_unit, self.zone, self.time_format)
+
+
+def _as_tuple(columns: Column | Sequence[Column] | None) -> tuple[Column, ...]:
+    if columns is None:
+        return ()
+    return (columns,) if isinstance(columns, (str, int)) else tuple(columns)

@@ -1,27 +1,30 @@
 """`standout.read`: recognise the format of a source and read it."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError, ReadingWarning, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.ingest import netflix
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
+from standout.ingest.decimal_ids import check_people
 from standout.ingest.delimited import detect_layout, read_delimited
 from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
 from standout.ingest.sources import expand_paths, open_stream, tar_members
+from standout.ingest.unused_columns import PYTHON, merge_unused, reading_warnings, waive_columns
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.model import Release
-from standout.release.provenance import Provenance
+from standout.release.provenance import Provenance, UnusedColumn
 from standout.release.store import is_index, open_index
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ def read(
     item: Column | Sequence[Column] | None = None,
     value: Column | bool | None = None,
     time: Column | bool | None = None,
+    ignore: Column | Sequence[Column] | None = None,
     titles: str | Path | None = None,
     separator: str | None = None,
     header: bool | None = None,
@@ -71,6 +75,9 @@ def read(
         Column of the item. Several columns are joined to one item.
     value, time : str, int or bool, optional
         Columns of the value and of the time. False ignores such a column.
+    ignore : str, int or list, optional
+        Columns to leave out on purpose. Other unused columns that look like a date, a number, a coordinate,
+        an id or a quasi-identifier cause a `ReadingWarning`, and an audit with `fail_above` rejects them.
     titles : path, optional
         File with titles of the items.
     separator : str, optional
@@ -130,6 +137,7 @@ def read(
         item=item,
         value=value,
         time=time,
+        ignore=ignore,
         separator=separator,
         header=header,
         quote=quote,
@@ -143,7 +151,10 @@ def read(
         repeats=repeats,
         max_rejects=max_rejects,
     )
-    return SourceReader(options, progress).read(source, titles)
+    release = SourceReader(options, progress).read(source, titles)
+    for message in reading_warnings(release, PYTHON):
+        warnings.warn(message, ReadingWarning, stacklevel=2)
+    return release
 
 
 @dataclass(slots=True)
@@ -172,11 +183,11 @@ class SourceReader:
         return self._with_titles(release, titles)
 
     def _index(self, path: Path) -> Release:
-        if changed := sorted(self.options.changed()):
+        if changed := sorted(self.options.changed() - {"ignore"}):
             raise ParameterError(
                 f"{changed[0]} cannot be set for the index {path}: it applies only when a source file is read"
             )
-        return open_index(path)
+        return waive_columns(open_index(path), self.options.ignored)
 
     def _files(self, source: RecognisedSource) -> Release:
         names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
@@ -188,9 +199,11 @@ class SourceReader:
 
     def _delimited(self, source: RecognisedSource, names: tuple[str, ...]) -> Release:
         collector, layout = None, None
+        unused: tuple[UnusedColumn, ...] = ()
         for file in source.files:
             with open_stream(file.path, file.member, self.options.encoding) as stream:
-                file_layout = detect_layout(stream, self.options)
+                known = source.kind if source.kind == "MovieLens" else ""
+                file_layout = detect_layout(stream, self.options, known)
                 if layout is None or collector is None:
                     layout = file_layout
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
@@ -199,9 +212,11 @@ class SourceReader:
                     raise SourceError(
                         f"{file.path} has another layout than {source.files[0].path}: read them one by one"
                     )
+                unused = merge_unused(unused, file_layout.roles.unused)
                 read_delimited(stream, layout, collector, self.progress)
         assert collector is not None and layout is not None
-        return self._finish(source.kind, names, collector, layout.roles, layout.settings())
+        roles = replace(layout.roles, unused=unused)
+        return self._finish(source.kind, names, collector, roles, layout.settings())
 
     def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> Release:
         collector, titles = netflix.new_collector(self.options, self.rejects), None
@@ -264,7 +279,10 @@ class SourceReader:
             settings |= collector.times.settings()
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
-        provenance = Provenance(kind, files, roles.names_by_role(), settings)
+        provenance = Provenance(
+            kind, files, roles.names_by_role(), settings, reasons=roles.reasons, unused=roles.unused
+        )
+        check_people(collector.records.labels(), provenance)
         return collector.finish(provenance, self.progress)
 
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:

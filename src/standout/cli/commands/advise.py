@@ -144,7 +144,7 @@ def advise(
 
     folder = make_folder(output or Path(f"{data_stem(data)}-advice"))
     with progress() as report:
-        release = source.read([data], report)
+        release = source.read([data], report, strict=fail)
         advice = run_search(
             release,
             _adversary(release, ladder, headline),

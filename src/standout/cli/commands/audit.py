@@ -174,7 +174,7 @@ def audit(
     _check_options(original, with_advice, risk_path, risk_sample)
     folder = make_folder(output or Path(f"{data_stem(data)}-audit"))
     with progress() as report:
-        release = original.read(data, source, report)
+        release = original.read(data, source, report, strict=fail_above is not None)
         result = run_audit(
             release,
             ladder=ladder,

@@ -1,0 +1,184 @@
+"""Well-known names of columns: which role or which kind a name suggests."""
+
+import re
+from collections.abc import Sequence
+from itertools import count
+
+__all__ = [
+    "ROLES",
+    "is_coordinate_name",
+    "is_id_name",
+    "is_quasi_identifier",
+    "name_rank",
+    "name_words",
+    "plain_name",
+]
+
+ROLES = ("record", "item", "value", "time")
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+RECORDS = _words(
+    "user customer member person subscriber client patient subject reviewer rater viewer reader listener "
+    "passenger driver rider player participant employee student"
+)
+OTHER_RECORDS = _words("account profile device visitor session record household")
+ITEMS = _words(
+    "item movie film product article book track song artist place poi venue game business anime show recipe "
+    "restaurant beer course joke"
+)
+OTHER_ITEMS = _words("location page")
+VALUES = _words(
+    "rating ratings score stars value quantity qty amount overall grade vote weight bookrating userrating "
+    "movierating ratingvalue ratingscore reviewscore playcount"
+)
+TIMES = _words(
+    "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime reviewtime "
+    "watchedat purchasedate orderdate checkintime"
+)
+EXACT: dict[str, list[list[str]]] = {
+    "record": [
+        [*(f"{noun}id" for noun in RECORDS), "uid"],
+        RECORDS,
+        [f"{noun}id" for noun in OTHER_RECORDS],
+        [*OTHER_RECORDS, "username"],
+    ],
+    "item": [
+        [*(f"{noun}id" for noun in ITEMS), "asin", "isbn", "sku", "stockcode"],
+        ITEMS,
+        [f"{noun}id" for noun in OTHER_ITEMS],
+        [*OTHER_ITEMS, "url", "title"],
+    ],
+    "value": [[word] for word in VALUES],
+    "time": [[word] for word in TIMES],
+}
+"""Names for each role by rank, the best first: an id before a bare noun, a usual unit before an unusual one.
+
+Two names of one rank compete for the role."""
+DATED = dict(zip(_words("ts when seen visited watched rated purchased bought created checkin"), count(20)))
+"""Ordinary words, and their rank: they are the time only if the cells are dates."""
+FUZZY = 100
+"""Rank of a name that only contains a well-known word."""
+VALUE_WORDS = {*_words("rating ratings score stars quantity qty amount grade value")}
+TIME_WORDS = {*_words("time date datetime timestamp ts day at datum fecha")}
+TIME_ENDS = ("time", "date", "timestamp", "datum")
+FIRST_TIME_WORDS = {*_words("date datetime timestamp time")}
+OTHER_DATES = {
+    *_words("birth release released expiry expires expiration valid due until end update updated modified"),
+    *_words("registration registered signup joined join published zone"),
+}
+"""Dates with such a word are about a person or an item, not about an entry: they are never guessed."""
+PERSONAL = {*RECORDS, *_words("first last full family given middle sur nick display real")}
+ID_SUFFIXES = {*_words("id ids no nr number num code key")}
+ID_WORDS = ID_SUFFIXES | {
+    *_words(
+        "uuid guid hash token nummer numero email mail phone telephone tel mobile ip ssn iban passport imei"
+    ),
+    *_words("mac index surname firstname lastname fullname username address street vorname nachname adresse"),
+    *_words("strasse straße nombre apellido prénom prenom"),
+}
+COORDINATES = {
+    *_words(
+        "lat latitude lon lng longitude lats lons latitud longitud breitengrad längengrad laengengrad coord"
+    ),
+    *_words("coords coordinate coordinates easting northing"),
+}
+QUASI = {
+    *_words(
+        "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband"
+    ),
+    *_words(
+        "alter edad âge sex gender geschlecht sexe sexo género birth birthday birthdate birthyear dob yob"
+    ),
+    *_words(
+        "dateofbirth yearofbirth born geburtsdatum geburtsjahr geburtstag naissance nacimiento occupation"
+    ),
+    *_words("profession job jobtitle beruf profesión profesion employer ethnicity ethnic race nationality"),
+    *_words("nationalität staatsangehörigkeit nationalité nacionalidad citizenship religion marital"),
+    *_words(
+        "maritalstatus familienstand income salary wage einkommen revenu salaire ingresos education degree"
+    ),
+    *_words("bildung country land pays país pais city town stadt ort wohnort ville ciudad county district"),
+    *_words("province region municipality gemeinde commune municipio language disability children kinder"),
+    *_words("diagnosis"),
+}
+
+
+def name_words(name: str) -> list[str]:
+    """Split a name into words.
+
+    >>> name_words("Book-Rating"), name_words("customerID"), name_words("visit_time")
+    (['book', 'rating'], ['customer', 'id'], ['visit', 'time'])
+    """
+    spaced = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
+
+
+def plain_name(name: str) -> str:
+    """Name in lower case without spaces and signs."""
+    return re.sub(r"[\s_.-]", "", name.lower())
+
+
+def name_rank(name: str, role: str) -> int | None:
+    """How well known a name is for a role, 0 for the best, or None; from 20 on, the cells must fit too.
+
+    >>> name_rank("userId", "record"), name_rank("user", "record"), name_rank("Film-Rating", "value")
+    (0, 1, 100)
+    """
+    plain = plain_name(name)
+    for rank, words in enumerate(EXACT[role]):
+        if plain in words:
+            return rank
+    words_of_name = name_words(name)
+    if not words_of_name or is_quasi_identifier(name):
+        return None
+    if role == "value":
+        return FUZZY if words_of_name[-1] in VALUE_WORDS else None
+    if role == "time":
+        return _time_rank(plain, words_of_name)
+    return FUZZY if _is_id_of(words_of_name, RECORDS if role == "record" else ITEMS) else None
+
+
+def _time_rank(plain: str, words: Sequence[str]) -> int | None:
+    if plain in DATED:
+        return DATED[plain]
+    if OTHER_DATES & {*words}:
+        return None
+    ends = len(words) > 1 and (words[-1] in TIME_WORDS or words[0] in FIRST_TIME_WORDS)
+    return FUZZY if ends or plain.endswith(TIME_ENDS) else None
+
+
+def _is_id_of(words: Sequence[str], nouns: Sequence[str]) -> bool:
+    """Whether the words end in a noun and "id" or similar, as app_user_id does, or begin with "id"."""
+    if len(words) < 2:
+        return False
+    return (words[-1] in ID_SUFFIXES and words[-2] in nouns) or (words[0] == "id" and words[1] in nouns)
+
+
+def is_quasi_identifier(name: str) -> bool:
+    """Whether a name is that of a quasi-identifier, such as postcode, age or sex."""
+    return plain_name(name) in QUASI or not QUASI.isdisjoint(name_words(name))
+
+
+def is_coordinate_name(name: str) -> bool:
+    """Whether a name is that of a latitude or longitude."""
+    return not COORDINATES.isdisjoint(name_words(name)) or plain_name(name) in ("long", "x", "y")
+
+
+def is_id_name(name: str) -> bool:
+    """Whether a name is that of an id, of a person or of an item, or that of a person's name."""
+    words = name_words(name)
+    if not words:
+        return False
+    if words[-1] == "name" and (len(words) == 1 or words[-2] in PERSONAL):
+        return True
+    known = _is_known(name, "record", 4) or _is_known(name, "item", 3)
+    return known or words[-1] in ID_WORDS or words[0] == "id" or plain_name(name).endswith(("nummer", "uuid"))
+
+
+def _is_known(name: str, role: str, ranks: int) -> bool:
+    rank = name_rank(name, role)
+    return rank is not None and rank < ranks

@@ -1,0 +1,193 @@
+"""Columns that a release does not use: warnings about them, and what a gate requires.
+
+This module is light, because it is also used for an index that is opened without the readers of raw files.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from standout.core.errors import ColumnError
+from standout.release.provenance import ColumnKind, Provenance, UnusedColumn
+
+if TYPE_CHECKING:
+    from standout.release.model import Release
+
+__all__ = [
+    "PYTHON",
+    "Wording",
+    "merge_unused",
+    "overlooked",
+    "reading_warnings",
+    "require_no_overlooked",
+    "waive_columns",
+]
+
+USES: dict[ColumnKind, tuple[str, ...]] = {
+    "date": ("time",),
+    "number": ("value",),
+    "coordinate": ("item",),
+    "id": ("record", "item"),
+}
+"""Roles that a column of each kind may have."""
+LOOKS = {"date": "a date", "number": "a number", "coordinate": "a coordinate", "id": "an id"}
+STRENGTH: tuple[ColumnKind, ...] = ("text", "number", "id", "coordinate", "date", "quasi-identifier")
+UNIQUE, ENOUGH_ENTRIES, FIRST_ITEMS = 0.9, 100, 100
+"""Nearly every item is unique if more than this share of entries has an item of its own."""
+DEGREES = re.compile(r"[+-]?\d{1,3}\.\d{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How messages write a setting: as a parameter in Python, or as an option with a prefix."""
+
+    options: bool = False
+    prefix: str = ""
+
+    def use(self, role: str, column: str) -> str:
+        """Setting that uses a column.
+
+        >>> Wording().use("time", "when"), Wording(options=True).use("time", "column 3")
+        ('time="when"', '--time 3')
+        """
+        name = column_id(column)
+        return f"--{self.prefix}{role} {shlex.quote(name)}" if self.options else f"{role}={_literal(name)}"
+
+    def ignore(self, columns: Sequence[str]) -> str:
+        """Setting that waives columns.
+
+        >>> Wording().ignore(["when", "age"]), Wording(options=True).ignore(["when", "age"])
+        ('ignore=["when", "age"]', '--ignore when --ignore age')
+        """
+        if self.options:
+            return " ".join(self.use("ignore", column) for column in columns)
+        return f"ignore=[{', '.join(_literal(column_id(column)) for column in columns)}]"
+
+    def flag(self, name: str, example: str) -> str:
+        """Any other setting."""
+        return f"--{self.prefix}{name} {example}" if self.options else f"{name}={example}"
+
+
+PYTHON = Wording()
+"""Messages for Python."""
+
+
+def column_id(label: str) -> str:
+    """Name or number with which a column is given: "column 3" is 3."""
+    numbered = re.fullmatch(r"column (\d+)", label)
+    return numbered[1] if numbered else label
+
+
+def _literal(name: str) -> str:
+    return name if name.isdecimal() else json.dumps(name, ensure_ascii=False)
+
+
+def overlooked(provenance: Provenance) -> list[UnusedColumn]:
+    """Columns that are neither used nor ignored, and may identify people: all but text."""
+    return [column for column in provenance.unused if not column.ignored and column.kind != "text"]
+
+
+def reading_warnings(release: "Release", wording: Wording) -> Iterator[str]:
+    """Yield what a user should know about how a release was read."""
+    for column in overlooked(release.provenance):
+        yield _warning(column, release.provenance, wording)
+    yield from _item_warnings(release, wording)
+
+
+def require_no_overlooked(provenance: Provenance, wording: Wording) -> None:
+    """Raise an error if a column is neither used nor ignored: a gate must not pass because of it."""
+    columns = overlooked(provenance)
+    if not columns:
+        return
+    listed = "; ".join(_described(column, provenance, wording) for column in columns)
+    every = wording.ignore([column.name for column in columns])
+    waive = "it" if len(columns) == 1 else "them"
+    raise ColumnError(
+        f"the threshold cannot be checked while columns are overlooked: {listed}. "
+        f"Use {waive}, or waive {waive} with {every}"
+    )
+
+
+def waive_columns(release: "Release", columns: Iterable[str | int]) -> "Release":
+    """Mark unused columns of an index as ignored."""
+    wanted = [str(column) for column in columns]
+    if not wanted:
+        return release
+    provenance = release.provenance
+    known = {column_id(column.name) for column in provenance.unused} | {c.name for c in provenance.unused}
+    for column in wanted:
+        if column not in known:
+            names = ", ".join(unused.name for unused in provenance.unused) or "none"
+            raise ColumnError(
+                f"column {column!r} is not an unused column of the index; the unused columns are: {names}"
+            )
+    unused = tuple(
+        replace(column, ignored=column.ignored or bool({column.name, column_id(column.name)} & {*wanted}))
+        for column in provenance.unused
+    )
+    return replace(release, provenance=replace(provenance, unused=unused))
+
+
+def merge_unused(
+    columns: tuple[UnusedColumn, ...], others: tuple[UnusedColumn, ...]
+) -> tuple[UnusedColumn, ...]:
+    """Unused columns of several files: each has the most telling kind that it has in any file."""
+    if not columns:
+        return others
+    pairs = zip(columns, others, strict=True)
+    return tuple(max(pair, key=lambda column: STRENGTH.index(column.kind)) for pair in pairs)
+
+
+def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> str:
+    ignore = wording.ignore([column.name])
+    if column.kind == "quasi-identifier":
+        return (
+            f"column {_shown(column)} is a quasi-identifier: it helps to identify people, and this audit "
+            f"does not measure that risk. Remove it before you publish, or add {ignore}"
+        )
+    use = " or ".join(_uses(column, provenance, wording))
+    return f"column {_shown(column)} looks like {LOOKS[column.kind]} and is not used: add {use}, or {ignore}"
+
+
+def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -> str:
+    if column.kind == "quasi-identifier":
+        return f"{_shown(column)} is a quasi-identifier, whose risk this audit does not measure"
+    use = " or ".join(_uses(column, provenance, wording))
+    return f"{_shown(column)} looks like {LOOKS[column.kind]} ({use})"
+
+
+def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> Iterator[str]:
+    """Settings that would use a column, with the column that it would replace."""
+    for role in USES[column.kind]:
+        present = provenance.columns.get(role) if role in ("value", "time") else None
+        instead = f" (instead of {column_id(present)})" if present else ""
+        yield wording.use(role, column.name) + instead
+
+
+def _shown(column: UnusedColumn) -> str:
+    name = column_id(column.name)
+    return name if name != column.name else repr(name)
+
+
+def _item_warnings(release: "Release", wording: Wording) -> Iterator[str]:
+    """Yield a warning if items are coordinates, or if nearly every entry has an item of its own."""
+    if release.provenance.format == "synthetic" or release.n_entries < ENOUGH_ENTRIES:
+        return
+    unique = int((release.support == 1).sum())
+    grid = f"{wording.flag('grid', '0.01')} or {wording.flag('geohash', '6')}"
+    if _are_places(release):
+        yield f"the items look like coordinates: make places of them with {grid}"
+    elif unique > UNIQUE * release.n_entries:
+        yield (
+            f"{unique:,} of {release.n_entries:,} entries have an item that no other entry has: check the "
+            f"item column. Items that nobody shares say little (for coordinates: {grid})"
+        )
+
+
+def _are_places(release: "Release") -> bool:
+    first = (release.items[item] for item in range(min(release.n_items, FIRST_ITEMS)))
+    parts = [part for item in first for part in item.split("|")]
+    return all(DEGREES.fullmatch(part) and abs(float(part)) <= 180 for part in parts)
