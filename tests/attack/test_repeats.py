@@ -34,7 +34,6 @@ from standout.attack.queries import excluded_records, prepare_queries
 from standout.facts import encode_auxes
 
 CHOICES = ["any", "rarest", so.outside_top(1), so.outside_top(3), "popular"]
-KERNELS = pytest.mark.xfail(strict=False, reason="the kernels in single precision count one entry per record")
 
 
 def kept(least=1, **options):
@@ -323,7 +322,6 @@ def check_numbers(verdict, scores, relative=1e-6):
     assert verdict.sigma == pytest.approx(naive.sigma(scores), rel=relative, abs=1e-6)
 
 
-@KERNELS
 @examples(100, 10)
 @given(st.data())
 def test_every_number_of_algorithm_1b_equals_the_slow_twin(drawn):
@@ -337,7 +335,6 @@ def test_every_number_of_algorithm_1b_equals_the_slow_twin(drawn):
     assert [candidate.record for candidate in verdict.lineup(20)] == naive.order(scores)
 
 
-@KERNELS
 @examples(100, 10)
 @given(st.data(), adversaries(CHOICES[:-1]))
 def test_every_number_of_likelihood_equals_the_slow_twin(drawn, adversary):
@@ -353,7 +350,6 @@ def test_every_number_of_likelihood_equals_the_slow_twin(drawn, adversary):
         assert verdict.probability(record) == pytest.approx(chance, rel=1e-5, abs=1e-12)
 
 
-@KERNELS
 @examples(40, 5)
 @given(st.data())
 def test_attacks_with_the_first_facts_equal_attacks_with_these_facts_alone(drawn):
@@ -366,7 +362,9 @@ def test_attacks_with_the_first_facts_equal_attacks_with_these_facts_alone(drawn
                 alone = attack.attack(release, so.Aux(aux.facts[:size]))
                 nested = verdicts[2 * q + s]
                 assert nested.tied == alone.tied
-                assert (nested.highest, nested.sigma) == (near(alone.highest), near(alone.sigma))
+                assert nested.highest == near(alone.highest)
+                # σ of nearly equal scores comes from their sums in single precision
+                assert nested.sigma == pytest.approx(alone.sigma, rel=1e-6, abs=1e-5 * alone.highest)
 
 
 def has_near_tie(scores):

@@ -90,7 +90,7 @@ def run_1b_nested(
     if not len(prefixes):
         return prefixes, VerdictColumns.empty(0)
     release, tables = queries.release, queries.kernel_tables
-    if queries.known.filtered or not tables.shared.all() or release.has_repeats:
+    if queries.known.filtered or not tables.shared.all():
         return prefixes, run_1b(prefixes, top, with_z, threads, progress)
     summaries = QuerySummaries.empty(len(prefixes), max(CAPACITY, 4 * top))
     summaries.candidates[:] = release.n_records - (prefixes.exclude >= 0)
@@ -101,7 +101,9 @@ def run_1b_nested(
 
     def allocate() -> NestedWorkspace:
         width, n_sizes = 1 if lanes == 1 else LANES, len(queries.rule.sizes.inverse)
-        return NestedWorkspace.allocate(steps, kinds, times, top, width=width, n_sizes=n_sizes)
+        return NestedWorkspace.allocate(
+            steps, kinds, times, top, width=width, n_sizes=n_sizes, repeats=release.has_repeats
+        )
 
     def work_on(low: int, high: int, work: NestedWorkspace) -> None:
         score_prefixes(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.query_arrays import BLOCK
+from standout.attack.kernels.repeated_parts import RepeatedParts
 from standout.core.simd import LANES
 
 __all__ = ["NestedWorkspace", "QueryGroups"]
@@ -31,7 +32,7 @@ class NestedWorkspace(NamedTuple):
     `highest` are the highest scores of a shortlist and of each lane. `noticed` are the positions of the block
     that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` and `at` are each
     fact's next run and next word. `flat` is one lane of the block. `gain` is by step and size of a record
-    (see `sized_additions`).
+    (see `sized_additions`). `repeated` has the parts of records that have an item several times.
     """
 
     scores: NDArray[np.float32]
@@ -50,10 +51,11 @@ class NestedWorkspace(NamedTuple):
     at: NDArray[np.int64]
     flat: NDArray[np.float32]
     gain: NDArray[np.float32]
+    repeated: RepeatedParts
 
     @classmethod
     def allocate(
-        cls, steps: int, kinds: int, times: int, top: int, width: int, n_sizes: int
+        cls, steps: int, kinds: int, times: int, top: int, width: int, n_sizes: int, repeats: bool
     ) -> "NestedWorkspace":
         """Arrays for groups of at most `width` lanes and queries of at most `steps` facts."""
         steps = max(steps, 1)
@@ -74,4 +76,5 @@ class NestedWorkspace(NamedTuple):
             at=np.zeros(steps, np.int64),
             flat=np.zeros(BLOCK, np.float32),
             gain=np.zeros((steps, n_sizes), np.float32),
+            repeated=RepeatedParts.allocate(repeats),
         )

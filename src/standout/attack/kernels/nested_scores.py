@@ -16,7 +16,9 @@ import numpy as np
 from standout.attack.kernels.block_scores import run_end
 from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
 from standout.attack.kernels.lane_additions import add_many_lanes, add_one_lane
+from standout.attack.kernels.lane_tables import spread_tables
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
+from standout.attack.kernels.nested_repeats import add_repeats
 from standout.attack.kernels.query_arrays import (
     BLOCK,
     LEAST,
@@ -60,7 +62,7 @@ def score_prefixes(
     """Fill in the rows of groups low … high - 1."""
     # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
     # passed, which costs up to a tenth of the time where a block has few words.
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    start, run, block, end, word, value_bits, time_bits, single, _ = postings
     a, b, off, c, _, even, lines, line_bits, near, reach = tables
     sized, odds, constant, sizes, slack, _ = rule
     code, inverse_sizes = sizes
@@ -75,7 +77,7 @@ def score_prefixes(
         f, steps = first_fact[q], first_fact[q + 1] - first_fact[q]
         _prepare(row, q, lanes, steps, work, summaries)
         if lanes > 1:
-            _spread_tables(facts, tables, rule, work, q=q, lanes=lanes, steps=steps, span=span)
+            spread_tables(facts, tables, rule, work, q=q, lanes=lanes, steps=steps, span=span)
         for j in range(steps if sized else 0):
             fill_gain(inverse_sizes, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
         for walk in range(3 if with_z else 2):
@@ -97,12 +99,31 @@ def score_prefixes(
                 for j in range(steps):
                     stop = run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number)
                     if stop > 0:
-                        gap = stop
+                        bound, once = until[j] if walk == BEST else steps, stop
+                        if len(single):
+                            once = start[item[f + j]] + np.int64(single[cursor[j]])
+                            for lane in range(lanes):
+                                add_repeats(
+                                    postings,
+                                    tables,
+                                    facts,
+                                    rule,
+                                    fact=first_fact[q + lane] + j,
+                                    low=once,
+                                    high=stop,
+                                    block=number * BLOCK,
+                                    exclude=exclude - number * BLOCK,
+                                    lane=lane,
+                                    width=width,
+                                    sums=sums[j],
+                                    least=floor[bound, lane],
+                                    work=work,
+                                )
+                        gap = once
                         if exclude // BLOCK == number:
-                            gap = _find_position(postings, at[j], stop, exclude % BLOCK)
-                        bound = until[j] if walk == BEST else steps
+                            gap = _find_position(postings, at[j], once, exclude % BLOCK)
                         for turn in range(2):  # before the excluded record, and after
-                            first, last = (at[j], gap) if turn == 0 else (gap + 1, stop)
+                            first, last = (at[j], gap) if turn == 0 else (gap + 1, once)
                             if first >= last:
                                 continue
                             block_code = code[number * BLOCK : number * BLOCK + size]
@@ -249,33 +270,6 @@ def _prepare(
             if row[q, j] >= 0:
                 to = row[q + lane, j]
                 summaries.shortlisted[to], summaries.overflow[to], summaries.z[to] = 0, False, 0.0
-
-
-@subroutine
-def _spread_tables(
-    facts: QueryFacts,
-    tables: KernelTables,
-    rule: ScoreRule,
-    work: NestedWorkspace,
-    q: Int,
-    lanes: Int,
-    steps: Int,
-    span: Int,
-) -> None:
-    """Write the lanes' tables, weight included, next to each other by kind and time; empty lanes add 0."""
-    a, b, c, time_row = work.a, work.b, work.c, tables.c
-    for j in range(steps):
-        for lane in range(LANES):
-            f = facts.first[q + min(lane, lanes - 1)] + j
-            factor, u = facts.weight[f] if lane < lanes else ZERO, facts.shape[f]
-            for kind in range(tables.a.shape[1]):
-                a[j, kind * LANES + lane] = factor * tables.a[u, kind]
-                b[j, kind * LANES + lane] = factor * tables.b[u, kind]
-                if rule.sized:
-                    a[j, kind * LANES + lane] += rule.constant[f] if lane < lanes else OUT
-            first = tables.off[u, 0] - U(facts.time[f])
-            for t in range(U(span)):
-                c[U(j), t * U(LANES) + U(lane)] = time_row[first + t]
 
 
 @subroutine
