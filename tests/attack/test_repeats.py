@@ -312,6 +312,37 @@ def test_an_adversary_who_saw_two_visits_of_one_place_finds_who_made_both():
     assert queries[0].tied == ("2",) and queries[0].matching == 1
 
 
+class BestEntries(so.Attack):
+    """A user's attack: Algorithm 1B without weights, by whole days."""
+
+    def scores(self, release, known):
+        scores = np.zeros((len(known), release.n_records))
+        for fact in so.fact_entries(release, known):
+            similarity = np.exp(-np.abs(np.nan_to_num(fact.days, nan=np.inf)) / 30)
+            record, part = fact.highest(similarity)
+            scores[fact.target, record] += part
+        return scores
+
+
+@examples(60, 10)
+@given(st.data())
+def test_an_attack_of_your_own_gets_all_entries_and_can_take_the_best(drawn):
+    made = drawn.draw(kept(units=("day",)))
+    auxes, release = drawn.draw(two_auxes(made)), made.read()
+    dated = [so.Aux([fact for fact in aux if fact.time is not None]) for aux in auxes]
+    known_facts = joined(release, dated)
+    for fact in so.fact_entries(release, known_facts):
+        names = [release.records[record] for record in fact.record.tolist()]
+        rows = [record for record, item, *_ in made.rows if item == release.items[fact.item]]
+        assert names == sorted(rows, key=list(release.records).index)
+    own = BestEntries().scores(release, known_facts)[0]
+    attack = so.ScoreboardRH(so.Decay(value_scale=None, time_scale=30), weights="one")
+    expected = scores_by_id(attack._queries(release, known_facts, None))
+    assert own.tolist() == [exact(expected[name]) for name in release.records]
+    [verdict] = BestEntries().attacks(release, known_facts)
+    assert verdict.candidates == release.n_records
+
+
 def check_numbers(verdict, scores, relative=1e-6):
     """Every number of a verdict that the kernels compute, against the twin's scores of all candidates."""
     close = {"rel": relative, "abs": 1e-9}

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.repeated_entries import run_starts
 from standout.core.arrays import Floats, Ints
 from standout.facts import KnownFacts
 from standout.release.model import Release
@@ -16,7 +17,9 @@ __all__ = ["FactEntries", "fact_entries"]
 
 
 class FactEntries(NamedTuple):
-    """All entries of one known fact's item.
+    """All entries of one known fact's item, in the order of their records.
+
+    A record that has the item several times has an entry for each; `highest` gives one number per record.
 
     Attributes
     ----------
@@ -27,9 +30,9 @@ class FactEntries(NamedTuple):
     known_value : float or str or None
         The known value; None if it is not known.
     record : array of int
-        Positions of the records that have the item.
+        Position of each entry's record; the same several times if the record has the item several times.
     value : array of float, or of str
-        The value of each of their entries; NaN or None if it has none.
+        The value of each entry; NaN or None if it has none.
     days : array of float
         Date of the entry minus known date, in days; NaN if either is missing.
 
@@ -45,6 +48,32 @@ class FactEntries(NamedTuple):
     record: Ints
     value: NDArray[Any]
     days: Floats
+
+    def highest(self, numbers: NDArray[Any]) -> tuple[Ints, Floats]:
+        """Reduce numbers by entry to one for each record: that of its best entry.
+
+        Parameters
+        ----------
+        numbers : array of float
+            A number for each entry, such as its similarity to the fact.
+
+        Returns
+        -------
+        (array of int, array of float)
+            Each record once, and its highest number. Add them with `scores[fact.target, record] += number`.
+
+        Examples
+        --------
+        >>> record, days = np.array([3, 5, 5]), np.array([9.0, 2.0, -1.0])
+        >>> visits = FactEntries(0, 17, None, record, np.full(3, np.nan), days)
+        >>> record, similarity = visits.highest(1 / (1 + abs(visits.days)))
+        >>> record.tolist(), similarity.tolist()
+        ([3, 5], [0.1, 0.5])
+        """
+        if not len(self.record):
+            return self.record, np.empty(0)
+        first = run_starts(self.record)
+        return self.record[first], np.maximum.reduceat(np.asarray(numbers, np.float64), first)
 
 
 def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
@@ -62,7 +91,7 @@ def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
     Yields
     ------
     FactEntries
-        The records that have the item, with value and distance in days.
+        The entries of the item, with record, value and distance in days.
 
     Examples
     --------
@@ -77,6 +106,9 @@ def fact_entries(release: Release, known: KnownFacts) -> Iterator[FactEntries]:
     for fact in np.flatnonzero(known.item >= 0).tolist():
         item, value = int(known.item[fact]), int(known.value[fact])
         record, code, time = unpack_item(release.by_item, item, release.n_levels, release.span)
+        if release.has_repeats:
+            order = np.argsort(record, kind="stable")
+            record, code, time = record[order], code[order], time[order]
         is_dated = bool(known.timed[fact]) & (time < release.span)
         yield FactEntries(
             target=int(target[fact]),

@@ -25,7 +25,7 @@ class EntriesOfItems(NamedTuple):
 
 
 def known_items(release: Release, aux: Aux) -> list[KnownItem]:
-    """Every known item with the entries that the release has of it.
+    """Every known item with the entries that the release has of it, several of a record where it repeats.
 
     An item that the release does not have is known too, with no entries.
 

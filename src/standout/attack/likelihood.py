@@ -32,11 +32,12 @@ class Likelihood:
 
         ln(c · entries / (|supp(i)| · |r|) + 1 − c) + ln(P(v, t | entry) / P(v, t))
 
-    and one that lacks it ln(1 − c). Scores are these sums relative to a record that has no known item; a fact
-    never adds less than 0. P(v, t | entry) is the adversary's error model, P(v, t) its average over the
-    release. In a sanitized release, the noise of its steps is part of both, and of c. The posterior is
-    normalised over all records and the case that the target is not there. All parameters come from the
-    release and the adversary, none from the targets. See docs/attack.md.
+    and one that lacks it ln(1 − c). If it has the item several times, the fact may be about any of these
+    entries, and their probabilities are added up (docs/repeats.md). Scores are these sums relative to a
+    record that has no known item; a fact never adds less than 0. P(v, t | entry) is the adversary's error
+    model, P(v, t) its average over the release. In a sanitized release, the noise of its steps is part of
+    both, and of c. The posterior is normalised over all records and the case that the target is not there.
+    All parameters come from the release and the adversary, none from the targets. See docs/attack.md.
 
     Parameters
     ----------

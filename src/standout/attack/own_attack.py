@@ -56,6 +56,9 @@ class Attack:
     def scores(self, release: Release, known: KnownFacts) -> Any:
         """Score all records for each target.
 
+        If `release.has_repeats`, a record may have an item several times, and `FactEntries.highest` gives one
+        number for each record.
+
         Parameters
         ----------
         release : Release

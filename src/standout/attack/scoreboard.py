@@ -32,7 +32,7 @@ class Scoreboard:
 
     score(aux, r′) = min Sim(aux_i, r′_i) over the known items. The matching set D′ has all records with a
     score ≥ α, and each of them is equally probable. (The paper writes > α, which would drop its own exact
-    matches.)
+    matches.) Where a record has an item several times, the most similar of these entries counts.
 
     Parameters
     ----------
@@ -173,7 +173,8 @@ class ScoreboardRH:
     """Algorithm 1B: rare items count more, and the best must stand out  [section 4; Netflix form: section 5].
 
     score(aux, r′) = Σ wt(i) · Sim(aux_i, r′_i) over the known items, with wt(i) = 1 / ln max(|supp(i)|, 2).
-    By default Sim is the Netflix form, e^(−|Δvalue|/ρ0) + e^(−|Δdays|/d0).
+    By default Sim is the Netflix form, e^(−|Δvalue|/ρ0) + e^(−|Δdays|/d0). Where a record has an item several
+    times, the most similar of these entries counts.
 
     Parameters
     ----------

@@ -243,7 +243,8 @@ class Verdict:
         """What each fact adds to the score of a record, in the order of the aux.
 
         The parts add up to the score exactly, for `Likelihood` up to 1e-9. For Algorithm 1A a part is the
-        fact's similarity, and the score is the lowest part.
+        fact's similarity, and the score is the lowest part. If the record has an item several times, its most
+        similar entry counts; for `Likelihood`, similarity is the mean over these entries.
 
         Parameters
         ----------
