@@ -63,10 +63,34 @@ def _agree(known, entry, value, days):
 
 
 def altered_counts(history, record, value=0, time=0):
-    """Items (shared, with other values, with other times, with either, missing, extra) of two histories."""
-    shared = [(history[item], record[item]) for item in history if item in record]
-    values = [within((mine[0], None), theirs, value, None) == 0 for mine, theirs in shared]
-    times = [within((None, mine[1]), theirs, None, time) == 0 for mine, theirs in shared]
-    either = sum(a or b for a, b in zip(values, times, strict=True))
-    missing, extra = len({*history} - {*record}), len({*record} - {*history})
-    return len(shared), sum(values), sum(times), either, missing, extra
+    """Items (shared, with other values, with other times, with either, missing, extra) of two histories.
+
+    A history is {item: (value, time)}, or a trace. Each entry is compared with the one that differs least.
+    """
+    history, record = (_trace(entries) for entries in (history, record))
+    differences = []
+    for item, *mine in history:
+        others = [theirs for other, *theirs in record if other == item]
+        parts = [_differing_parts(mine, theirs, value, time) for theirs in others]
+        differences += [min(parts, key=sum)] if parts else []
+    values, times = (sum(part[i] for part in differences) for i in (0, 1))
+    mine, theirs = {item for item, *_ in history}, {item for item, *_ in record}
+    missing, extra = (
+        sum(item not in theirs for item, *_ in history),
+        sum(item not in mine for item, *_ in record),
+    )
+    return len(differences), values, times, sum(map(any, differences)), missing, extra
+
+
+def _trace(entries):
+    """A history as a trace, entries of an item in the order of times, then of values; missing ones last."""
+    trace = [(item, *cell) for item, cell in entries.items()] if isinstance(entries, dict) else entries
+    return sorted(trace, key=lambda entry: (entry[2] is None, entry[2] or 0, entry[1] is None, entry[1] or 0))
+
+
+def _differing_parts(mine, theirs, value, time):
+    """Whether the values and the times of two entries differ."""
+    return (
+        within((mine[0], None), theirs, value, None) == 0,
+        within((None, mine[1]), theirs, None, time) == 0,
+    )

@@ -23,6 +23,7 @@ __all__ = [
     "RevealedItems",
     "fact_similarities",
     "full_queries",
+    "highest_of_each",
     "no_facts",
     "pair_similarities",
     "revealed_items",
@@ -79,7 +80,7 @@ def _revealed_items(
     pair, fact, sim = fact_similarities(queries, np.arange(n), guess)
     pair_item = pair * release.n_items + queries.facts.item[fact]
     if population.original.has_repeats:
-        pair_item, sim = _highest_of_each(pair_item, sim)
+        pair_item, sim = highest_of_each(pair_item, sim)
         pair = pair_item // release.n_items
     n_shared = np.bincount(pair, sim >= 0, n)
     total = np.bincount(pair, np.maximum(sim, 0.0), n)
@@ -92,7 +93,7 @@ def _revealed_items(
     return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
 
 
-def _highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
+def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:
     """The distinct groups in ascending order, and the highest number of each."""
     groups, index = np.unique(group, return_inverse=True)
     highest = np.full(len(groups), -1.0)

@@ -34,7 +34,7 @@ class Altered:
     Attributes
     ----------
     shared
-        Number of items in both.
+        Number of items in both. If the history has an item several times, each of its entries counts.
     values
         Number of shared items whose value differs, or is missing in the record.
     times
@@ -105,6 +105,10 @@ def altered(
     A part that the history lacks (a fact without a value or a time) is not compared. A part that only the
     record's entry lacks differs. If the release has hours, a day without an hour is its first hour.
 
+    If the record has an item several times, the entry that differs least from the history's is compared: in
+    as few parts as possible, the first in a tie. Each entry of the history is compared on its own, so that
+    two may be compared with the same entry of the record.
+
     Parameters
     ----------
     release
@@ -144,19 +148,24 @@ def altered(
     shared = _shared_items(release, index, known)
     values = _differing_values(release, known, shared, threshold)
     times = _differing_times(release, known, shared, threshold)
-    n_shared = len(shared.fact)
+    best = _least_different(shared, values, times)
+    values, times = values[best], times[best]
+    items = release.by_record.item[slice(*release.by_record.start[index : index + 2])]
     return Altered(
-        shared=n_shared,
+        shared=len(best),
         values=int(values.sum()),
         times=int(times.sum()),
         changed=int((values | times).sum()),
-        missing=len(known.item) - n_shared,
-        extra=int(release.lengths[index]) - n_shared,
+        missing=len(known.item) - len(best),
+        extra=int((~np.isin(items, known.item)).sum()),
     )
 
 
 class _SharedItems(NamedTuple):
-    """The items in both: indices of the facts of the history, and of the entries of the release by record."""
+    """Pairs about one item: indices of the facts of the history, and of the entries of the release by record.
+
+    Each fact is paired with all entries of its item, in their order.
+    """
 
     fact: NDArray[np.int64]
     entry: NDArray[np.int64]
@@ -175,8 +184,15 @@ def _aux(history: Any) -> Aux:
 def _shared_items(release: Release, record: int, known: KnownFacts) -> _SharedItems:
     start, stop = release.by_record.start[record : record + 2]
     items = release.by_record.item[start:stop].astype(np.int64)
-    _, fact, entry = np.intersect1d(known.item, items, return_indices=True)
-    return _SharedItems(fact, start + entry)
+    first, last = np.searchsorted(items, known.item), np.searchsorted(items, known.item, "right")
+    fact = np.repeat(np.arange(len(known.item)), last - first)
+    return _SharedItems(fact, start + first[fact] + np.arange(len(fact)) - np.searchsorted(fact, fact))
+
+
+def _least_different(shared: _SharedItems, values: Flags, times: Flags) -> NDArray[np.int64]:
+    """The pair of each shared fact that differs in the fewest parts, the first in a tie."""
+    order = np.lexsort((values.astype(np.int64) + times, shared.fact))
+    return order[np.unique(shared.fact[order], return_index=True)[1]]
 
 
 def _differing_values(release: Release, known: KnownFacts, shared: _SharedItems, threshold: Within) -> Flags:

@@ -15,7 +15,7 @@ from standout.evaluate.estimates import Estimate
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 from standout.theory.check_results import Check
 
-__all__ = ["FACTS_PREMISE", "TWICE", "check_adversary", "twice_as_wide", "with_notes"]
+__all__ = ["BY_ENTRIES", "FACTS_PREMISE", "TWICE", "check_adversary", "twice_as_wide", "with_notes"]
 
 FACTS_PREMISE = "targets whose facts are all within 1 − ε (premise)"
 TWICE = "a random match is similar within twice the distances"
@@ -23,6 +23,7 @@ FOLLOWS = "what follows for imprecise facts"
 IMPRECISE = "facts are imprecise: what follows is similarity within twice the distances"
 WRONG = "some facts are wrong, so the theorem does not apply"
 NOT_RANDOM = "facts are not drawn at random, so the theorem does not apply"
+BY_ENTRIES = "facts are random entries, not random items, so the theorem does not apply"
 
 
 def check_adversary(adversary: Any) -> Adversary | None:
@@ -44,10 +45,13 @@ def twice_as_wide(similarity: Similarity, adversary: Adversary) -> Similarity:
     return Present() if isinstance(similarity, Equal) and adversary.value_error is None else similarity
 
 
-def with_notes(checks: Sequence[Check], adversary: Adversary, precise: Mapping[int, Estimate]) -> list[Check]:
+def with_notes(
+    checks: Sequence[Check], adversary: Adversary, precise: Mapping[int, Estimate], has_repeats: bool
+) -> list[Check]:
     """The checks with what the adversary's facts mean for them; `precise` is the premise for each m.
 
-    Where the premise is not met, a measurement outside the bound proves nothing.
+    Where the premise is not met, a measurement outside the bound proves nothing. If records have items
+    several times, an adversary knows what people do often with a higher probability than the theorems assume.
     """
     is_random = type(adversary) is Adversary and str(adversary.items) == "any"
     is_exact = adversary.value_error == adversary.time_error == 0
@@ -56,6 +60,8 @@ def with_notes(checks: Sequence[Check], adversary: Adversary, precise: Mapping[i
         m, note, holds = check.settings.m, "", check.holds
         if m is not None and (not is_random or (precise[m].n and precise[m].value < 1)):
             note, holds = (WRONG if is_random else NOT_RANDOM), holds or None
+        elif m is not None and has_repeats:
+            note, holds = BY_ENTRIES, holds or None
         elif m is not None:
             note = FOLLOWS if check.statement == TWICE else "" if is_exact else IMPRECISE
         noted.append(replace(check, holds=holds, note="; ".join(filter(None, (note, check.note)))))

@@ -1,4 +1,10 @@
-"""Algorithm 1A on random targets: which records match, and how similar they are to the target."""
+"""Algorithm 1A on random targets: which records match, and how similar they are to the target.
+
+The theorems draw attributes of a record, each with the same probability. If records have items several times,
+an attribute is an item with all its entries: m different items are drawn, and one random entry of each is
+known. Lemma 1 then holds as it stands, because a fact agrees with a record at most as well as the best pair
+of entries, by which Sim(r, r′) is defined.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -10,8 +16,9 @@ from standout.attack.kernels.conjunction import Workspace, minimum_similarities,
 from standout.attack.queries import Queries, prefix_queries, prepare_queries
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.progress import Progress, no_progress
+from standout.core.rng import generator
 from standout.core.threads import run_in_slices
-from standout.evaluate.pairs import fact_similarities
+from standout.evaluate.pairs import fact_similarities, highest_of_each
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
@@ -72,7 +79,9 @@ def matching_sets(
 
     The facts are random exact entries, or what an adversary who knows m facts has, errors included.
     """
-    chosen, too_few_items = draw_targets(release.check(), targets, m, seed, "theorems")
+    chosen, too_few_items = draw_targets(
+        release.check(), targets, m, seed, "theorems", release.distinct_items
+    )
     if adversary is not None:
         adversary = replace(adversary, knows=m, wrong=min(adversary.wrong, m))
         in_order, _ = draw_targets(release, None, 0, seed, "theorems")
@@ -108,10 +117,24 @@ def measured_by(
 
 
 def _shuffled_facts(release: Release, targets: Ints, seed: int) -> KnownFacts:
-    """All entries of each target as facts, in random order."""
+    """All entries of each target as facts, in random order.
+
+    If the target has items several times, a random entry of each item comes first.
+    """
     orders = shuffled_entries(release, targets, seed, "theorems")
+    if release.has_repeats:
+        orders = [
+            _items_first(release, order, generator(seed, "theorems", "items", release.records[target]))
+            for order, target in zip(orders, targets.tolist(), strict=True)
+        ]
     first = offsets([len(order) for order in orders])
     return facts_from_entries(release, np.concatenate([np.empty(0, np.int64), *orders]), first)
+
+
+def _items_first(release: Release, order: Ints, draw: np.random.Generator) -> Ints:
+    """The entries in another order: the first one of each item before the others, items in random order."""
+    _, first = np.unique(release.by_record.item[order], return_index=True)
+    return np.concatenate([order[draw.permutation(first)], np.delete(order, first)])
 
 
 def _queries(release: Release, known: KnownFacts, similarity: Similarity) -> Queries:
@@ -127,18 +150,22 @@ def _are_precise(facts: Queries, targets: Ints, alpha: float) -> Bools:
 
 def _matching_set(targets: Queries, q: int, target: int, record: Ints) -> MatchingSet:
     """Sim(r, r′) = Σ Sim(r_i, r′_i) with both denominators; query q has all entries of the target."""
-    lengths = targets.release.lengths
+    n_items, n_entries = targets.release.distinct_items, int(targets.release.lengths[target])
     total, n_shared = np.zeros(len(record)), np.zeros(len(record), np.int64)
-    step = max(1, ENTRIES_AT_ONCE // int(lengths[target]))
+    step = max(1, ENTRIES_AT_ONCE // n_entries)
     for low in range(0, len(record), step):
         part = slice(low, low + step)
         total[part], n_shared[part] = _sums(targets, q, record[part])
-    union = lengths[target] + lengths[record] - n_shared
-    return MatchingSet(target, record, total / lengths[target], total / union)
+    union = n_items[target] + n_items[record] - n_shared
+    return MatchingSet(target, record, total / n_items[target], total / union)
 
 
 def _sums(targets: Queries, q: int, record: Ints) -> tuple[Floats, Ints]:
     """(Σ Sim, number of shared items) of a target and each of these records."""
-    pair, _, sim = fact_similarities(targets, np.full(len(record), q), record)
+    pair, fact, sim = fact_similarities(targets, np.full(len(record), q), record)
+    if targets.release.has_repeats:
+        n_items = targets.release.n_items
+        pair_item, sim = highest_of_each(pair * n_items + targets.facts.item[fact], sim)
+        pair = pair_item // n_items
     n_shared = np.bincount(pair[sim >= 0], minlength=len(record))
     return np.bincount(pair, np.maximum(sim, 0.0), len(record)).astype(np.float64), n_shared.astype(np.int64)

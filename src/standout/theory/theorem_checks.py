@@ -62,11 +62,11 @@ def check(
 ) -> list[Check]:
     """Theorems 1 to 5 on a release: compare each bound with a measurement.
 
-    The adversary knows m random exact entries of each target. With `adversary`, the m facts have the errors
-    of that adversary. The theorems require facts within 1 − ε of the target's: a further check shows how many
-    targets have only such facts. Another one measures Theorem 1 within twice the distances, which is what
-    follows for imprecise facts. Theorem 4 puts each record into a sample with probability 1/λ; every target
-    is attacked twice, with its own record in the sample and without it.
+    The adversary knows m random exact entries of each target, about different items. With `adversary`, the m
+    facts have the errors of that adversary. The theorems require facts within 1 − ε of the target's: another
+    check shows how many targets have only such facts. A further one measures Theorem 1 within twice the
+    distances, which is what follows for imprecise facts. Theorem 4 puts each record into a sample with
+    probability 1/λ; every target is attacked twice, with its own record in the sample and without it.
 
     Parameters
     ----------
@@ -176,7 +176,8 @@ class _TheoremChecks:
         share = self.rate([self.similar_share(matching, "first") for matching in sets])
         premise = self.check(1, FACTS_PREMISE, "≥", 1.0, precise[matches.m], matches)
         follows = self.check(1, TWICE, "≥", self.board.alpha, share, matches, over="first")
-        return [premise, *with_notes([follows, *checks], self.adversary, precise)]
+        checks = with_notes([follows, *checks], self.adversary, precise, self.release.has_repeats)
+        return [premise, *checks]
 
     def theorem1(self, matches: MatchingSets, over: Over) -> Check:
         """(1 − ε − δ, 1 − ε)-deanonymization: a random match is similar to the target."""
