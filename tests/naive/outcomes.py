@@ -2,8 +2,19 @@
 
 import math
 
-from naive.attack import EQUAL, eccentricity, highest, lineup_size, match, probabilities, rank, sums, tied
-from naive.release import record_of, without
+from naive.attack import (
+    EQUAL,
+    eccentricity,
+    fact_list,
+    highest,
+    lineup_size,
+    match,
+    probabilities,
+    rank,
+    sums,
+    tied,
+)
+from naive.release import cells_of, record_of, without
 from naive.similarity import within
 from naive.sparsity import similarity_of_histories
 
@@ -22,7 +33,7 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
     """Every outcome of one attack on a release.
 
     person = the true {item: (value, day)} in terms of the release; right_record = the record that represents
-    the person, or None.
+    the person, or None. With lists of (value, day), an item counts once, with its most similar entries.
     """
     scores = sums(entries, facts)
     distribution, best, n = probabilities(scores), tied(scores), len(scores)
@@ -31,9 +42,16 @@ def attack_outcome(entries, facts, person, right_record, top, theta):
     ]
     revealed, correct = [], []
     for guess in best if highest(scores) > EQUAL else []:
-        new = {item: cell for item, cell in record_of(entries, guess).items() if item not in facts}
+        known = {item for item, _ in fact_list(facts)}
+        new = {item: cells for item, cells in record_of(entries, guess).items() if item not in known}
         revealed.append(len(new))
-        correct.append(sum(within(person[item], cell) for item, cell in new.items() if item in person))
+        correct.append(
+            sum(
+                max(within(own, cell) for own in cells_of(person[item]) for cell in cells_of(cells))
+                for item, cells in new.items()
+                if item in person
+            )
+        )
     outcome = {
         "identified": 0.0,
         "in_top": 0.0,

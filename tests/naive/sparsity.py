@@ -44,8 +44,8 @@ def record_similarity(entries, record, other, similarity, over="union"):
 
 
 def similarity_of_histories(history, other):
-    """Sim of two {item: (value, day)} over the union, with values within 1 and dates within 14 days."""
-    shared = [within(history[item], other[item]) for item in history if item in other]
+    """Sim of two {item: (value, day), or a list of them} over the union: values ± 1 and dates ± 14 days."""
+    shared = [_highest(within, history[item], other[item]) for item in history if item in other]
     return math.fsum(shared) / len({*history, *other})
 
 
