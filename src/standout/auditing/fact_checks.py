@@ -234,10 +234,10 @@ def _is_uniform(right: list[_Comparison], part: int) -> bool:
 
 
 def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts, people: Ints) -> bool:
-    """Whether the first known item of each person is as popular as the choice of items implies.
+    """Whether the known items of each person are as popular as the choice of items implies.
 
-    If any entry is as likely as another, it is also as frequent in the record: of an item with many entries,
-    one is known more often.
+    If any entry is as likely as another, they are also as frequent in the record: of an item with many
+    entries, one is known more often.
     """
     choice, support, by_record = adversary.items, original.support, original.by_record
     assert isinstance(choice, Choice)
@@ -250,23 +250,27 @@ def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts
             return False
         if choice.name == "outside_top" and original.rank[item] <= choice.top:
             return False
-        by_popularity += _midrank(support[items], int(support[item]))
-        _, which, times = np.unique(items, return_inverse=True, return_counts=True)
-        by_frequency += _midrank(times[which], int(np.count_nonzero(items == item)))
+        told = known.item[known.first[q] : known.first[q + 1]]
+        by_popularity += _midranks(support[items], support[told])
+        times = np.bincount(items, minlength=original.n_items) if original.has_repeats else support * 0
+        by_frequency += _midranks(times[items], times[told])
     return choice.name != "any" or all(map(_is_centred, (by_popularity, by_frequency)))
 
 
-def _midrank(own: Ints, told: int) -> list[float]:
-    """The midrank of one number among all, between -½ and ½; nothing if all are equal."""
+def _midranks(own: Ints, told: Ints) -> list[float]:
+    """The midranks of some numbers among all, between -½ and ½; nothing if all are equal."""
     own = np.sort(own)
     if own[0] == own[-1]:
         return []
     low, high = np.searchsorted(own, told), np.searchsorted(own, told, "right")
-    return [float(low + high) / (2 * len(own)) - 0.5]
+    return [float(rank) for rank in (low + high) / (2 * len(own)) - 0.5]
 
 
 def _is_centred(midranks: list[float]) -> bool:
-    """Whether numbers within ± ½ have mean 0, as the midranks of random draws (Hoeffding's inequality)."""
+    """Whether numbers within ± ½ have mean 0, as the midranks of random draws.
+
+    By Hoeffding's inequality, which also holds for draws without replacement (Hoeffding 1963, section 6).
+    """
     if not midranks:
         return True
     return math.exp(-2 * math.fsum(midranks) ** 2 / len(midranks)) * 2 >= RARE
