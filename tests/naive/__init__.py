@@ -13,6 +13,7 @@ from naive.likelihood import *  # noqa: F403
 from naive.linking import *  # noqa: F403
 from naive.netflix_statistics import *  # noqa: F403
 from naive.outcomes import *  # noqa: F403
+from naive.places import *  # noqa: F403
 from naive.reading import *  # noqa: F403
 from naive.release import *  # noqa: F403
 from naive.sanitizing import *  # noqa: F403

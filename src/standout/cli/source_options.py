@@ -43,6 +43,10 @@ OPTIONS = [
         help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with "
         "--fail-above.",
     ),
+    option("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
+    option("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
+    option("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees."),
+    option("--geohash", metavar="N", help="Items are places: geohashes of N letters, 1 to 12."),
     option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
     option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
     option("--header/--no-header", default=None, help="Whether the first line names the columns."),
@@ -64,8 +68,12 @@ OPTIONS = [
     option(
         "--time-unit",
         type=click.Choice(["day", "hour", "minute"]),
-        default="day",
-        help="Resolution of times.",
+        help="Resolution of times (default: day, or the unit of --time-bin).",
+    ),
+    option(
+        "--time-bin",
+        metavar="WIDTH",
+        help="Round times down to minute, hour, day, week or month, or to a width like 15min, 6h or 2d.",
     ),
     option(
         "--zone",
@@ -131,6 +139,10 @@ class SourceOptions:
     time: str | None = None
     no_time: bool = False
     ignore: tuple[str, ...] = ()
+    latitude: str | None = None
+    longitude: str | None = None
+    grid: str | None = None
+    geohash: str | None = None
     separator: str | None = None
     header: bool | None = None
     quote: str = '"'
@@ -139,7 +151,8 @@ class SourceOptions:
     value_type: "ValueType" = "auto"
     value_bin: float | None = None
     time_format: str | None = None
-    time_unit: "TimeUnit" = "day"
+    time_unit: "TimeUnit | None" = None
+    time_bin: str | None = None
     zone: str = "UTC"
     repeats: "Repeats" = "last"
     max_rejects: str = "0"
@@ -204,6 +217,10 @@ class SourceOptions:
             value=False if self.no_value else self.value,
             time=False if self.no_time else self.time,
             ignore=self.ignore or None,
+            latitude=self.latitude,
+            longitude=self.longitude,
+            grid=self.grid,
+            geohash=self.geohash,
             separator=None if self.separator is None else self.separator.replace("\\t", "\t"),
             header=self.header,
             quote=self.quote,
@@ -213,6 +230,7 @@ class SourceOptions:
             value_bin=self.value_bin,
             time_format=self.time_format,
             time_unit=self.time_unit,
+            time_bin=self.time_bin,
             zone=self.zone,
             repeats=self.repeats,
             max_rejects=self.max_rejects,

@@ -11,6 +11,7 @@ from standout.core.jit import Array, Flag, Int, kernel
 from standout.core.progress import Progress
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
+from standout.ingest.places import PlaceReader
 from standout.ingest.rejects import SHOWN, Reason, RejectLog
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.value_levels import LevelMap
@@ -112,6 +113,7 @@ class Collector:
         self.values = Interner() if has_value else None
         self.times: TimeReader | None = options.time_reader() if has_time else None
         self.reader = options.value_reader()
+        self.places = None if options.places is None else PlaceReader(options.places)
         self.unit = unit
         self.sources: list[str] = []
         self.rejects = rejects
@@ -125,7 +127,7 @@ class Collector:
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
         status = batch.status
-        item = batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
+        item = self._items(batch)
         _require(batch.record, status, Reason.NO_RECORD)
         _require(item, status, Reason.NO_ITEM)
         times = np.zeros(len(status), np.uint32)
@@ -141,6 +143,13 @@ class Collector:
         items = self.items.codes(*item, status)
         self.add_codes(batch.line, status, records, items, values, times)
 
+    def _items(self, batch: Batch) -> Spans:
+        """Item of each row: a column, several joined columns, or the place of a latitude and a longitude."""
+        if self.places is not None:
+            latitude, longitude = batch.item
+            return Spans(*self.places.read(latitude, longitude, batch.status))
+        return batch.item[0] if len(batch.item) == 1 else join_columns(batch.item)
+
     def add_codes(
         self,
         line: NDArray[np.int64],
@@ -151,6 +160,8 @@ class Collector:
         times: NDArray[np.uint32],
     ) -> None:
         """Add rows that are already coded; rows with a status other than 0 are only counted."""
+        if self.options.bin is not None:
+            times = self.options.bin.round_codes(times)
         used = _pack(records, items, values, times, status, self.blocks.reserve(len(status)))
         self.blocks.take(used)
         self.rejects.rows += len(status)
@@ -169,7 +180,7 @@ class Collector:
             items=self.items.labels(),
             levels=None if level_map is None else level_map.levels,
             level=None if level_map is None else level_map.level,
-            unit=self.options.time_unit,
+            unit=self.options.unit,
             zone=None if self.times is None else self.times.zone_name,
         )
         if self.options.repeats != "error":

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from itertools import count
+from itertools import chain, count
 
 __all__ = [
+    "PLACE_ROLES",
     "ROLES",
     "is_coordinate_name",
     "is_id_name",
@@ -15,6 +16,7 @@ __all__ = [
 ]
 
 ROLES = ("record", "item", "value", "time")
+PLACE_ROLES = ("latitude", "longitude")
 
 
 def _words(text: str) -> list[str]:
@@ -54,6 +56,8 @@ EXACT: dict[str, list[list[str]]] = {
     ],
     "value": [[word] for word in VALUES],
     "time": [[word] for word in TIMES],
+    "latitude": [["latitude"], ["lat"]],
+    "longitude": [["longitude"], ["lon"], ["lng"], ["long"]],
 }
 """Names for each role by rank, the best first: an id before a bare noun, a usual unit before an unusual one.
 
@@ -139,6 +143,8 @@ def name_rank(name: str, role: str) -> int | None:
         return FUZZY if words_of_name[-1] in VALUE_WORDS else None
     if role == "time":
         return _time_rank(plain, words_of_name)
+    if role in PLACE_ROLES:
+        return FUZZY if words_of_name[-1] in chain(*EXACT[role]) else None
     return FUZZY if _is_id_of(words_of_name, RECORDS if role == "record" else ITEMS) else None
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from standout.core.errors import ColumnError
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
-from standout.ingest.column_names import ROLES, name_rank
+from standout.ingest.column_names import PLACE_ROLES, ROLES, name_rank
 from standout.ingest.options import Column, Options
 from standout.release.provenance import ColumnKind, UnusedColumn
 
@@ -33,10 +33,16 @@ class Roles:
     names: tuple[str, ...]
     reasons: dict[str, str] = field(default_factory=dict, compare=False)
     unused: tuple[UnusedColumn, ...] = field(default=(), compare=False)
+    places: bool = False
+    """Whether the item is a place, from two columns: latitude and longitude."""
 
     def names_by_role(self) -> dict[str, str]:
         """Return the column name of each role, for the provenance."""
-        names = {"record": self.names[self.record], "item": " + ".join(self.names[i] for i in self.item)}
+        names = {"record": self.names[self.record]}
+        if self.places:
+            names |= {role: self.names[i] for role, i in zip(PLACE_ROLES, self.item, strict=True)}
+        else:
+            names["item"] = " + ".join(self.names[i] for i in self.item)
         optional = {"value": self.value, "time": self.time}
         return names | {role: self.names[i] for role, i in optional.items() if i is not None}
 
@@ -62,7 +68,8 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
         return options.header
     if any(isinstance(name, str) and not name.isdecimal() and name in first for name in options.named):
         return True
-    if _recognise(first, "record") and _recognise(first, "item"):
+    wanted = ("record", "item") if options.places is None else PLACE_ROLES
+    if all(_recognise(first, role) for role in wanted):
         return True
     if any(not cell.strip() or _is_number(cell) for cell in first) or len(set(first)) < len(first):
         return False
@@ -100,6 +107,10 @@ def resolve_roles(
                 f"column {columns.shown(column)} would have two roles: name a column for each of "
                 "--record, --item, …"
             )
+    if options.bin is not None and chosen.time is None:
+        raise ColumnError(
+            f"no column is recognised as the time, for --time-bin; {columns}: name one with --time"
+        )
     columns.check_person(chosen.record)
     return replace(chosen, reasons=reasons, unused=columns.unused(chosen))
 
@@ -129,23 +140,23 @@ class _Columns:
     def choose(self) -> tuple[Roles, dict[str, str]]:
         """Choose a column for each role: the one that the user named, or one with a well-known name."""
         options = self.options
-        if not self.header and (options.record is None or not options.items):
+        if not self.header and (options.record is None or not (options.items or options.places)):
             raise self._unknown_order()
         value, time = self.given(options.value, "value"), self.given(options.time, "time")
         ignored = self.ignored()
-        named = {self.given(column, "item") for column in options.items}
+        item_roles = self._item_roles()
+        named = {self.given(column, role) for role, column in item_roles}
         named |= {self.given(options.record, "record"), value, time} - {None}
         record = self.needed(options.record, "record", named | ignored)
-        items = tuple(
-            self.needed(column, "item", named | ignored | {record}) for column in options.items or (None,)
-        )
+        items = tuple(self.needed(column, role, named | ignored | {record}) for role, column in item_roles)
         taken = {record, *items, value, time} | ignored
         if options.value is None:
             value = self.recognised("value", taken)
         if options.time is None:
             time = self.recognised("time", {*taken, value})
-        roles = Roles(record, items, value, time, self.names)
+        roles = Roles(record, items, value, time, self.names, places=options.places is not None)
         given = {"record": options.record, "item": options.item, "value": options.value, "time": options.time}
+        given |= {"latitude": options.latitude, "longitude": options.longitude}
         reasons = {
             role: f"named with --{role}" if given[role] is not None else self._reason(role, roles)
             for role in roles.names_by_role()
@@ -153,6 +164,13 @@ class _Columns:
         if both := sorted(ignored & {*roles.wanted}):
             raise self._both(both[0])
         return roles, reasons
+
+    def _item_roles(self) -> list[tuple[str, Column | None]]:
+        """Role and column of each part of the item; None: recognise it by its name."""
+        options = self.options
+        if options.places is not None:
+            return list(zip(PLACE_ROLES, (options.latitude, options.longitude), strict=True))
+        return [("item", column) for column in options.items or (None,)]
 
     def choose_in_order(self, known_format: str) -> tuple[Roles, dict[str, str]]:
         """Columns of a known format without a header: record, item, value and time."""
@@ -258,13 +276,18 @@ class _Columns:
         return all(NUMERIC.fullmatch(cell) for cell in cells)
 
     def _reason(self, role: str, roles: Roles) -> str:
-        column = {"record": roles.record, "item": roles.item[0], "value": roles.value, "time": roles.time}[
-            role
-        ]
+        column = {
+            "record": roles.record,
+            "item": roles.item[0],
+            "latitude": roles.item[0],
+            "longitude": roles.item[-1],
+            "value": roles.value,
+            "time": roles.time,
+        }[role]
         rank = None if column is None else name_rank(self.names[column], role)
         if rank is None or rank < CELLS_DECIDE:
             return "its name is well known"
-        if role in ("record", "item"):
+        if role in ("record", "item", *PLACE_ROLES):
             return "its name ends in a well-known name"
         return f"its name and its cells look like a {role}"
 
@@ -343,6 +366,6 @@ def _recognise(names: Sequence[str], role: str) -> list[int]:
     """Columns with the best-known names of a role; several if they are known equally well."""
     ranks = [name_rank(name, role) for name in names]
     known = [
-        rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role in ("record", "item"))
+        rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role not in ("value", "time"))
     ]
     return [column for column, rank in enumerate(ranks) if known and rank == min(known)]

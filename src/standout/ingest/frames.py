@@ -87,11 +87,12 @@ def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader |
     if roles.time is not None and times is not None:
         cells = column(roles.time)
         time = _units(cells, times, status) if cells.dtype.is_temporal() else _spans(_text(cells))
+    item_text = _coordinate if roles.places else _id
     return Batch(
         line=np.arange(first + 1, first + len(batch) + 1),
         status=status,
         record=_spans(_id(column(roles.record))),
-        item=tuple(_spans(_id(column(position))) for position in roles.item),
+        item=tuple(_spans(item_text(column(position))) for position in roles.item),
         value=None if roles.value is None else _spans(_text(column(roles.value))),
         time=time,
     )
@@ -106,6 +107,11 @@ def _id(column: pl.Series) -> pl.Series:
             raise ColumnError(f"column {column.name!r} has fractions: ids must be text or whole numbers")
         column = whole
     return _text(column)
+
+
+def _coordinate(column: pl.Series) -> pl.Series:
+    """Degrees as text; a NaN is a missing number."""
+    return _text(column.fill_nan(None) if column.dtype.is_float() else column)
 
 
 def _text(column: pl.Series) -> pl.Series:

@@ -34,6 +34,10 @@ ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45
 NEWLINE, RETURN = 10, 13
 MOST_DIGITS = 18
 NOT_ALLOWED = {
+    "geohash",
+    "grid",
+    "latitude",
+    "longitude",
     "record",
     "item",
     "ignore",
@@ -101,7 +105,7 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
     """Pass every rating of a stream to the collector."""
     collector.begin_source(stream.name)
     window, film = Window(stream), NONE
-    units = SECONDS["day"] // SECONDS[collector.options.time_unit]
+    units = SECONDS["day"] // SECONDS[collector.options.unit]
     lines = Lines.empty(0)
     while window.refill():
         if len(lines.line) < window.most_rows:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from standout.core.errors import ParameterError
+from standout.ingest.place_cells import Geohash, Grid, PlaceCells
 from standout.ingest.rejects import Limit
+from standout.ingest.time_bins import TimeBin
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.value_levels import ValueReader, ValueType
 from standout.release.build import Repeats
@@ -25,6 +27,10 @@ class Options:
     value: Column | bool | None = None
     time: Column | bool | None = None
     ignore: Column | Sequence[Column] | None = None
+    latitude: Column | None = None
+    longitude: Column | None = None
+    grid: float | str | None = None
+    geohash: int | str | None = None
     separator: str | None = None
     header: bool | None = None
     quote: str = '"'
@@ -33,14 +39,19 @@ class Options:
     value_type: ValueType = "auto"
     value_bin: float | None = None
     time_format: str | None = None
-    time_unit: TimeUnit = "day"
+    time_unit: TimeUnit | None = None
+    time_bin: str | None = None
     zone: str = "UTC"
     repeats: Repeats = "last"
     max_rejects: int | str = 0
     limit: Limit = field(init=False)
+    places: PlaceCells | None = field(init=False)
+    bin: TimeBin | None = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "limit", Limit.of(self.max_rejects))
+        object.__setattr__(self, "places", self._places())
+        object.__setattr__(self, "bin", None if self.time_bin is None else TimeBin.of(self.time_bin))
         if self.separator is not None and (not self.separator or set(self.separator) & set('\n\r"')):
             raise ParameterError(
                 f"separator must be one or more characters, no quote or line end, got {self.separator!r}"
@@ -76,7 +87,8 @@ class Options:
     @property
     def named(self) -> tuple[Column | bool | None, ...]:
         """Columns that the user named, for whatever purpose."""
-        return (self.record, *self.items, self.value, self.time, *self.ignored)
+        coordinates = self.latitude, self.longitude
+        return (self.record, *self.items, self.value, self.time, *self.ignored, *coordinates)
 
     def value_reader(self) -> ValueReader:
         """Make the reader of the value column."""
@@ -84,7 +96,35 @@ class Options:
 
     def time_reader(self) -> TimeReader:
         """Make the reader of the time column."""
-        return TimeReader(self.time_unit, self.zone, self.time_format)
+        return TimeReader(self.unit, self.zone, self.time_format)
+
+    @property
+    def unit(self) -> TimeUnit:
+        """Unit of the times in the release."""
+        if self.bin is None:
+            return "day" if self.time_unit is None else self.time_unit
+        if self.time_unit is not None and self.time_unit != self.bin.unit:
+            raise ParameterError(
+                f"time_unit must be left out with a time_bin of {self.bin}, whose unit is {self.bin.unit}, "
+                f"got {self.time_unit!r}"
+            )
+        return self.bin.unit
+
+    def _places(self) -> PlaceCells | None:
+        """Return the resolution of places, if items are places."""
+        if self.grid is None and self.geohash is None:
+            if self.latitude is not None or self.longitude is not None:
+                given = "longitude" if self.latitude is None else "latitude"
+                raise ParameterError(
+                    f"{given} is used only with grid or geohash: set one of them, such as grid 0.01"
+                )
+            return None
+        if self.grid is not None and self.geohash is not None:
+            raise ParameterError("grid and geohash exclude each other: set one of them")
+        if self.item is not None:
+            given = "grid" if self.geohash is None else "geohash"
+            raise ParameterError(f"item must be left out with {given}: items are then places")
+        return Grid(self.grid) if self.geohash is None else Geohash(self.geohash)
 
 
 def _as_tuple(columns: Column | Sequence[Column] | None) -> tuple[Column, ...]:

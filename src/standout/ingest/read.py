@@ -44,6 +44,10 @@ def read(
     value: Column | bool | None = None,
     time: Column | bool | None = None,
     ignore: Column | Sequence[Column] | None = None,
+    latitude: Column | None = None,
+    longitude: Column | None = None,
+    grid: float | str | None = None,
+    geohash: int | None = None,
     titles: str | Path | None = None,
     separator: str | None = None,
     header: bool | None = None,
@@ -53,7 +57,8 @@ def read(
     value_type: "ValueType" = "auto",
     value_bin: float | None = None,
     time_format: str | None = None,
-    time_unit: TimeUnit = "day",
+    time_unit: TimeUnit | None = None,
+    time_bin: str | None = None,
     zone: str = "UTC",
     repeats: Repeats = "last",
     max_rejects: int | str = 0,
@@ -78,6 +83,13 @@ def read(
     ignore : str, int or list, optional
         Columns to leave out on purpose. Other unused columns that look like a date, a number, a coordinate,
         an id or a quasi-identifier cause a `ReadingWarning`, and an audit with `fail_above` rejects them.
+    latitude, longitude : str or int, optional
+        Columns of coordinates in decimal degrees; default: recognised by their names. Only with `grid` or
+        `geohash`.
+    grid : float or str, optional
+        Items are places: squares of this many degrees. The id of a square is its south-west corner.
+    geohash : int, optional
+        Items are places: geohashes of this many letters, 1 to 12.
     titles : path, optional
         File with titles of the items.
     separator : str, optional
@@ -97,7 +109,10 @@ def read(
     time_format : str, optional
         "s", "ms", "us" or "ns" since 1970, "iso", or a pattern of strptime; default: recognised.
     time_unit : {"day", "hour", "minute"}
-        Unit of the times in the release.
+        Unit of the times in the release; default: day, or the unit of `time_bin`.
+    time_bin : str, optional
+        Round times down to minute, hour, day, week (from Monday), month, or to a number of minutes, hours,
+        days or weeks such as "15min", "6h" or "2d".
     zone : str
         Time zone. Unix times and times with a zone are converted to it; other times are taken as written.
     repeats : {"auto", "keep", "last", "first", "max", "error"}
@@ -138,6 +153,10 @@ def read(
         value=value,
         time=time,
         ignore=ignore,
+        latitude=latitude,
+        longitude=longitude,
+        grid=grid,
+        geohash=geohash,
         separator=separator,
         header=header,
         quote=quote,
@@ -147,6 +166,7 @@ def read(
         value_bin=value_bin,
         time_format=time_format,
         time_unit=time_unit,
+        time_bin=time_bin,
         zone=zone,
         repeats=repeats,
         max_rejects=max_rejects,
@@ -277,6 +297,8 @@ class SourceReader:
         settings = dict(settings)
         if collector.times is not None:
             settings |= collector.times.settings()
+            settings |= {} if self.options.bin is None else {"time bin": str(self.options.bin)}
+        settings |= {} if self.options.places is None else self.options.places.settings()
         for name in sorted(self.options.changed() & RECORDED):
             settings[name.replace("_", " ")] = str(getattr(self.options, name))
         provenance = Provenance(

@@ -34,6 +34,9 @@ class Reason(IntEnum):
     NO_FILM_YET = 12
     TOO_MANY_DIGITS = 13
     TOO_LARGE = 14
+    NO_COORDINATE = 15
+    NOT_A_COORDINATE = 16
+    COORDINATE_OUT_OF_RANGE = 17
 
     @property
     def description(self) -> str:
@@ -56,6 +59,9 @@ DESCRIPTIONS = {
     Reason.TIME_OUT_OF_RANGE: "time out of range (for micro- or nanoseconds: --time-format us or ns)",
     Reason.NOT_A_RATING_LINE: "not of the form customer,rating,YYYY-MM-DD",
     Reason.NO_FILM_YET: "rating without a film: the line of the film is missing or damaged",
+    Reason.NO_COORDINATE: "no latitude or no longitude",
+    Reason.NOT_A_COORDINATE: "latitude or longitude is not a number in decimal degrees",
+    Reason.COORDINATE_OUT_OF_RANGE: "latitude beyond ±90 degrees or longitude beyond ±180",
 }
 
 

@@ -1,0 +1,252 @@
+"""Turn latitude and longitude into the id of a place: a square of a grid, or a geohash.
+
+One compiled pass reads the text of both columns and writes the id. Numbers are read exactly, to 10⁻¹⁵ of a
+degree and rounded down: −0.005 is in the square of −0.01. Longitude 180 is the meridian −180. The poles are
+in the last row of squares. See `place_cells` for the ids.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.errors import ColumnError
+from standout.core.jit import Array, Int, inline, kernel
+from standout.ingest.place_cells import MOST_LETTERS, UNIT, Grid, PlaceCells
+from standout.ingest.rejects import Reason
+
+__all__ = ["PlaceReader"]
+
+DEGREE = 10**UNIT
+LATITUDES, LONGITUDES = 90 * DEGREE, 180 * DEGREE
+TOO_LARGE = 9 * 10**17  # one more digit still fits into 64 bits
+MOST_EXPONENT = 9_999
+NO_COORDINATE, NOT_A_COORDINATE = Reason.NO_COORDINATE, Reason.NOT_A_COORDINATE
+OUT_OF_RANGE = Reason.COORDINATE_OUT_OF_RANGE
+ZERO, NINE, DASH, DOT, PLUS, SPACE, COMMA = 48, 57, 45, 46, 43, 32, 44
+UPPER_E, LOWER_E = 69, 101
+LETTERS = np.frombuffer(b"0123456789bcdefghjkmnpqrstuvwxyz", np.uint8)
+BITS = 5
+
+
+class PlaceReader:
+    """Reads the two columns of a source, batch by batch.
+
+    >>> reader = PlaceReader(Grid("0.01"))
+    >>> reader.read_texts(["37.755", "-0.005"], ["-122.4", "180"])
+    ['37.75,-122.40', '-0.01,-180.00']
+    """
+
+    def __init__(self, cells: PlaceCells) -> None:
+        self.cells = cells
+        self.checked = False
+
+    def read(
+        self,
+        latitude: tuple[Array, Array, Array],
+        longitude: tuple[Array, Array, Array],
+        status: NDArray[np.uint8],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids as spans of a new buffer; set the status of rows without a place.
+
+        Latitude and longitude are spans: buffer, starts, ends.
+
+        Raises
+        ------
+        ColumnError
+            If the two columns look swapped.
+        """
+        rows = len(status)
+        degrees = np.zeros((2, rows), np.int64)
+        beyond, usable = _read_degrees(*latitude, *longitude, status, degrees)
+        self._check_order(int(beyond), int(usable))
+        cells = self.cells
+        room = 2 * cells.digits + 11 if isinstance(cells, Grid) else MOST_LETTERS
+        out, starts = np.empty(rows * room, np.uint8), np.arange(rows) * room
+        ends = starts.copy()
+        if isinstance(cells, Grid):
+            _write_squares(degrees, status, cells.units, cells.digits, out, ends)
+        else:
+            _write_geohashes(degrees, status, cells.letters, out, ends)
+        return out, starts, ends
+
+    def read_texts(self, latitudes: list[str], longitudes: list[str]) -> list[str | None]:
+        """Return the ids of lists of texts, None without a place; for tests and examples."""
+        status = np.zeros(len(latitudes), np.uint8)
+        out, starts, ends = self.read(_spans(latitudes), _spans(longitudes), status)
+        spans = zip(starts, ends, status, strict=True)
+        return [None if bad else out[start:end].tobytes().decode() for start, end, bad in spans]
+
+    def _check_order(self, beyond: int, usable: int) -> None:
+        """Raise an error if most rows of the first batch make sense only with the columns swapped."""
+        if self.checked or not usable + beyond:
+            return
+        self.checked = True
+        if beyond > usable:
+            raise ColumnError(
+                "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
+                "not; exchange --latitude and --longitude"
+            )
+
+
+def _spans(texts: list[str]) -> tuple[Array, Array, Array]:
+    sizes = np.array([len(text.encode()) for text in texts], np.int64)
+    ends = np.cumsum(sizes)
+    return np.frombuffer("".join(texts).encode() or b" ", np.uint8), ends - sizes, ends
+
+
+@inline
+def _exponent(buffer: Array, at: Int, end: Int) -> tuple[Int, Int]:
+    """Exponent of a number such as 1e-5, from its e on, and 1 if it is one, else 0."""
+    at += 1
+    negative = at < end and buffer[at] == DASH
+    if at < end and (negative or buffer[at] == PLUS):
+        at += 1
+    number, digits = np.int64(0), 0
+    while at < end and ZERO <= buffer[at] <= NINE:
+        if number <= MOST_EXPONENT:
+            number = number * 10 + (np.int64(buffer[at]) - ZERO)
+        digits += 1
+        at += 1
+    return (-number if negative else number), np.int64(digits > 0 and at == end)
+
+
+@inline
+def _degrees(buffer: Array, start: Int, end: Int, limit: Int) -> tuple[Int, Int]:
+    """Whole units of a number, rounded down, and the reason why it is no coordinate (0: it is one)."""
+    while start < end and buffer[start] == SPACE:
+        start += 1
+    while end > start and buffer[end - 1] == SPACE:
+        end -= 1
+    if start == end:
+        return np.int64(0), np.int64(NO_COORDINATE)
+    negative = buffer[start] == DASH
+    first = start + (negative or buffer[start] == PLUS)
+    at, digits, before = first, np.int64(0), np.int64(-1)  # `before`: digits before the point
+    while at < end and (ZERO <= buffer[at] <= NINE or (buffer[at] == DOT and before < 0)):
+        if buffer[at] == DOT:
+            before = digits
+        else:
+            digits += 1
+        at += 1
+    before = digits if before < 0 else before
+    exponent, valid, last = np.int64(0), np.int64(digits > 0), at
+    if at < end and valid == 1:
+        valid = np.int64(0)
+        if buffer[at] == UPPER_E or buffer[at] == LOWER_E:
+            exponent, valid = _exponent(buffer, at, end)
+    if valid == 0:
+        return np.int64(0), np.int64(NOT_A_COORDINATE)
+    wanted = before + exponent + UNIT  # digits of the number of whole units
+    number, taken, rest = np.int64(0), np.int64(0), False
+    for i in range(first, last):
+        if buffer[i] == DOT:
+            continue
+        digit = np.int64(buffer[i]) - ZERO
+        if taken < wanted:
+            number = number * 10 + digit
+            taken += 1
+            if number >= TOO_LARGE:
+                return np.int64(0), np.int64(OUT_OF_RANGE)
+        else:
+            rest = rest or digit != 0
+    while taken < wanted and number != 0:
+        number *= 10
+        taken += 1
+        if number >= TOO_LARGE:
+            return np.int64(0), np.int64(OUT_OF_RANGE)
+    if number > limit or (number == limit and rest):
+        return (-number if negative else number), np.int64(OUT_OF_RANGE)
+    return (-number - rest if negative else number), np.int64(0)
+
+
+@kernel
+def _read_degrees(
+    latitude: Array,
+    latitude_starts: Array,
+    latitude_ends: Array,
+    longitude: Array,
+    longitude_starts: Array,
+    longitude_ends: Array,
+    status: Array,
+    degrees: Array,
+) -> tuple[Int, Int]:
+    """Read both coordinates of each row.
+
+    Return how many rows are coordinates only with the two exchanged, and how many are as they are.
+    """
+    swapped, usable = 0, 0
+    for row in range(len(status)):
+        if status[row] != 0:
+            continue
+        north, bad_north = _degrees(latitude, latitude_starts[row], latitude_ends[row], LATITUDES)
+        east, bad_east = _degrees(longitude, longitude_starts[row], longitude_ends[row], LONGITUDES)
+        if bad_north == OUT_OF_RANGE and bad_east == 0:
+            swapped += north != 0 and abs(north) <= LONGITUDES and abs(east) <= LATITUDES
+        if bad_north != 0 or bad_east != 0:
+            status[row] = bad_north if bad_north != 0 else bad_east
+            continue
+        usable += 1
+        degrees[0, row] = north
+        degrees[1, row] = -LONGITUDES if east == LONGITUDES else east
+    return swapped, usable
+
+
+@inline
+def _write_number(number: Int, digits: Int, out: Array, at: Int) -> Int:
+    """Write units as degrees with this many decimal places; return where the text ends."""
+    if number < 0:
+        out[at] = DASH
+        at += 1
+        number = -number
+    whole, fraction = number // DEGREE, number % DEGREE
+    if whole >= 100:
+        out[at] = ZERO + whole // 100
+        at += 1
+    if whole >= 10:
+        out[at] = ZERO + whole // 10 % 10
+        at += 1
+    out[at] = ZERO + whole % 10
+    at += 1
+    if digits > 0:
+        out[at] = DOT
+        at += 1
+    weight = DEGREE // 10
+    for _ in range(digits):
+        out[at] = ZERO + fraction // weight % 10
+        weight //= 10
+        at += 1
+    return at
+
+
+@kernel
+def _write_squares(degrees: Array, status: Array, step: Int, digits: Int, out: Array, ends: Array) -> None:
+    """Write the south-west corner of each row's square at ends[row], and move this on."""
+    northernmost = (LATITUDES + step - 1) // step - 1  # the pole is in the last row of squares
+    for row in range(len(status)):
+        if status[row] != 0:
+            continue
+        at = _write_number(min(degrees[0, row] // step, northernmost) * step, digits, out, ends[row])
+        out[at] = COMMA
+        ends[row] = _write_number(degrees[1, row] // step * step, digits, out, at + 1)
+
+
+@kernel
+def _write_geohashes(degrees: Array, status: Array, letters: Int, out: Array, ends: Array) -> None:
+    """Write the geohash of each row at ends[row], and move this on: bits of east and north in turn."""
+    for row in range(len(status)):
+        if status[row] != 0:
+            continue
+        east, north = degrees[1, row] + LONGITUDES, min(degrees[0, row] + LATITUDES, 2 * LATITUDES - 1)
+        for k in range(letters):
+            letter = 0
+            for bit in range(k * BITS, k * BITS + BITS):
+                if bit % 2 == 0:
+                    east *= 2
+                    upper = east >= 2 * LONGITUDES
+                    east -= 2 * LONGITUDES * upper
+                else:
+                    north *= 2
+                    upper = north >= 2 * LATITUDES
+                    north -= 2 * LATITUDES * upper
+                letter = 2 * letter + upper
+            out[ends[row]] = LETTERS[letter]
+            ends[row] += 1
