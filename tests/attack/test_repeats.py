@@ -402,3 +402,45 @@ def has_near_tie(scores):
     """Whether two scores differ by rounding only: their order is not defined."""
     ordered = sorted(scores.values())
     return any(0 < high - low < 1e-9 for low, high in pairwise(ordered))
+
+
+def visitors(n):
+    """n people who each have a few items once or many times, on any of 90 days."""
+    random = np.random.default_rng(17)
+    rows = []
+    for person in range(n):
+        for item, share in enumerate([0.5, 0.3, 0.2, 0.1, 0.05, 0.02]):
+            visits = int(random.geometric(0.4)) if random.random() < share else 0
+            for day in random.integers(0, 90, visits).tolist():
+                rows.append((str(person), f"item{item}", float(random.integers(1, 6)), moment(day, "day")))
+        rows.append((str(person), f"other{person % 50}", 3.0, moment(person % 90, "day")))
+    return Data(rows, repeats="keep")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "attack",
+    [
+        so.ScoreboardRH(),
+        so.ScoreboardRH(so.Within(value=1, time=7)),
+        so.Likelihood(),
+        so.Likelihood(so.Adversary(knows=4, wrong=1, value_error=1, time_error=3)),
+        so.Likelihood(so.Adversary(knows=4, value_error=0, time_error=3, items="popular")),
+    ],
+    ids=str,
+)
+def test_verdicts_on_a_crowd_equal_their_scores_in_double_precision(attack):
+    release = visitors(9_000).read()
+    facts = [so.Fact(f"item{item}", 1.0 + item % 5, moment(9 * item, "day")) for item in (0, 2, 4, 5, 1, 3)]
+    auxes = [so.Aux(facts[at : at + 3]) for at in range(4)]
+    exclude = [None, release.records[5], None, release.records[8_500]]
+    verdicts = attack.attacks(release, auxes, exclude=exclude)
+    nested = attack.nested(release, auxes, [1, 3], exclude=exclude)
+    for q, verdict in enumerate(verdicts):
+        for each in (verdict, nested[2 * q + 1]):
+            scores = verdict.scores[verdict.scores > -np.inf]
+            assert (each.candidates, each.highest) == (len(scores), scores.max())
+            assert each.ties == np.count_nonzero(scores == scores.max())
+            assert (each.mean, each.sigma) == (near(scores.mean()), near(scores.std()))
+            total = np.exp((scores - scores.max()) / each.scale).sum()
+            assert each.z == pytest.approx(total, rel=1e-5)
