@@ -87,6 +87,8 @@ def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
         return "date"
     if numbers or (not cells and name_rank(name, "value") is not None):
         return "number"
+    if not cells:
+        return "empty"
     return "id" if _are_codes(cells) else "text"
 
 

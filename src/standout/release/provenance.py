@@ -5,8 +5,10 @@ from typing import Literal, TypedDict
 
 __all__ = ["ColumnKind", "Provenance", "ProvenanceFields", "UnusedColumn"]
 
-ColumnKind = Literal["date", "number", "coordinate", "id", "quasi-identifier", "text"]
-"""What an unused column looks like. A quasi-identifier is a column such as postcode, age or sex."""
+ColumnKind = Literal["date", "number", "coordinate", "id", "quasi-identifier", "text", "empty"]
+"""What an unused column looks like. A quasi-identifier is a column such as postcode, age or sex.
+
+A column is empty if its first rows are: later rows may contain anything."""
 
 
 class UnusedColumnFields(TypedDict):
