@@ -227,9 +227,9 @@ def _add_fact(
 @subroutine
 def _add_parts(parts: RepeatedParts, n: Int, base: Int, scores: Array) -> None:
     """Add the parts of n records to their scores; the block's scores begin at `base`."""
-    position, part = parts
+    position, _, part = parts
     for i in range(U(n)):
-        scores[U(base) + position[i]] += part[i]
+        scores[U(base) + U(position[i])] += part[i]
 
 
 @subroutine

@@ -3,9 +3,8 @@
     part = weight · max over the entries of Sim                                          [Algorithm 1B]
     part = max(0, ln((1/n + odds/size) · Σ over the n entries of P) + constant)          [Likelihood]
 
-The words of one record follow one another (see `release.postings`), so each part is formed in registers. P is
-a probability and not its logarithm (see `Likelihoods`): a record takes one logarithm, and no entry takes an
-exponential.
+The words of one record follow one another (see `release.postings`). P is a probability and not its logarithm
+(see `Likelihoods`): a record takes one logarithm, and no entry takes an exponential.
 """
 
 from typing import NamedTuple
@@ -16,27 +15,31 @@ from numpy.typing import NDArray
 from standout.attack.kernels.interpolation import interpolated
 from standout.attack.kernels.query_arrays import BLOCK, ZERO, QueryFacts, ScoreRule, U
 from standout.attack.kernels.sized_additions import logarithm
-from standout.core.jit import Array, Int, Real, inline, subroutine
+from standout.core.jit import Array, Int, Real, subroutine
 from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 
 __all__ = ["RepeatedParts", "fill_parts"]
 
-SMALLEST = np.float64(1e-30)
+ONE, SMALLEST = np.float32(1), np.float32(1e-30)
 
 
 class RepeatedParts(NamedTuple):
-    """The parts of a block's records that have an item several times; one element for each of them."""
+    """The parts of a block's records that have an item several times; one element for each of them.
 
-    position: NDArray[np.uint64]
+    `entries` is the number of entries of each record.
+    """
+
+    position: NDArray[np.uint16]
+    entries: NDArray[np.int32]
     part: NDArray[np.float32]
 
     @classmethod
     def allocate(cls, repeats: bool) -> "RepeatedParts":
         """Arrays for one block, empty without repeats."""
         size = BLOCK if repeats else 0
-        return cls(np.zeros(size, np.uint64), np.zeros(size, np.float32))
+        return cls(np.zeros(size, np.uint16), np.zeros(size, np.int32), np.zeros(size, np.float32))
 
 
 @subroutine
@@ -55,50 +58,58 @@ def fill_parts(
 
     Returns their number.
     """
+    if low >= high:
+        return np.int64(0)
     if rule.sized:
-        return _sized_parts(postings, tables, facts, rule, fact, low, high, first, out.position, out.part)
-    return _best_parts(postings, tables, facts, fact, low, high, out.position, out.part)
+        n = _sum_entries(postings, tables, facts, rule, fact, low, high, out)
+        code = rule.sizes.code[first : min(first + BLOCK, len(rule.sizes.code))]
+        _weigh(out, n, code, rule.sizes.inverse, rule.odds[fact])
+        _take_logarithms(out.part, n, rule.constant[fact])
+        return n
+    n = _best_entries(postings, tables, facts, fact, low, high, out)
+    _multiply(out.part, n, facts.weight[fact])
+    return n
 
 
 @subroutine
-def _best_parts(
+def _best_entries(
     postings: Postings,
     tables: KernelTables,
     facts: QueryFacts,
     fact: Int,
     low: Int,
     high: Int,
-    positions: Array,
-    parts: Array,
+    out: RepeatedParts,
 ) -> Int:
+    """Write the highest Sim of each record in words low … high - 1; return the number of records.
+
+    An entry is added to its record without a branch, which would be mispredicted at the end of each record:
+    two entries a record would take twice as long.
+    """
     word, a, b, off, c, lines = postings.word, tables.a, tables.b, tables.off, tables.c, tables.lines
+    positions, _, parts = out
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
-    u, known, weight = U(facts.shape[fact]), U(facts.time[fact]), facts.weight[fact]
-    n, p, stop, line_bits = U(0), U(low), U(high), tables.line_bits
-    while p < stop:
+    u, known, line_bits = U(facts.shape[fact]), U(facts.time[fact]), tables.line_bits
+    last, best = U(word[low]) >> position_shift, ZERO
+    n = U(0)
+    for p in range(U(low), U(high)):
         x = U(word[p])
-        position, best = x >> position_shift, ZERO
-        while True:
-            kind = (x >> kind_shift) & kind_mask
-            at = (x & time_mask) + off[u, kind] - known
-            alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
-            similarity = multiply_add(b[u, kind], alike, a[u, kind])
-            best = similarity if similarity > best else best
-            p += U(1)
-            if p == stop:
-                break
-            x = U(word[p])
-            if x >> position_shift != position:
-                break
+        position, kind = x >> position_shift, (x >> kind_shift) & kind_mask
+        at = (x & time_mask) + off[u, kind] - known
+        alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
+        similarity = multiply_add(b[u, kind], alike, a[u, kind])
+        best = best if position == last else ZERO
+        best = similarity if similarity > best else best
+        n += U(position != last)
+        last = position
         positions[n] = position & U(BLOCK - 1)
-        parts[n] = weight * best
-        n += U(1)
-    return np.int64(n)
+        parts[n] = best
+    return np.int64(n) + 1
 
 
 @subroutine
-def _sized_parts(
+def _sum_entries(
     postings: Postings,
     tables: KernelTables,
     facts: QueryFacts,
@@ -106,41 +117,54 @@ def _sized_parts(
     fact: Int,
     low: Int,
     high: Int,
-    first: Int,
-    positions: Array,
-    parts: Array,
+    out: RepeatedParts,
 ) -> Int:
-    word, off, code, inverse = postings.word, tables.off, rule.sizes.code, rule.sizes.inverse
+    """Write the sum of P over the entries of each record in words low … high - 1, and their number.
+
+    Returns the number of records. Sums are in double precision, because a record may have many entries.
+    """
+    word, off, reach = postings.word, tables.off, tables.reach
     a, b, c, near = rule.likelihoods
+    positions, counts, parts = out
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
-    u, known, reach = U(facts.shape[fact]), U(facts.time[fact]), tables.reach
+    u, known = U(facts.shape[fact]), U(facts.time[fact])
     earliest, width, row = known - U(max(reach, 0)), U(2 * max(reach, 0)), off[u, U(0)] - known
-    odds, constant = np.float64(rule.odds[fact]), rule.constant[fact]
-    n, p, stop = U(0), U(low), U(high)
-    while p < stop:
+    last, likely, count = U(word[low]) >> position_shift, 0.0, np.int32(0)
+    n = U(0)
+    for p in range(U(low), U(high)):
         x = U(word[p])
-        position, begin, likely = x >> position_shift, p, 0.0  # of many entries: in double precision
-        while True:
-            kind, time = (x >> kind_shift) & kind_mask, x & time_mask
-            if reach >= 0:
-                likely += np.float64(near[u, (kind << U(1)) + U(time - earliest <= width)])
-            else:
-                likely += np.float64(multiply_add(b[u, kind], c[time + row], a[u, kind]))
-            p += U(1)
-            if p == stop:
-                break
-            x = U(word[p])
-            if x >> position_shift != position:
-                break
-        position &= U(BLOCK - 1)
-        share = 1.0 / np.float64(p - begin) + odds * np.float64(inverse[U(code[U(first) + position])])
-        positions[n] = position
-        parts[n] = _positive(logarithm(np.float32(max(share * likely, SMALLEST))) + constant)
-        n += U(1)
-    return np.int64(n)
+        position, kind, time = x >> position_shift, (x >> kind_shift) & kind_mask, x & time_mask
+        if reach >= 0:
+            chance = near[u, (kind << U(1)) + U(time - earliest <= width)]
+        else:
+            chance = multiply_add(b[u, kind], c[time + row], a[u, kind])
+        likely = (likely if position == last else 0.0) + np.float64(chance)
+        count = np.int32((count if position == last else np.int32(0)) + np.int32(1))
+        n += U(position != last)
+        last = position
+        positions[n] = position & U(BLOCK - 1)
+        counts[n] = count
+        parts[n] = likely
+    return np.int64(n) + 1
 
 
-@inline
-def _positive(x: Real) -> Real:
-    return x if x > ZERO else ZERO
+@subroutine
+def _weigh(out: RepeatedParts, n: Int, code: Array, inverse: Array, odds: Real) -> None:
+    """Multiply each sum by 1/count + odds/size; `code` begins with the block's first record."""
+    positions, counts, parts = out
+    for i in range(U(n)):
+        parts[i] *= ONE / np.float32(counts[i]) + odds * inverse[U(code[U(positions[i])])]
+
+
+@subroutine
+def _take_logarithms(parts: Array, n: Int, constant: Real) -> None:
+    for i in range(U(n)):
+        part = logarithm(parts[i] if parts[i] > SMALLEST else SMALLEST) + constant
+        parts[i] = part if part > ZERO else ZERO
+
+
+@subroutine
+def _multiply(parts: Array, n: Int, weight: Real) -> None:
+    for i in range(U(n)):
+        parts[i] *= weight
