@@ -77,7 +77,7 @@ def test_one_more_unusable_row_than_allowed_is_an_error_that_names_the_next_step
             "line 17, 18",
             "sed -n 17p",
             str(path),
-            "--max-rejects 5",
+            "max_rejects=5",
         ]
         assert [part for part in parts if part not in message] == []
         assert "\n" not in message
@@ -107,7 +107,8 @@ LEAKY = {
     "no separator": (f"{SECRET}\n{SECRET}\n", {}),
     "open quote": (f'user,item\n"{SECRET},b\n', {}),
     "stray quote": (f'user,item\n"{SECRET}"{SECRET},b\n', {}),
-    "not UTF-8": (f"user,item\n{SECRET},ä\n".encode("latin-1"), {}),
+    "not UTF-8": (f"user,item\n{SECRET},ä\nb,".encode() + b"\xff\n", {}),
+    "two orders of day and month": (f"user,item,date\n{SECRET},x,3/4/2005\n{SECRET},y,4/3/2005\n", {}),
     "not ASCII": (f"user,item\n{SECRET},ä\n", {"encoding": "ascii"}),
     "NUL": (f"user,item\n{SECRET},\0\n", {}),
     "repeats": (f"user,item\n{SECRET},{SECRET}\n{SECRET},{SECRET}\n", {"repeats": "error"}),

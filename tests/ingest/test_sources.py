@@ -100,16 +100,50 @@ def test_the_line_of_bytes_that_are_not_utf_8_is_reported(put):
         for bad in ["é".encode("latin-1"), b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80"]:
             for end in [b"\n", b""]:
                 text = "user,item\na,é\n\nb,x\n".encode() + b"c," + bad + end
-                with windows(size), pytest.raises(so.SourceError, match=r"line 5 is not UTF-8.*--encoding"):
+                with windows(size), pytest.raises(so.SourceError, match=r"line 5 is not UTF-8.*encoding="):
                     so.read(put(text))
 
 
-def test_utf_16_that_is_not_declared_is_recognised(put):
+def test_utf_16_with_its_mark_is_read(put):
     for options in [{}, {"record": "user", "item": "item"}, {"record": 1, "item": 2}]:
         for encoding in ["utf-16", "utf-16-be"]:
             mark = "\ufeff" if encoding == "utf-16-be" else ""
-            with pytest.raises(so.SourceError, match="utf-16"):
-                so.read(put((mark + TEXT).encode(encoding)), **options)
+            for pack in [bytes, gzip.compress]:
+                release = so.read(put(pack((mark + ACCENTS).encode(encoding))), **options)
+                assert content(release) == content(so.read(put(ACCENTS)))
+                assert release.provenance.settings["encoding"] == "UTF-16"
+
+
+def test_utf_16_without_its_mark_is_named_in_the_error(put):
+    with pytest.raises(so.SourceError, match="utf-16"):
+        so.read(put(TEXT.encode("utf-16-be")))
+
+
+def test_clean_text_that_is_not_utf_8_is_read_as_windows_1252(put):
+    lines = [f"u{i},{'café' if i % 7 == 0 else 'tea'} “{i}” £\n" for i in range(40)]
+    for ascii_rows in [0, 1000]:
+        text = "user,item\n" + "a,b\n" * ascii_rows + "".join(lines)
+        for size in [1 << 20, 64]:
+            with windows(size):
+                release = so.read(put(text.encode("cp1252")))
+                assert content(release) == content(so.read(put(text)))
+            assert release.provenance.settings["encoding"] == "Windows-1252"
+
+
+def test_a_header_in_windows_1252_can_be_named(put):
+    text = "prénom,œuvre\nJosé,Amélie\n"
+    assert set(content(so.read(put(text.encode("cp1252")), record="prénom", item="œuvre"))) == {
+        ("José", "Amélie")
+    }
+
+
+def test_damaged_utf_8_is_never_taken_for_windows_1252(put):
+    rows = [f"u{i},é{i}\n".encode() for i in range(40)]
+    for damaged in [0, 20, 39]:
+        text = rows.copy()
+        text[damaged] = b"u,\xe9" + text[damaged]
+        with windows(64), pytest.raises(so.SourceError, match=r"is not UTF-8.*encoding='latin-1'"):
+            so.read(put(b"user,item\n" + b"".join(text)))
 
 
 def test_a_wrong_encoding_is_a_source_error(put):

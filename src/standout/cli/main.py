@@ -23,6 +23,7 @@ from standout.cli.commands.sparsity import sparsity
 from standout.cli.commands.synthesize import synthesize
 from standout.cli.commands.unicity import unicity
 from standout.cli.commands.verify import verify
+from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
 from standout.core.errors import ParameterError, StandoutError
 
@@ -50,6 +51,10 @@ COMMANDS: tuple[click.Command, ...] = (
 
 class _Group(click.Group):
     """A group whose parameter errors name the options of the command that was run."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        keep_arguments(ctx, args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.core import ParameterSource
 
+from standout.cli.next_command import naming_next_command
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError, StandoutError
 
@@ -189,7 +190,8 @@ class SourceOptions:
 
         reader = SourceReader(self._reader_options(), progress)
         try:
-            return reader.read(sources, self.titles)
+            with naming_next_command(self.prefix):
+                return reader.read(sources, self.titles)
         finally:
             if self.rejects is not None and reader.rejects.rows:
                 _write_rejects(reader.rejects, self.rejects)

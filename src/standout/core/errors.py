@@ -15,9 +15,12 @@ A message is one line: which parameter, what is allowed, what was given, and the
 the content of a cell, because that is somebody's data.
 """
 
+from typing import NamedTuple
+
 __all__ = [
     "BuildRunning",
     "ColumnError",
+    "NextStep",
     "NotFoundError",
     "ParameterError",
     "ReadingWarning",
@@ -25,6 +28,7 @@ __all__ = [
     "SourceError",
     "StandoutError",
     "StoreError",
+    "next_step_text",
 ]
 
 
@@ -54,6 +58,27 @@ class ParameterError(StandoutError, ValueError):
     """
 
 
+class NextStep(NamedTuple):
+    """Parameters with which a source can be read, and what they mean if there is a choice."""
+
+    meaning: str
+    parameters: dict[str, str]
+
+    def __str__(self) -> str:
+        """Parameters as they are written in Python."""
+        return ", ".join(
+            f"{name}={value if value.isdecimal() else repr(value)}" for name, value in self.parameters.items()
+        )
+
+
+def next_step_text(texts: list[str], steps: tuple[NextStep, ...]) -> str:
+    """Return the last sentence of an error: what to run next, or a choice."""
+    parts = [
+        f"{step.meaning}: {text}" if step.meaning else text for step, text in zip(steps, texts, strict=True)
+    ]
+    return f" Read it with {' — or '.join(parts)}" if parts else ""
+
+
 class SourceError(StandoutError):
     """A source file cannot be read.
 
@@ -64,6 +89,15 @@ class SourceError(StandoutError):
     Traceback (most recent call last):
     standout.core.errors.SourceError: missing.csv: no such file
     """
+
+    def __init__(self, problem: str, next_steps: tuple[NextStep, ...] = ()) -> None:
+        super().__init__(problem + next_step_text([str(step) for step in next_steps], next_steps))
+        self.problem = problem
+        self.next_steps = next_steps
+
+    def __reduce__(self) -> tuple[type["SourceError"], tuple[str, tuple[NextStep, ...]]]:
+        """Return how to make a copy, for another process."""
+        return type(self), (self.problem, self.next_steps)
 
 
 class ColumnError(SourceError):

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, kernel
 from standout.core.progress import Progress
+from standout.ingest.diagnosis import check_rejects
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.rejects import SHOWN, Reason, RejectLog
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.value_levels import LevelMap
+from standout.ingest.window import Window
 from standout.release.build import CodedEntries, build_release
 from standout.release.build_kernels import NONE
 from standout.release.model import Release
@@ -24,6 +26,8 @@ __all__ = ["Batch", "Collector", "Spans", "join_columns"]
 
 
 BLOCK = 1 << 22
+VALUE, TIME = 2, 3
+"""Columns of a block of coded entries."""
 BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
 
 
@@ -116,6 +120,7 @@ class Collector:
         self.places = None if options.places is None else PlaceReader(options.places)
         self.unit = unit
         self.sources: list[str] = []
+        self.encodings: set[str] = set()
         self.rejects = rejects
         self.lines = LineMap()
         self.blocks = Blocks()
@@ -123,6 +128,12 @@ class Collector:
     def begin_source(self, name: str) -> None:
         """Name the source of the following batches."""
         self.sources.append(name)
+
+    def note_encoding(self, window: Window) -> None:
+        """Note in which encoding a source was read, and where it is not valid."""
+        self.encodings.add(window.encoding)
+        if window.invalid is not None:
+            self.rejects.invalid_text.append((self.sources[-1], window.invalid))
 
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""
@@ -172,8 +183,9 @@ class Collector:
 
     def finish(self, provenance: Provenance, progress: Progress) -> Release:
         """Build the release of all rows; raise an error if too many rows are unusable."""
+        self._resolve_times()
         level_map = None if self.values is None else self._levels(self.values)
-        self.rejects.check(self.options.limit, self.unit)
+        check_rejects(self.rejects, self.options.limit, self.unit, provenance, self.times)
         coded = CodedEntries(
             blocks=self.blocks.all(),
             records=self.records.labels(),
@@ -216,15 +228,26 @@ class Collector:
         """Return the levels of the values; reject the rows whose value is not valid."""
         level_map = self.reader.levels(values.labels())
         if level_map.status.any():
-            self._reject_values(level_map.status)
+            missing = np.uint8(0)  # the last element is for rows without a value
+            self._reject_codes(VALUE, np.append(level_map.status, missing))
         return level_map
 
-    def _reject_values(self, status_of: NDArray[np.uint8]) -> None:
-        status_of = np.append(status_of, np.uint8(0))  # the last element is for rows without a value
+    def _resolve_times(self) -> None:
+        """Convert deferred times; reject the rows whose time is not valid."""
+        if self.times is None or not self.times.deferred:
+            return
+        times = self.times.resolve(block[:, TIME] for block in self.blocks.all())
+        if times.status.any():
+            self._reject_codes(TIME, times.status)
+        for block in self.blocks.all():
+            block[:, TIME] = times.code[block[:, TIME]]
+
+    def _reject_codes(self, column: int, status_of: NDArray[np.uint8]) -> None:
+        """Reject the rows whose code in a column has a status other than 0."""
         blocks, lines, row = self.blocks.all(), self.lines, 0
         self.blocks, self.lines = Blocks(), LineMap()
         for block in blocks:
-            status = status_of[np.minimum(block[:, 2], len(status_of) - 1)]
+            status = status_of[np.minimum(block[:, column], len(status_of) - 1)]
             sources, line = lines.locate(row + np.arange(len(block)))
             for source in np.unique(sources):
                 is_from = sources == source

@@ -9,6 +9,7 @@ from standout.core.errors import SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans
 from standout.ingest.column_roles import Roles, is_header, numbered_names, resolve_roles
+from standout.ingest.encodings import WINDOWS, is_clean_windows_text
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
@@ -86,6 +87,7 @@ def read_delimited(stream: Stream, layout: DelimitedLayout, collector: Collector
             collector.add(_batch(window, complete, layout.roles))
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
+    collector.note_encoding(window)
 
 
 def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
@@ -98,11 +100,21 @@ def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
 
 def _first_lines(stream: Stream) -> list[str]:
     """First lines as text, only to detect the layout; invalid bytes are reported later."""
-    head = text_head(stream).decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+    head = _decoded(text_head(stream)).removeprefix("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
     if not head.strip():
         raise SourceError(f"{stream.name} is empty: check the file")
     return [line for line in lines[: SAMPLE + 1] if line.strip()]
+
+
+def _decoded(head: bytes) -> str:
+    """First bytes as text, in the encoding in which `Window` reads them."""
+    complete = head[: head.rfind(b"\n") + 1] or head
+    try:
+        return complete.decode()
+    except UnicodeDecodeError:
+        is_windows = is_clean_windows_text(complete)
+        return complete.decode(WINDOWS) if is_windows else complete.decode("utf-8", "replace")
 
 
 def _separator(name: str, lines: list[str], quote: str) -> str:

@@ -19,7 +19,7 @@ from standout.ingest.column_roles import Roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.sources import Stream
-from standout.ingest.timestamps import civil_day
+from standout.ingest.time_kernels import civil_day
 from standout.ingest.window import Window
 from standout.release.build_kernels import NONE, TIME_BIAS
 from standout.release.clock import SECONDS
@@ -117,6 +117,7 @@ def read_netflix(stream: Stream, collector: Collector, progress: Progress) -> No
         film = film_codes[-1] if known else NONE
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
+    collector.note_encoding(window)
     if window.end:
         raise SourceError(
             f"{stream.name} line {window.line} is not a line of a Netflix Prize file: check the file"

@@ -15,6 +15,7 @@ from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
 from standout.ingest.decimal_ids import check_people
 from standout.ingest.delimited import detect_layout, read_delimited
+from standout.ingest.encodings import encoding_setting
 from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import Column, Options
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SourceReader", "read"]
 
-RECORDED = {"encoding", "max_rejects", "member", "quote", "value_bin", "value_type"}
+RECORDED = {"max_rejects", "member", "quote", "value_bin", "value_type"}
 
 
 def read(
@@ -294,7 +295,7 @@ class SourceReader:
         settings: Mapping[str, str] = MappingProxyType({}),
     ) -> Release:
         """Build the release, with a provenance that says how the source was read."""
-        settings = dict(settings)
+        settings = encoding_setting(collector.encodings) | dict(settings)
         if collector.times is not None:
             settings |= collector.times.settings()
             settings |= {} if self.options.bin is None else {"time bin": str(self.options.bin)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import ParameterError, RejectedRows, SourceError
+from standout.core.errors import ParameterError
 
 __all__ = ["SHOWN", "Limit", "Reason", "RejectLog"]
 
@@ -37,6 +37,7 @@ class Reason(IntEnum):
     NO_COORDINATE = 15
     NOT_A_COORDINATE = 16
     COORDINATE_OUT_OF_RANGE = 17
+    AMBIGUOUS_TIME = 18
 
     @property
     def description(self) -> str:
@@ -55,6 +56,7 @@ DESCRIPTIONS = {
     Reason.NOT_FINITE: "value is NaN or infinite",
     Reason.TOO_LARGE: "value is below -1e100 or above 1e100 (for categories: --value-type text)",
     Reason.UNREADABLE_TIME: "time is not recognised (set --time-format)",
+    Reason.AMBIGUOUS_TIME: "time fits several patterns (set --time-format)",
     Reason.OTHER_TIME_FORMAT: "time in another format than the first row",
     Reason.TIME_OUT_OF_RANGE: "time out of range (for micro- or nanoseconds: --time-format us or ns)",
     Reason.NOT_A_RATING_LINE: "not of the form customer,rating,YYYY-MM-DD",
@@ -97,9 +99,13 @@ class Limit:
 
 @dataclass(slots=True)
 class RejectLog:
-    """Lines and reasons of the unusable rows of all sources."""
+    """Lines and reasons of the unusable rows of all sources.
+
+    `invalid_text` has the first line of each source that is not valid text.
+    """
 
     rows: int = 0
+    invalid_text: list[tuple[str, int]] = field(default_factory=list)
     batches: list[tuple[str, NDArray[np.int64], NDArray[np.uint8]]] = field(default_factory=list)
 
     def add(self, source: str, lines: NDArray[np.int64], status: NDArray[np.uint8]) -> None:
@@ -123,17 +129,9 @@ class RejectLog:
         for source, lines, status in self.batches:
             yield from ((source, int(line), Reason(code)) for line, code in zip(lines, status, strict=True))
 
-    def check(self, limit: Limit, unit: str) -> None:
-        """Raise `RejectedRows` if there are more rows than the limit allows, or if no row is left."""
-        if limit.allows(len(self), self.rows) and len(self) < self.rows:
-            return
-        if not self.rows:
-            raise SourceError("the source has no rows: check the file")
-        reasons = "; ".join(self._summary(reason, count, unit) for reason, count in self.counts().items())
-        allow = f", or allow them with --max-rejects {len(self)}" if len(self) < self.rows else ""
-        raise RejectedRows(
-            f"{len(self):,} of {self.rows:,} rows are unusable: {reasons}. {self._next_step(unit)}{allow}"
-        )
+    def summary(self, unit: str) -> str:
+        """Return the number of rows of each reason, with a few lines."""
+        return "; ".join(self._summary(reason, count, unit) for reason, count in self.counts().items())
 
     def first_lines(self, unit: str) -> dict[str, str]:
         """Return the lines of the first rows of each reason, as text."""
@@ -157,9 +155,12 @@ class RejectLog:
                 break
         return rows
 
-    def _next_step(self, unit: str) -> str:
+    def next_step(self, unit: str) -> str:
+        """Return how to see the unusable rows."""
+        if not self.batches:
+            return ""
         source, lines, _ = self.batches[0]
         if unit != "line" or source.endswith((".gz", ".zst", ".zip", ".tar")) or not Path(source).is_file():
-            return "List them all with --rejects FILE"
+            return "List them all with --rejects FILE."
         command = f"sed -n {int(lines[0])}p {shlex.quote(source)}"
-        return f"Show the first one with `{command}`, list them all with --rejects FILE"
+        return f"Show the first one with `{command}`, list them all with --rejects FILE."

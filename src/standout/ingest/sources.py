@@ -22,6 +22,7 @@ else:
 
 __all__ = [
     "PARQUET",
+    "UTF8",
     "ZIP",
     "Stream",
     "expand_paths",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 HEAD = 1 << 18
+UTF8 = "utf-8"
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 TAR_MAGIC = slice(257, 262)
 BLOCK = 512
@@ -48,6 +50,13 @@ class Stream:
     body: IO[bytes]
     total: int
     head: bytes = b""
+    encoding: str = "utf-8"
+
+    def convert(self, encoding: str) -> None:
+        """Convert the stream from its start to UTF-8."""
+        joined = io.BufferedReader(_JoinedReader(self.head, self.body))
+        self.body = io.BufferedReader(_Utf8Reader(joined, encoding))
+        self.head, self.encoding = b"", encoding
 
     def peek(self) -> bytes:
         """Return the first bytes, without consuming them."""
@@ -97,9 +106,10 @@ def open_stream(path: Path, member: str | None = None, encoding: str = "utf-8") 
     with read_errors(str(path)), path.open("rb") as raw:
         total = path.stat().st_size
         with _plain(raw, path, member) as body:
+            stream = Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
             if not _is_utf8(encoding):
-                body = io.BufferedReader(_Utf8Reader(body, encoding))
-            yield Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
+                stream.convert(encoding)
+            yield stream
 
 
 @contextmanager
@@ -207,6 +217,22 @@ def _member(archive: zipfile.ZipFile, path: Path, member: str | None) -> str:
 
 def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+class _JoinedReader(io.RawIOBase):
+    """Bytes that were already read, and the stream that they came from."""
+
+    def __init__(self, head: bytes, body: IO[bytes]) -> None:
+        self.head, self.body = head, body
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self.head[: len(room)] or self.body.read(len(room))
+        self.head = self.head[len(room) :]
+        room[: len(data)] = data
+        return len(data)
 
 
 class _TailReader:

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
-from standout.ingest.sources import Stream
+from standout.ingest.encodings import UTF16_MARKS, WINDOWS, is_clean_windows_text
+from standout.ingest.sources import UTF8, Stream
 
 __all__ = ["Window", "text_head"]
 
@@ -15,13 +16,17 @@ ASCII = 127
 NEARBY = 4096
 PROBE = 4096
 BOM = b"\xef\xbb\xbf"
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_head(stream: Stream) -> bytes:
-    """Return the first bytes of a stream; raise an error if they cannot be UTF-8 text."""
+    """Return the first bytes of a stream, which is converted if it has the mark of UTF-16.
+
+    Raise an error if they cannot be text.
+    """
+    if stream.encoding == UTF8 and stream.peek().startswith(UTF16_MARKS):
+        stream.convert("utf-16")
     head = stream.peek()
-    if head.startswith(UTF16) or b"\0" in head[:PROBE]:
+    if b"\0" in head[:PROBE]:
         raise SourceError(
             f"{stream.name} is not UTF-8 text: it has NUL bytes (for UTF-16: --encoding utf-16)"
         )
@@ -40,6 +45,10 @@ class Window:
 
     Bytes that are not used stay for the next round. In the last round (`last`), the bytes end with a line
     end, even if the file does not.
+
+    If the first bytes outside ASCII are not UTF-8 but clean text in Windows-1252, the text is converted from
+    there on: everything before is the same in both. Any other text that is not UTF-8 is read with replacement
+    characters, so that all problems of a file are found; `invalid` then has the line of the first one.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -49,6 +58,8 @@ class Window:
         self.line = 1
         self.last = False
         self.checked = 0
+        self.is_ascii, self.converts = True, False
+        self.invalid: int | None = None
         stream.head = text_head(stream).removeprefix(BOM)
 
     @property
@@ -71,6 +82,11 @@ class Window:
         self._check()
         return self.end > 0
 
+    @property
+    def encoding(self) -> str:
+        """Encoding that the stream was read in."""
+        return self.stream.encoding
+
     def take(self, used: int, next_line: int) -> None:
         """Drop the first `used` bytes; the next byte is on line `next_line`."""
         self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
@@ -85,15 +101,43 @@ class Window:
         if fresh.min(initial=1) == 0:
             raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: --encoding utf-16)")
         if fresh.max(initial=0) > ASCII:
-            try:
-                fresh.tobytes().decode()
-            except UnicodeDecodeError as error:
-                before = self.buffer[: self.checked + error.start]
-                line = self.line + np.count_nonzero(before == NEWLINE)
-                raise SourceError(
-                    f"{name} line {line} is not UTF-8: set the encoding with --encoding, for example latin-1"
-                ) from None
+            complete += self._decode(fresh.tobytes(), complete)
         self.checked = complete
+
+    def _decode(self, text: bytes, complete: int) -> int:
+        """Check text that is not ASCII, and convert it if it is not UTF-8; return by how much it grew."""
+        try:
+            text.decode()
+            if self.converts and self.invalid is None:
+                self.invalid = self._line_of(int(np.argmax(np.frombuffer(text, np.uint8) > ASCII)))
+            self.is_ascii = False
+            return 0
+        except UnicodeDecodeError as error:
+            is_first = self.encoding == UTF8 and self.is_ascii
+            if is_clean_windows_text(text) and (is_first or self.converts):
+                self.stream.encoding, self.converts = WINDOWS, True
+                converted = text.decode(WINDOWS).encode()
+            else:
+                if self.invalid is None:
+                    self.invalid = self._line_of(error.start)
+                converted = text.decode("utf-8", "replace").encode()
+        self.is_ascii = False
+        return self._splice(converted, complete)
+
+    def _line_of(self, position: int) -> int:
+        """Line of a byte of the part that is not checked yet."""
+        return self.line + int(np.count_nonzero(self.buffer[: self.checked + position] == NEWLINE))
+
+    def _splice(self, text: bytes, complete: int) -> int:
+        """Replace the bytes from `checked` to `complete`; return by how much they grew."""
+        rest = self.buffer[complete : self.end].copy()
+        after = self.checked + len(text)
+        growth, self.end = after - complete, after + len(rest)
+        if self.end + 1 >= len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty(self.end + CHUNK, np.uint8)])
+        self.buffer[self.checked : after] = np.frombuffer(text, np.uint8)
+        self.buffer[after : self.end] = rest
+        return growth
 
     def _enlarge(self) -> None:
         if len(self.buffer) >= LONGEST_ROW:

@@ -1,0 +1,41 @@
+"""Recognise the encoding of text that is not UTF-8.
+
+UTF-16 is recognised by its byte order mark. Other text that is not UTF-8 is read as Windows-1252, an
+extension of Latin-1, if its bytes are clean text in this encoding. In any encoding of single bytes, different
+texts stay different. A wrong guess therefore changes how names look, and no number of an audit.
+"""
+
+import re
+
+__all__ = ["UTF16_MARKS", "WINDOWS", "encoding_setting", "is_clean_windows_text", "utf8_characters"]
+
+WINDOWS = "cp1252"
+NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+"""Control characters, and bytes without a meaning in Windows-1252."""
+UTF8_CHARACTER = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+NOT_ASCII = re.compile(rb"[\x80-\xff]")
+MANY = 10
+
+
+def encoding_setting(encodings: set[str]) -> dict[str, str]:
+    """Return the encodings of all sources, for the provenance; nothing if they are not text."""
+    names = sorted(NAMES.get(name.lower(), name) for name in encodings)
+    return {"encoding": ", ".join(names)} if names else {}
+
+
+def utf8_characters(data: bytes) -> int:
+    """Count the characters outside ASCII that are valid UTF-8."""
+    return len(UTF8_CHARACTER.findall(data))
+
+
+def is_clean_windows_text(data: bytes) -> bool:
+    r"""Whether bytes that are not UTF-8 look like text in Windows-1252, and not like damaged UTF-8.
+
+    >>> is_clean_windows_text("Café".encode("cp1252")), is_clean_windows_text("Café".encode() + b"\xff")
+    (True, False)
+    """
+    if NOT_TEXT.search(data):
+        return False
+    return MANY * utf8_characters(data) < len(NOT_ASCII.findall(data))
