@@ -22,10 +22,7 @@ def rows_of(texts):
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_common_pattern_is_recognised_and_read_to_the_right_day(put, pattern):
-    texts = [
-        f"{day:{pattern}}" if "%z" not in pattern else f"{day:{pattern.replace('%z', '+0000')}}"
-        for day in DAYS
-    ]
+    texts = [day.strftime(pattern.replace("%z", "+0000")) for day in DAYS]
     release = so.read(put(rows_of(texts)))
     assert release.provenance.settings["time format"] == pattern
     assert [release.record(f"u{i}").entries[0].time for i in range(60)] == DAYS
@@ -80,3 +77,8 @@ def test_texts_that_are_no_dates_have_no_pattern():
     for texts in [["hello", "x"], ["192.168.1.1"], ["12:30", "12:40"], [""], [], ["1.5.7x"]]:
         found = recognise_pattern(texts)
         assert found.pattern is None and found.rivals == ()
+
+
+def test_deferred_dates_are_rounded_to_bins(put):
+    release = so.read(put(rows_of(["3/4/2005", "3/31/2005"])), time_bin="month")
+    assert [str(moment) for moment in release.time_range] == ["2005-03-01", "2005-03-01"]

@@ -171,7 +171,7 @@ class Collector:
         times: NDArray[np.uint32],
     ) -> None:
         """Add rows that are already coded; rows with a status other than 0 are only counted."""
-        if self.options.bin is not None:
+        if self.options.bin is not None and not (self.times is not None and self.times.deferred):
             times = self.options.bin.round_codes(times)
         used = _pack(records, items, values, times, status, self.blocks.reserve(len(status)))
         self.blocks.take(used)
@@ -239,8 +239,9 @@ class Collector:
         times = self.times.resolve(block[:, TIME] for block in self.blocks.all())
         if times.status.any():
             self._reject_codes(TIME, times.status)
+        code = times.code if self.options.bin is None else self.options.bin.round_codes(times.code)
         for block in self.blocks.all():
-            block[:, TIME] = times.code[block[:, TIME]]
+            block[:, TIME] = code[block[:, TIME]]
 
     def _reject_codes(self, column: int, status_of: NDArray[np.uint8]) -> None:
         """Reject the rows whose code in a column has a status other than 0."""

@@ -82,7 +82,7 @@ class _Diagnosis:
         encoding = {"encoding": ANY_ENCODING} if self.rejects.invalid_text else {}
         for label, time_format, solved in self._time_steps():
             left = sum(count for reason, count in self.counts.items() if reason not in solved)
-            left += self._misfits(time_format) if Reason.AMBIGUOUS_TIME in solved else 0
+            left += self._misfits(time_format) if Reason.AMBIGUOUS_TIME in self.counts else 0
             needed = not limit.allows(left, self.rejects.rows)
             if left >= self.rejects.rows:
                 continue

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-from standout.ingest.timestamps import FIRST_OF_MONTH
+from standout.ingest.time_kernels import FIRST_OF_MONTH
 from standout.release.build_kernels import TIME_BIAS
 from standout.release.clock import SECONDS, TimeUnit
 

@@ -7,7 +7,17 @@ from standout.ingest.rejects import Reason
 from standout.ingest.zones import offset_at
 from standout.release.build_kernels import TIME_BIAS
 
-__all__ = ["HIGHEST", "LARGEST", "LOWEST", "OUTSIDE", "civil_day", "read_iso", "read_unix", "trim"]
+__all__ = [
+    "FIRST_OF_MONTH",
+    "HIGHEST",
+    "LARGEST",
+    "LOWEST",
+    "OUTSIDE",
+    "civil_day",
+    "read_iso",
+    "read_unix",
+    "trim",
+]
 
 OUTSIDE = -(1 << 60)
 LOWEST, HIGHEST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999, in seconds
