@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from standout.sanitized import Sanitized
     from standout.sanitizing.cluster import ClusterRecords
     from standout.sanitizing.km import KmSuppress
+    from standout.sanitizing.merge_repeats import MergeRepeats
     from standout.sanitizing.open_sanitized import open_sanitized
     from standout.sanitizing.randomized_response import RandomizedResponse
     from standout.sanitizing.sanitize import sanitize
@@ -126,6 +127,7 @@ _MODULES = {
     "Lineup": "attack.lineup",
     "Links": "linking.links",
     "Match": "attack.eccentricity",
+    "MergeRepeats": "sanitizing.merge_repeats",
     "NotFoundError": "core.errors",
     "ParameterError": "core.errors",
     "Part": "attack.lineup",
@@ -219,6 +221,7 @@ __all__ = [
     "Lineup",
     "Links",
     "Match",
+    "MergeRepeats",
     "NotFoundError",
     "ParameterError",
     "Part",

@@ -58,7 +58,7 @@ def test_an_original_without_numbers_has_no_rmse(release):
 def test_bad_parameters_are_refused(release):
     with pytest.raises(so.ParameterError, match="give utility the original"):
         so.utility(so.sanitize(release, so.DropEntries(0.5)))
-    with pytest.raises(so.ParameterError, match="at least 5 entries"):
+    with pytest.raises(so.ParameterError, match="at least 5 items"):
         so.utility(so.synthesize(records=20, items=10, entries=40, like="flat"))
     with pytest.raises(so.ParameterError, match="people"):
         so.utility(release, people=0)

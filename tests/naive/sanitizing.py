@@ -15,6 +15,7 @@ __all__ = [
     "jaccard",
     "km_pass",
     "km_suppress",
+    "merged_entries",
     "period_start",
 ]
 
@@ -95,3 +96,23 @@ def fewest_records(entries, m):
         for size in range(1, m + 1):
             counts.update(combinations(sorted(items), size))
     return min(counts.values())
+
+
+def merged_entries(rows, keep):
+    """The rows (record, item, value, time) that merge-repeats keeps: one of each record and item."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[:2], []).append(row)
+    latest = max(row[3] for row in rows if row[3] is not None) if any(row[3] for row in rows) else None
+    largest = max((row[2] for row in rows if row[2] is not None), default=0)
+
+    def key(row):
+        value, time = row[2:]
+        if keep == "first":
+            return (time is None, time or latest, value is None, largest if value is None else value)
+        known_value = (value is not None, value or 0)
+        known_time = (time is not None, (time - EPOCH.date()).days if time else 0)
+        return (known_value, known_time) if keep == "max" else (known_time, known_value)
+
+    choose = min if keep == "first" else max
+    return [choose(group, key=key) for group in groups.values()]

@@ -1,10 +1,11 @@
 """Reference implementation of the recommender that measures utility."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 
-__all__ = ["cosine", "probability_in_top", "recommender_results"]
+__all__ = ["cosine", "mean_value", "probability_in_top", "recommender_results", "smallest_difference"]
 
 
 def recommender_results(histories, published, held_out, scale, factors, damping=5.0):
@@ -75,3 +76,21 @@ def cosine(histories, item, other):
     """Cosine of two items: records with both / √(records with the first · records with the second)."""
     a, b = ({person for person, history in histories.items() if i in history} for i in (item, other))
     return len(a & b) / math.sqrt(len(a) * len(b)) if a and b else 0.0
+
+
+def smallest_difference(numbers, others):
+    """(number of pairs, smallest Σ |a − b|) over all ways to pair the numbers of two lists, None left out."""
+    a, b = ([number for number in some if number is not None] for some in (numbers, others))
+    short, long = sorted((a, b), key=len)
+    if not short:
+        return 0, 0.0
+    totals = (
+        sum(abs(x - y) for x, y in zip(short, some, strict=True)) for some in permutations(long, len(short))
+    )
+    return len(short), min(totals)
+
+
+def mean_value(values):
+    """Mean of the known values; None if there is none."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -45,7 +45,7 @@ def test_the_file_has_the_keys_of_version_1(named_release, tmp_path):
     assert list(content) == [*keys, "time_unit", "zone", "done"]
     assert list(content["done"][0]) == ["step", "counts", "bins"]
     assert list(content["done"][0]["bins"]) == ["edges", "tells"]
-    assert list(content["original"]) == ["records", "items", "entries"]
+    assert list(content["original"])[:3] == ["records", "items", "entries"]
 
 
 def test_the_sidecar_says_that_ids_were_kept(named_release, tmp_path):

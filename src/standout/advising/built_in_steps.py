@@ -5,6 +5,7 @@ import numpy as np
 from standout.release.model import Release
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.km import KmSuppress
+from standout.sanitizing.merge_repeats import MergeRepeats
 from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.step import Step
 from standout.sanitizing.suppression_steps import (
@@ -23,6 +24,7 @@ FAMILIES: dict[str, tuple[type[Step], ...]] = {
     "times": (RoundTime, PerturbTime),
     "values": (RoundValue, PerturbValue, RandomizedResponse),
     "items": (DropRareItems, DropTopItems, KmSuppress),
+    "repeats": (MergeRepeats,),
     "entries": (DropEntries, CapRecords),
     "records": (SampleRecords, ClusterRecords),
 }
@@ -51,6 +53,7 @@ def built_in_steps(release: Release, limit: float) -> list[Step]:
     steps += [DropRareItems(k) for k in (3, 10, 50) if _suits_drop_rare_items(release, k)]
     steps += [DropTopItems(k) for k in _top_counts(release)]
     steps += [KmSuppress(2, 2)] if release.n_entries <= MAX_KM_ENTRIES else []
+    steps += [MergeRepeats("last")] if release.has_repeats else []
     steps += [DropEntries(share) for share in (0.25, 0.5, 0.75, 0.9)]
     steps += [CapRecords(length) for length in _caps(release)]
     samples = (0.5, 0.2, round(SAFE_SAMPLE * limit, 4))
@@ -77,7 +80,7 @@ def _value_steps(release: Release) -> list[Step]:
 def _suits_drop_rare_items(release: Release, k: int) -> bool:
     """Whether dropping items with a support below k drops some, and keeps most entries."""
     rare = release.support < k
-    return bool(rare.any()) and float(release.support[rare].sum()) < release.n_entries / 2
+    return bool(rare.any()) and float(release.item_entries[rare].sum()) < release.n_entries / 2
 
 
 def _top_counts(release: Release) -> list[int]:
@@ -85,6 +88,6 @@ def _top_counts(release: Release) -> list[int]:
 
 
 def _caps(release: Release) -> list[int]:
-    """The median length, and a quarter of it."""
+    """The median number of entries of a record, and a quarter of it."""
     median = int(np.median(release.lengths))
     return sorted({length for length in (median // 4, median) if length >= 2}, reverse=True)

@@ -38,9 +38,10 @@ class Composition:
         Share of people for whom somebody else's record is claimed.
     entries_shown_by_one
         Share of the original entries of identified people that the first release shows. None if nobody is
-        identified.
+        identified. Repeated entries of an item are counted: 2 of 3 if the release has two of them.
     entries_shown_together
-        Share that the two releases show together. None if nobody is identified.
+        Largest share that the two releases can show together. None if nobody is identified. Two releases that
+        show one of three repeated entries each may show two of them.
     """
 
     identified: Estimate
@@ -163,15 +164,20 @@ def _people_in_both(first: Sanitized, second: Sanitized, people: int, seed: int)
 
 
 def _shown_shares(releases: list[Sanitized], people: Ints) -> Floats:
-    """Share of each person's original items that at least one of the releases shows."""
+    """Share of each person's original entries that the releases show: Σ min(entries, shown entries) by item.
+
+    Two releases may show different entries of an item or the same: the larger share counts.
+    """
     shares = []
     for person in people.tolist():
-        items = _items(releases[0].original, person)
-        is_shown = np.zeros(len(items), np.bool_)
+        items, entries = np.unique(_items(releases[0].original, person), return_counts=True)
+        shown = np.zeros(len(items), np.int64)
         for release in releases:
             record = int(release.mapping.representatives[person])
-            is_shown |= np.isin(release.mapping.item_codes[items], _items(release, record))
-        shares.append(float(is_shown.mean()))
+            released = np.bincount(_items(release, record), minlength=release.n_items)
+            codes = release.mapping.item_codes[items]
+            shown += np.where(codes >= 0, released[codes], 0)
+        shares.append(float(np.minimum(entries, shown).sum() / entries.sum()))
     return np.array(shares)
 
 

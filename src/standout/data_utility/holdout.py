@@ -8,24 +8,27 @@ from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import ParameterError
 from standout.evaluate.targets import draw_targets, shuffled_entries
 from standout.release.build import drop_unused_codes, pack_by_item, read_only_entries, read_only_levels
+from standout.release.distinct_items import first_entries
 from standout.release.model import Codes, RecordEntries, Release
 
 __all__ = ["HeldOutEntries", "hold_out", "level_numbers"]
 
-LEAST_ENTRIES = 5
-"""Smallest number of entries of a test person."""
+LEAST_ITEMS = 5
+"""Smallest number of items of a test person."""
 MOST_HELD_OUT, PART = 5, 5
-"""At most 5 entries of a person are held out, and at most one in 5."""
+"""At most 5 items of a person are held out, and at most one in 5."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeldOutEntries:
     """Entries of some people, and the release without them, with the same indices of records and items.
 
+    All entries of a person and item are held out together, as one.
+
     people   indices of the people
-    person   for each held-out entry, the index of its person in `people`
-    item     its item
-    value    its value as a number; NaN if it has none
+    person   for each held-out item, the index of its person in `people`
+    item     the item
+    value    its value as a number, the mean of several; NaN if it has none
     """
 
     rest: Release
@@ -38,15 +41,19 @@ class HeldOutEntries:
 def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
     """Hold out entries of randomly drawn people; the result depends on the seed and the release only.
 
-    Every item keeps at least one entry: nothing can be learned about an item that nobody else has.
+    Every item keeps at least one record: nothing can be learned about an item that nobody else has. All items
+    of a person are equally likely to be held out, however often the person has them.
     """
-    drawn_people, _ = draw_targets(release.check(), people, LEAST_ENTRIES, seed, "utility")
+    eligible, _ = draw_targets(release.check(), None, LEAST_ITEMS, seed, "utility")
+    drawn_people = eligible[release.distinct_items[eligible] >= LEAST_ITEMS][:people]
+    is_first = first_entries(release.by_record)
     support, entries, person = release.support.copy(), [], []
     for index, order in enumerate(shuffled_entries(release, drawn_people, seed, "utility entries")):
         held_out = 0
-        for entry in order.tolist():
+        most = min(MOST_HELD_OUT, int(release.distinct_items[drawn_people[index]]) // PART)
+        for entry in order[is_first[order]].tolist():
             item = release.by_record.item[entry]
-            if held_out == min(MOST_HELD_OUT, len(order) // PART):
+            if held_out == most:
                 break
             if support[item] > 1:
                 support[item] -= 1
@@ -55,17 +62,19 @@ def hold_out(release: Release, people: int, seed: int) -> HeldOutEntries:
                 person.append(index)
     if not entries:
         raise ParameterError(
-            f"utility needs people with at least {LEAST_ENTRIES} entries and items that others have too: "
+            f"utility needs people with at least {LEAST_ITEMS} items, and items that others have too: "
             "this release has none"
         )
     entry = np.array(entries)
     tested, person_index = np.unique(np.array(person), return_inverse=True)
+    group = np.cumsum(is_first) - 1
+    is_held_out = np.isin(group, group[entry]) if release.has_repeats else _mark(entry, release.n_entries)
     return HeldOutEntries(
-        rest=_without(release, entry),
+        rest=_without(release, is_held_out),
         people=drawn_people[tested],
         person=person_index,
         item=release.by_record.item[entry].astype(np.int64),
-        value=level_numbers(release)[_level_codes(release, entry)],
+        value=_mean_values(release, entry, group) if release.has_repeats else _values(release, entry),
     )
 
 
@@ -76,15 +85,33 @@ def level_numbers(release: Release) -> Floats:
     return np.append(numbers, np.nan)
 
 
-def _level_codes(release: Release, entries: Ints) -> Ints:
+def _values(release: Release, entries: Ints) -> Floats:
+    """Values of entries as numbers."""
     column = release.by_record.value
-    return np.full(len(entries), release.n_levels) if column is None else column[entries].astype(np.int64)
+    codes = np.full(len(entries), release.n_levels) if column is None else column[entries].astype(np.int64)
+    return np.asarray(level_numbers(release)[codes])
 
 
-def _without(release: Release, entries: Ints) -> Release:
+def _mean_values(release: Release, first: Ints, group: Ints) -> Floats:
+    """Mean of the known values of each group of entries that begins with one of `first`; NaN without any."""
+    size = np.bincount(group)[group[first]]
+    entry = np.arange(size.sum()) + np.repeat(first - np.cumsum(size) + size, size)
+    value, index = _values(release, entry), np.repeat(np.arange(len(first)), size)
+    known = ~np.isnan(value)
+    count = np.bincount(index, known, len(first))
+    total = np.bincount(index, np.where(known, value, 0.0), len(first))
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _mark(entries: Ints, count: int) -> Bools:
+    marks = np.zeros(count, np.bool_)
+    marks[entries] = True
+    return marks
+
+
+def _without(release: Release, is_held_out: Bools) -> Release:
     """Return the release without these entries; every record and every item keeps at least one."""
-    by_record, keep = release.by_record, np.ones(release.n_entries, np.bool_)
-    keep[entries] = False
+    by_record, keep = release.by_record, ~is_held_out
     rest = RecordEntries(
         offsets(keep)[by_record.start],
         by_record.item[keep],

@@ -6,6 +6,10 @@
 The second is PureSVD  [Cremonesi, Koren & Turrin 2010]. Both learn about ITEMS from the release. A person
 enters only with the own history, which the service that makes recommendations has anyway. So the recommender
 also works for releases with sampled, merged or renumbered records, and for people who are not in them.
+
+If a record has an item several times, it counts once: the matrix of items stays 0/1, and the value is the
+mean of those entries' values. A mean needs no times, so it is the same after steps that move or remove them.
+How often a person has an item is not used.
 """
 
 from dataclasses import dataclass
@@ -18,7 +22,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from standout.core.arrays import Floats, Ints, offsets
-from standout.release.model import Release
+from standout.release.distinct_items import first_entries
+from standout.release.model import Codes, RecordEntries, Release
 
 __all__ = ["DAMPING", "FACTORS", "Recommender", "history_matrix", "train_recommender"]
 
@@ -103,7 +108,7 @@ def train_recommender(
 
 
 def history_matrix(release: Release, values: Floats | None = None, people: Ints | None = None) -> csr_array:
-    """Matrix of records × items: 1 for each entry, or with `values` its number where it has one.
+    """Matrix of records × items: 1 where a record has an item, or with `values` the mean of its numbers.
 
     With `people`, the rows are theirs.
     """
@@ -120,7 +125,17 @@ def history_matrix(release: Release, values: Floats | None = None, people: Ints 
         known = ~np.isnan(data)
         start = offsets(known)[start]
         data, item = data[known], item[known]
+    if release.has_repeats:
+        start, item, data = _merge_repeats(start, item, data)
     return csr_array((data, item.astype(np.int32), start), shape=(len(start) - 1, release.n_items))
+
+
+def _merge_repeats(start: Ints, item: Codes, data: Floats) -> tuple[Ints, Codes, Floats]:
+    """Replace the numbers of each record and item by their mean."""
+    is_first = first_entries(RecordEntries(start, item, None, None))
+    group = np.cumsum(is_first) - 1
+    means = np.bincount(group, data) / np.bincount(group)
+    return offsets(is_first)[start], item[is_first], means
 
 
 def _damped_means(residuals: Floats, group: NDArray[np.integer[Any]], count: int) -> Floats:

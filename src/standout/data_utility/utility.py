@@ -156,10 +156,10 @@ def utility(
 ) -> Utility:
     """Measure how useful a release still is after these steps, by training a recommender on it.
 
-    Up to five entries of each test person are held out. The rest is sanitized with `seed`, and a recommender
-    learns from it which items people like and which occur together. It then makes recommendations for each
-    test person from the history that is not held out, as it is in the ORIGINAL: a service knows the history
-    of its own users. So people whom no record represents count too.
+    Up to five items of each test person are held out, with all their entries. The rest is sanitized with
+    `seed`, and a recommender learns from it which items people like and which occur together. It then makes
+    recommendations for each test person from the history that is not held out, as it is in the ORIGINAL: a
+    service knows the history of its own users. So people whom no record represents count too.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def utility(
     *steps
         Steps to apply; without any, the untouched release is measured.
     people
-        Number of test people; fewer if the release has not enough with five entries.
+        Number of test people; fewer if the release has not enough with five items.
     seed
         Seed of the test people, their entries, and the steps.
     threads
@@ -184,7 +184,7 @@ def utility(
     Raises
     ------
     ParameterError
-        If the release is sanitized already, or nobody has enough entries.
+        If the release is sanitized already, or nobody has enough items.
 
     Examples
     --------

@@ -36,7 +36,8 @@ class ClusterRecords(Step):
 
     The representative is a real record, unchanged: the one most similar to the others of its cluster. It
     represents all of them. An adversary who finds it learns the record of one person in k, and learns about
-    the others only what they have in common with it.
+    the others only what they have in common with it. Similarity counts distinct items: how often a record
+    has an item does not matter.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class ClusterRecords(Step):
         representatives, similarity = np.empty(n, np.int64), np.empty(n)
         first = offsets([len(block) for block in blocks])
         members = np.concatenate(blocks)
-        item_sets = ItemSets(draft.by_record.start, draft.by_record.item, draft.n_items)
+        item_sets = ItemSets(*draft.distinct, draft.n_items)
 
         def cluster_block(block: int) -> None:
             records = members[first[block] : first[block + 1]]
@@ -108,9 +109,8 @@ def _coordinates(draft: Draft, noise: StepNoise, progress: Progress) -> Floats:
 
     A linear algebra library would give sums that depend on its number of threads.
     """
-    matrix = WeightedMatrix(
-        draft.by_record.start, draft.by_record.item, 1 / np.sqrt(draft.lengths), 1 / np.sqrt(draft.support)
-    )
+    start, item = draft.distinct
+    matrix = WeightedMatrix(start, item, 1 / np.sqrt(np.diff(start)), 1 / np.sqrt(draft.support))
     records = np.empty((draft.n_records, DIMENSIONS))
     items = np.empty((draft.n_items, DIMENSIONS))
     cluster_kernels.fill_with_noise(noise.item_keys, items)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,45 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.facts import level_values
-from standout.release.build import count_codes, drop_unused_codes
+from standout.release.build import count_codes, drop_unused_codes, sort_repeats
 from standout.release.clock import Clock
+from standout.release.distinct_items import DistinctItems, distinct_items, first_entries
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
 from standout.sanitized import Period, Sanitized
 
-__all__ = ["Draft", "ReleasedValues", "compose_indices"]
+__all__ = ["Draft", "EntryChanges", "ReleasedValues", "compose_indices"]
 
 PIECE = 1 << 18
 """Entries that a thread works on at a time."""
 ReleasedValues = tuple[float | str | None, ...]
 
 
+class EntryChanges(NamedTuple):
+    """How the number of entries changed: entries = entries before - removed - merged + added.
+
+    removed  entries that are gone
+    merged   entries that are gone, because another entry of the same record and item represents them
+    added    false entries
+    """
+
+    removed: int = 0
+    merged: int = 0
+    added: int = 0
+
+    def minus(self, earlier: "EntryChanges") -> "EntryChanges":
+        """Return the changes after an earlier state."""
+        return EntryChanges(*(now - before for now, before in zip(self, earlier, strict=True)))
+
+
+NO_CHANGES = EntryChanges()
+
+
 @dataclass(frozen=True, eq=False)
 class Draft:
     """A release being sanitized; every record, item and level has at least one entry.
+
+    A record may have several entries of an item. They are separate entries, in canonical order after every
+    step: by time, then by value. Only `merge_entries` and `with_items` turn them into one.
 
     source            release that is being sanitized
     by_record         entries by record, in codes of `source_items`, `levels` and `clock`
@@ -37,6 +61,7 @@ class Draft:
     representatives   for each record of the source, the index of the record that represents it; -1: none
     released_values   for each level of the first original, its value now; None: values are removed
     rounding_periods  periods that times were rounded down to, one after the other
+    changes           entries removed, merged and added so far
     """
 
     source: Release
@@ -49,6 +74,7 @@ class Draft:
     released_values: ReleasedValues
     rounding_periods: tuple[Period, ...]
     threads: int
+    changes: EntryChanges = NO_CHANGES
 
     @classmethod
     def of(cls, source: Release, threads: int | None) -> "Draft":
@@ -93,13 +119,33 @@ class Draft:
 
     @cached_property
     def lengths(self) -> Ints:
-        """Number of items of each record."""
+        """Number of entries of each record."""
         return np.diff(self.by_record.start)
+
+    @cached_property
+    def distinct(self) -> DistinctItems:
+        """Distinct items of each record."""
+        return distinct_items(self.by_record)
+
+    @property
+    def distinct_index(self) -> Ints:
+        """For each entry, the position of its item in `distinct.item`."""
+        return np.cumsum(first_entries(self.by_record)) - 1
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some record has an item several times."""
+        return len(self.distinct.item) < self.n_entries
+
+    @cached_property
+    def item_entries(self) -> Ints:
+        """Number of entries of each item."""
+        return count_codes(self.by_record.item, self.n_items)
 
     @cached_property
     def support(self) -> Ints:
         """Number of records that have each item."""
-        return count_codes(self.by_record.item, self.n_items)
+        return count_codes(self.distinct.item, self.n_items)
 
     @cached_property
     def popularity_rank(self) -> Ints:
@@ -115,6 +161,15 @@ class Draft:
         """
         if not keep.any():
             raise ParameterError(f"nothing would be left: {reason_if_empty}")
+        return self._select(keep)._count(removed=int(np.count_nonzero(~keep)))
+
+    def merge_entries(self, keep: Bools) -> "Draft":
+        """Keep these entries, at least one of each record and item: they represent the others of it."""
+        if not np.bincount(self.distinct_index, keep).all():
+            raise ParameterError("merge_entries must keep an entry of each record and item")
+        return self._select(keep)._count(merged=int(np.count_nonzero(~keep)))
+
+    def _select(self, keep: Bools) -> "Draft":
         if keep.all():
             return self
         lengths = np.add.reduceat(keep, self.by_record.start[:-1], dtype=np.int64)
@@ -139,7 +194,8 @@ class Draft:
     ) -> "Draft":
         """Replace the values; `released_values` are the new values of the levels of the first original."""
         entries = self.by_record._replace(value=value)
-        return replace(self, released_values=released_values)._tighten(entries, levels, self.clock)
+        changed = replace(self, released_values=released_values)
+        return changed._tighten(self._sort(entries), levels, self.clock)
 
     def with_times(
         self, time: NDArray[Any] | None, clock: Clock | None, period: Period | None = None
@@ -147,14 +203,34 @@ class Draft:
         """Replace the times; `period` is what they were rounded down to, if they were."""
         entries = self.by_record._replace(time=time)
         periods = self.rounding_periods if period is None else (*self.rounding_periods, period)
-        return replace(self, rounding_periods=periods)._tighten(entries, self.levels, clock)
+        return replace(self, rounding_periods=periods)._tighten(self._sort(entries), self.levels, clock)
 
-    def with_items(self, start: Ints, item: Codes) -> "Draft":
-        """Replace all entries, without values and times; records without an item are removed."""
+    def _sort(self, entries: RecordEntries) -> RecordEntries:
+        """Put repeated entries into canonical order; other entries are in it."""
+        return sort_repeats(entries) if self.has_repeats else entries
+
+    def _count(self, removed: int = 0, merged: int = 0, added: int = 0) -> "Draft":
+        """Count changes of the number of entries."""
+        now = self.changes
+        changes = EntryChanges(now.removed + removed, now.merged + merged, now.added + added)
+        return replace(self, changes=changes)
+
+    def with_items(self, start: Ints, item: Codes, added: int) -> "Draft":
+        """Replace all entries, without values and times; records without an item are removed.
+
+        A record has an item at most once. `added` is the number of entries whose record did not have the
+        item; the other entries of the draft are removed, or merged if they are repeats.
+        """
         is_kept = np.diff(start) > 0
         entries = RecordEntries(start[np.append(is_kept, True)], item, None, None)
         no_values = (None,) * len(self.released_values)
-        return replace(self, levels=None, clock=None, released_values=no_values)._restrict(entries, is_kept)
+        distinct = len(self.distinct.item)
+        changed = self._count(
+            removed=distinct + added - len(item), merged=self.n_entries - distinct, added=added
+        )
+        return replace(changed, levels=None, clock=None, released_values=no_values)._restrict(
+            entries, is_kept
+        )
 
     def reorder_records(self, order: Ints) -> "Draft":
         """Put the records into this order."""

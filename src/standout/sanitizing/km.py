@@ -37,7 +37,8 @@ class KmSuppress(Step):
     on more popular items only, so one pass over the items is enough and the guarantee is exact. For m = 3, a
     pass for pairs comes first.
 
-    The guarantee is about items. It does not hold against an adversary who also knows values or dates.
+    The guarantee is about items: all entries of a record and item stay or go together. It does not hold
+    against an adversary who also knows values, dates or how often a person has an item.
 
     Parameters
     ----------
@@ -84,24 +85,24 @@ class KmSuppress(Step):
         reason = f"no combination of items is shared by {self.k:,} records"
         for m in range(min(self.m, 2), self.m + 1):
             draft = draft.keep_entries(self._entries_to_keep(draft, m, progress), reason)
-        left = before.support[np.isin(before.source_items, draft.source_items)]
+        left = before.item_entries[np.isin(before.source_items, draft.source_items)]
         return StepResult(draft, {"entries before of items left": int(left.sum())})
 
     def _entries_to_keep(self, draft: Draft, m: int, progress: Progress) -> Bools:
         if m == 1:
             return np.asarray((draft.support >= self.k)[draft.by_record.item])
         self._check_work(draft, m)
-        entries, kept, counters = _entries_by_item(draft), _nothing_kept(draft), _counters(draft, m)
+        entries, kept, counters = _items_by_rank(draft), _nothing_kept(draft), _counters(draft, m)
         for low in range(0, draft.n_items, ITEMS):
             stage = f"counting {'pairs' if m == 2 else 'triples'}"
-            progress(stage, int(entries.first[low]), draft.n_entries)
+            progress(stage, int(entries.first[low]), len(entries.record))
             high = min(low + ITEMS, draft.n_items)
             if not walk(entries, kept, counters, Rule(self.k, m), low, high):
                 raise ParameterError(f"{self}: too many items occur together: remove rare items first")
-        return kept.keep
+        return np.asarray(kept.keep[draft.distinct_index]) if draft.has_repeats else kept.keep
 
     def _check_work(self, draft: Draft, m: int) -> None:
-        lengths = draft.lengths.astype(np.float64)
+        lengths = np.diff(draft.distinct.start).astype(np.float64)
         work = float((lengths * (lengths - 1) * (lengths - 2 if m == 3 else 1) / (6 if m == 3 else 2)).sum())
         most = MOST_TRIPLES if m == 3 else MOST_PAIRS
         if work > most:
@@ -111,19 +112,19 @@ class KmSuppress(Step):
             )
 
 
-def _entries_by_item(draft: Draft) -> EntriesByItem:
-    n = draft.n_entries
+def _items_by_rank(draft: Draft) -> EntriesByItem:
+    """One entry for each record and item, grouped by item."""
+    start, item = draft.distinct
     first = offsets(-np.sort(-draft.support))
-    record, entry = np.empty(n, np.uint32), np.empty(n, np.int64)
-    start, item, _, _ = draft.by_record
+    record, entry = np.empty(len(item), np.uint32), np.empty(len(item), np.int64)
     group_by_item(start, item, draft.popularity_rank, first[:-1].copy(), record, entry)
     return EntriesByItem(first, record, entry)
 
 
 def _nothing_kept(draft: Draft) -> KeptItems:
-    n = draft.n_entries
+    n = len(draft.distinct.item)
     return KeptItems(
-        start=draft.by_record.start,
+        start=draft.distinct.start,
         items=np.empty(n, np.uint32),
         n_items=np.zeros(draft.n_records, np.int64),
         keep=np.zeros(n, np.bool_),

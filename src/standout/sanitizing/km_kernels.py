@@ -15,7 +15,7 @@ class Rule(NamedTuple):
 
 
 class EntriesByItem(NamedTuple):
-    """Entries by item, the most popular first: item a has the entries first[a] to first[a + 1].
+    """Entries by item, one of each record, the most popular item first: item a has first[a] to first[a + 1].
 
     record[p] is the record of entry p, and entry[p] its index in the order by record.
     """

@@ -14,6 +14,7 @@ from standout.facts import level_values
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType
 from standout.release.clock import SECONDS, TimeUnit
+from standout.release.distinct_items import repeat_numbers
 from standout.release.index_writer import is_index
 from standout.release.labels import Labels
 from standout.release.model import Release, read_only
@@ -114,7 +115,10 @@ class _Output:
         if release.fingerprint != sidecar.fingerprint:
             raise SourceError(f"{path} does not match its sidecar: one of the two was changed or replaced")
         output = cls(path, sidecar, steps, release, original)
-        if OriginalSize.of(original) != sidecar.original:
+        size, expected = OriginalSize.of(original), sidecar.original
+        if size != expected:
+            if (size.records, size.items) == (expected.records, expected.items) and expected.repeats:
+                raise output._other_repeats(size)
             raise output._wrong_original()
         return output
 
@@ -195,6 +199,14 @@ class _Output:
             return False
         return old.zone == new.zone and SECONDS[old.unit] <= SECONDS[new.unit]
 
+    def _other_repeats(self, size: OriginalSize) -> SourceError:
+        expected = self.sidecar.original
+        return SourceError(
+            f"{self.path.name} was made from {expected.entries:,} entries, and this original has "
+            f"{size.entries:,} of as many records and items: read it with repeats {expected.repeats!r}, as "
+            "when it was sanitized"
+        )
+
     def _wrong_original(self) -> SourceError:
         return SourceError(
             f"{self.path.name} was not made from this original, or the key belongs to another output"
@@ -213,17 +225,23 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
         value_type=cast(ValueType, sidecar.value) if has_values else "auto",
         time_unit=cast(TimeUnit, sidecar.time_unit) if has_times else "day",
         zone="UTC" if sidecar.zone is None else sidecar.zone,
+        repeats="keep",
         progress=progress,
     )
 
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:
-    """Whether each record has only items of some person whom it represents."""
+    """Whether each record has only entries of some person whom it represents.
+
+    Entries are matched by item and number: of each item a record has at most as many entries as the person.
+    Which entry is which cannot be said, because steps change values and times and so their order.
+    """
     present = np.flatnonzero(item_codes >= 0)
     original_item = np.empty(release.n_items, np.int64)
     original_item[item_codes[present]] = present
     cells = np.repeat(np.arange(original.n_records), original.lengths) * original.n_items
     cells += original.by_record.item
+    number = repeat_numbers(release.by_record) if release.has_repeats else None
     agrees = np.zeros(release.n_records, np.bool_)
     people = np.flatnonzero(representatives >= 0)
     ends = np.cumsum(release.lengths[representatives[people]])
@@ -234,6 +252,7 @@ def _items_agree(release: Release, original: Release, representatives: Ints, ite
         first = np.cumsum(lengths) - lengths
         entry = np.repeat(release.by_record.start[records] - first, lengths) + np.arange(lengths.sum())
         wanted = np.repeat(some, lengths) * original.n_items + original_item[release.by_record.item[entry]]
-        is_present = cells[np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)] == wanted
+        place = np.searchsorted(cells, wanted) + (0 if number is None else number[entry])
+        is_present = cells[np.minimum(place, len(cells) - 1)] == wanted
         agrees[records[np.add.reduceat(is_present, first, dtype=np.int64) == lengths]] = True
     return bool(agrees.all())

@@ -38,8 +38,9 @@ class RandomizedResponse(Step):
     the item, when, how many items there are, or that a value is missing.
 
     On items, each of the N × M cells (whether a record has an item) flips with probability 1 / (1 + e^ε).
-    Values and times are removed: only true entries would have them. This ε covers ONE cell; a person's record
-    of M cells has M ε.
+    Values and times are removed: only true entries would have them. Repeated entries of a record and item
+    are one cell, and are merged: a count would reveal that the item is true. This ε covers ONE cell; a
+    person's record of M cells has M ε.
 
     Parameters
     ----------
@@ -118,11 +119,12 @@ class RandomizedResponse(Step):
         if not len(item):
             raise ParameterError(f"nothing would be left: {self} removed every entry")
         counts = {"false entries": false, "epsilon of a cell": self.epsilon}
-        return StepResult(draft.with_items(offsets(lengths), item), counts)
+        return StepResult(draft.with_items(offsets(lengths), item, false), counts)
 
     def _check_size(self, draft: Draft, probability: float) -> None:
         cells = draft.n_records * draft.n_items
-        expected = draft.n_entries + probability * (cells - 2 * draft.n_entries)
+        true = len(draft.distinct.item)
+        expected = true + probability * (cells - 2 * true)
         if expected > MOST_ENTRIES or cells > MOST_CELLS:
             raise ParameterError(
                 f"{self}: {expected:,.0f} entries would be released from {cells:,} cells; at most "

@@ -34,7 +34,9 @@ def sanitize(
 
     Random draws depend only on (seed, number of the step, record, item). The same seed gives the same result,
     and two calls with one seed give the same result as one call with all steps. Records that lose all their
-    entries are removed.
+    entries are removed. Repeated entries of a record and item stay separate entries, even where a step makes
+    them equal; only "merge-repeats" and "randomized-response … items" merge them. The report of each step
+    counts every entry: entries before = entries + removed + merged - added.
 
     Keep the seed secret: it allows others to undo noise and new ids. Do not use one seed for two releases: an
     adversary who compares them can undo part of the noise.
@@ -85,7 +87,7 @@ def sanitize(
     for step in parsed:
         before = draft
         draft, counts, bins = step.apply(before, keys.noise(before, len(reports)), progress)
-        reports.append(StepReport(_public_text(step), _sizes(before, draft) | counts, bins))
+        reports.append(StepReport(_public_text(step), _sizes(before, draft, step) | counts, bins))
         added = added.then(step.noise(reports[-1]))
     if renumber:
         order = np.argsort(keys.noise(draft, "renumber", len(reports)).record_keys, kind="stable")
@@ -93,8 +95,15 @@ def sanitize(
     return _finish(draft, tuple(reports), added, renumber, progress)
 
 
-def _sizes(before: Draft, after: Draft) -> dict[str, float]:
-    """Numbers of records, items and entries before and after a step."""
+def _sizes(before: Draft, after: Draft, step: Step) -> dict[str, float]:
+    """Numbers of records, items and entries before and after a step, and what became of the entries."""
+    removed, merged, added = after.changes.minus(before.changes)
+    if before.n_entries != after.n_entries + removed + merged - added:
+        raise ParameterError(
+            f"{step.name} changed {before.n_entries:,} entries into {after.n_entries:,} and counted "
+            f"{removed:,} removed, {merged:,} merged and {added:,} added: a step must change the entries of "
+            "a draft with keep_entries, merge_entries or with_items, which count them"
+        )
     return {
         "records before": before.n_records,
         "records": after.n_records,
@@ -102,6 +111,9 @@ def _sizes(before: Draft, after: Draft) -> dict[str, float]:
         "items": after.n_items,
         "entries before": before.n_entries,
         "entries": after.n_entries,
+        "entries removed": removed,
+        "entries merged": merged,
+        "entries added": added,
     }
 
 

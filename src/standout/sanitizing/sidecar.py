@@ -5,7 +5,7 @@ noise and new ids.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +41,29 @@ def is_sidecar(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OriginalSize:
-    """Size of an original."""
+    """Size of an original, and what reading it did to repeated rows: `repeats` says how, "" if unknown.
+
+    `merged_rows` is the number of rows that were dropped because an earlier row has the same record and item.
+    Neither is compared.
+    """
 
     records: int
     items: int
     entries: int
+    repeats: str = field(default="", compare=False)
+    merged_rows: int = field(default=0, compare=False)
 
     @classmethod
     def of(cls, release: Release) -> "OriginalSize":
         """Size of a release."""
-        return cls(release.n_records, release.n_items, release.n_entries)
+        provenance = release.provenance
+        return cls(
+            records=release.n_records,
+            items=release.n_items,
+            entries=release.n_entries,
+            repeats=provenance.settings.get("repeats", ""),
+            merged_rows=provenance.merged,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +105,13 @@ class Sidecar:
             "ids": NOTE[self.renumbered],
             "fingerprint": self.fingerprint,
             "renumbered": self.renumbered,
-            "original": {"records": size.records, "items": size.items, "entries": size.entries},
+            "original": {
+                "records": size.records,
+                "items": size.items,
+                "entries": size.entries,
+                "repeats": size.repeats,
+                "merged rows": size.merged_rows,
+            },
             "value": self.value,
             "time_unit": self.time_unit,
             "zone": self.zone,
@@ -124,17 +143,39 @@ class Sidecar:
         if not all(isinstance(text, (str, type(None))) for text in texts):
             raise ValueError("a text")
         fingerprint, value, unit, zone = texts
+        original = content["original"]
+        reports = tuple(map(_report_from_json, content["done"]))
+        _check_entries(int(original["entries"]), reports)
         return cls(
             fingerprint=str(fingerprint),
             renumbered=content["renumbered"],
             original=OriginalSize(
-                *(int(content["original"][name]) for name in ("records", "items", "entries"))
+                records=int(original["records"]),
+                items=int(original["items"]),
+                entries=int(original["entries"]),
+                repeats=str(original.get("repeats", "")),
+                merged_rows=int(original.get("merged rows", 0)),
             ),
             value=value,
             time_unit=unit,
             zone=zone,
-            step_reports=tuple(map(_report_from_json, content["done"])),
+            step_reports=reports,
         )
+
+
+def _check_entries(entries: int, reports: tuple[StepReport, ...]) -> None:
+    """Check that the steps account for every entry: before = after + removed + merged - added.
+
+    Sidecars of earlier versions have no such counts.
+    """
+    for report in reports:
+        counts = report.counts
+        if "entries removed" not in counts:
+            return
+        gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
+        if counts["entries before"] != entries or counts["entries"] + gone != entries:
+            raise ValueError("entries")
+        entries = int(counts["entries"])
 
 
 def _report_to_json(report: StepReport) -> JsonObject:

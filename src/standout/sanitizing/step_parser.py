@@ -5,6 +5,7 @@ import shlex
 from standout.core.errors import ParameterError
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.km import KmSuppress
+from standout.sanitizing.merge_repeats import MergeRepeats
 from standout.sanitizing.randomized_response import RandomizedResponse
 from standout.sanitizing.step import Step
 from standout.sanitizing.suppression_steps import (
@@ -31,6 +32,7 @@ STEPS: tuple[type[Step], ...] = (
     DropItems,
     DropEntries,
     CapRecords,
+    MergeRepeats,
     SampleRecords,
     ClusterRecords,
     KmSuppress,

@@ -24,7 +24,7 @@ __all__ = ["CapRecords", "DropEntries", "DropItems", "DropRareItems", "DropTopIt
 
 @dataclass(frozen=True)
 class DropRareItems(Step):
-    """Remove items that few records have.
+    """Remove items that few records have, however many entries there are of them.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class DropItems(Step):
 
 @dataclass(frozen=True)
 class DropEntries(Step):
-    """Remove entries at random.
+    """Remove entries at random; each of the repeated entries of a record and item on its own.
 
     Parameters
     ----------

@@ -75,12 +75,12 @@ def item_levels(release: Release) -> Ints:
 def date_bits(release: Release, items: Ints, reach: int) -> Floats:
     """For each of these items, the bits that a time known to within `reach` units adds.
 
-    It is the mean, over the people who have the item, of −log2 of the share of the others whose time is as
+    It is the mean, over the entries of the item, of −log2 of the share of its other entries whose time is as
     near. It is computed as a difference of harmonic numbers, (H(n − 1) − H(k)) / ln 2 for k of n − 1 others,
     which is unbiased for items with few entries. The logarithm of a small count would be biased.
     """
     side, out = release.by_item, np.zeros(len(items))
-    table = harmonic(int(release.support.max(initial=0)))
+    table = harmonic(int(release.item_entries.max(initial=0)))
     _fill_date_bits(
         start=side.start,
         word=side.word,

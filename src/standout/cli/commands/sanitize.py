@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["sanitize"]
 
-SIZES = ("records", "items", "entries")
+SIZES = ("records", "items")
+CHANGES = ("removed", "merged", "added")
 
 
 def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -115,7 +116,10 @@ def sanitize(
     JSON output:
       output, sidecar, key     the files that were written
       renumbered               whether ids are new
-      steps                    step; counts: sizes before and after, and changes
+      steps                    step; counts: sizes before and after, and changes;
+                               entries before = entries + removed + merged - added
+      original                 records, items, entries; merged rows: repeated rows
+                               that reading merged
       records, items, entries  sizes of the output
       read                     how DATA was read
       fingerprint, version     of the output
@@ -147,6 +151,8 @@ def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None,
         files = {"output": str(output), "sidecar": str(sidecar), "key": None if key is None else str(key)}
         print_json(files | _to_dict(sanitized))
         return
+    if merged := sanitized.original.provenance.merged:
+        click.echo(f"{merged:,} rows of DATA repeat a record and item and were merged when it was read.")
     console().print(_table(sanitized))
     missing = int((sanitized.mapping.representatives < 0).sum())
     click.echo(f"{missing:,} of {sanitized.original.n_records:,} people are not represented in the output.")
@@ -160,6 +166,7 @@ def _to_dict(sanitized: "Sanitized") -> dict[str, object]:
     return {
         "renumbered": sanitized.renumbered,
         "steps": [{"step": report.step, "counts": report.counts} for report in sanitized.step_reports],
+        "original": _original(sanitized.original),
         "records": sanitized.n_records,
         "items": sanitized.n_items,
         "entries": sanitized.n_entries,
@@ -168,14 +175,23 @@ def _to_dict(sanitized: "Sanitized") -> dict[str, object]:
     }
 
 
+def _original(release: "Release") -> dict[str, int]:
+    return {
+        "records": release.n_records,
+        "items": release.n_items,
+        "entries": release.n_entries,
+        "merged rows": release.provenance.merged,
+    }
+
+
 def _table(sanitized: "Sanitized") -> "Table":
     table = borderless_table()
     table.add_column("step", overflow="fold")
-    number_columns(table, *SIZES)
+    number_columns(table, *SIZES, "entries in", "out")
     table.add_column("changes", overflow="fold")
-    table.add_row("original", *_sizes(sanitized.original), "")
+    table.add_row("original", *_sizes(sanitized.original))
     for report in sanitized.step_reports:
-        counts = (f"{int(report.counts[name]):,}" for name in SIZES)
+        counts = (f"{int(report.counts[name]):,}" for name in (*SIZES, "entries before", "entries"))
         table.add_row(report.step, *counts, "\n".join(_changes(report)))
     if sanitized.renumbered:
         table.add_row("new ids", *_sizes(sanitized))
@@ -183,16 +199,21 @@ def _table(sanitized: "Sanitized") -> "Table":
 
 
 def _sizes(release: "Release") -> Iterator[str]:
-    return (f"{size:,}" for size in (release.n_records, release.n_items, release.n_entries))
+    sizes = (release.n_records, release.n_items, release.n_entries, release.n_entries)
+    return (f"{size:,}" for size in sizes)
 
 
 def _changes(report: "StepReport") -> Iterator[str]:
     """Yield what a step changed, other than the sizes."""
     counts = dict(report.counts)
     for name in SIZES:
-        added = int(counts.pop(name) - counts.pop(f"{name} before"))
-        if added:
-            yield f"{abs(added):,} {name} {'added' if added > 0 else 'removed'}"
+        if removed := int(counts.pop(f"{name} before") - counts.pop(name)):
+            yield f"{removed:,} {name} removed"
+    for name in ("entries before", "entries"):
+        del counts[name]
+    for change in CHANGES:
+        if entries := int(counts.pop(f"entries {change}", 0)):
+            yield f"{entries:,} entries {change}"
     share = counts.pop("share changed", None)
     for name, count in counts.items():
         part = "" if share is None or not name.endswith(" changed") else f" ({100 * share:.3g} %)"

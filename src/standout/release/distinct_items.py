@@ -1,0 +1,52 @@
+"""The distinct items of each record: what is about items counts an item once, however often it repeats."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import offsets
+from standout.release.model import Codes, RecordEntries
+
+__all__ = ["DistinctItems", "distinct_items", "first_entries", "repeat_numbers"]
+
+
+class DistinctItems(NamedTuple):
+    """Distinct items of each record: record r has item[start[r]:start[r + 1]], in ascending order."""
+
+    start: NDArray[np.int64]
+    item: Codes
+
+
+def first_entries(by_record: RecordEntries) -> NDArray[np.bool_]:
+    """Whether each entry is the first of its record and item."""
+    is_first = np.ones(len(by_record.item), np.bool_)
+    np.not_equal(by_record.item[1:], by_record.item[:-1], out=is_first[1:])
+    begins = by_record.start[:-1]
+    is_first[begins[begins < len(is_first)]] = True
+    return is_first
+
+
+def distinct_items(by_record: RecordEntries) -> DistinctItems:
+    """Return the distinct items of each record.
+
+    >>> start, item = np.array([0, 3, 4]), np.array([5, 5, 7, 5], np.uint8)
+    >>> distinct = distinct_items(RecordEntries(start, item, None, None))
+    >>> distinct.start.tolist(), distinct.item.tolist()
+    ([0, 2, 3], [5, 7, 5])
+    """
+    is_first = first_entries(by_record)
+    if is_first.all():
+        return DistinctItems(by_record.start, by_record.item)
+    return DistinctItems(offsets(is_first)[by_record.start], by_record.item[is_first])
+
+
+def repeat_numbers(by_record: RecordEntries) -> NDArray[np.int64]:
+    """For each entry, how many entries of its record and item come before it.
+
+    >>> start, item = np.array([0, 3, 4]), np.array([5, 5, 7, 5], np.uint8)
+    >>> repeat_numbers(RecordEntries(start, item, None, None)).tolist()
+    [0, 1, 0, 0]
+    """
+    first = np.flatnonzero(first_entries(by_record))
+    return np.arange(len(by_record.item)) - np.repeat(first, np.diff(np.append(first, len(by_record.item))))
