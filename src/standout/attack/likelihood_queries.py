@@ -87,12 +87,12 @@ class LikelihoodQueries(Queries):
 
         The first is relative to a record without the item.
         """
-        item = 1.0 + self._item_odds(fact, record)
+        item = 1.0 + self.item_odds(fact, record)
         return item, elementary.exp(np.fmax(terms, LOWEST).sum(axis=0) + self.constant[fact])
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record; 0 where the record lacks the item."""
-        gain = elementary.log1p(self._item_odds(fact, record)) + self.constant[fact]
+        gain = elementary.log1p(self.item_odds(fact, record)) + self.constant[fact]
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
 
@@ -101,7 +101,7 @@ class LikelihoodQueries(Queries):
         mean = log_means(first, terms[0] + terms[1])
         return np.stack([mean, np.zeros(len(mean))])
 
-    def _item_odds(self, fact: Ints, record: Ints) -> Floats:
+    def item_odds(self, fact: Ints, record: Ints) -> Floats:
         """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""
         odds = self.odds[fact]
         if self.release.has_repeats:

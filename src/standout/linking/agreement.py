@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from standout.attack.distance_classes import N_TIMES, N_VALUES, DistanceClasses
-from standout.attack.kernels.record_scores import entry_positions
+from standout.attack.kernels.record_scores import entry_ranges
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.facts import KnownFacts
 from standout.release.model import Release
-from standout.release.postings import unpack_attributes
+from standout.release.postings import BLOCK_BITS, unpack_attributes
 
 __all__ = ["COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
 
@@ -25,6 +25,10 @@ VALUES, TIMES  shared items by the class of distance of the two values, and of t
 """
 STRANGER_PAIRS = 20_000
 """How many pairs of people with a common item are drawn."""
+ATTEMPTS = 20
+"""How often a pair of entries is drawn again if both are of one person."""
+DIGITS = 9
+"""Entries whose strength differs in later digits are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,27 +42,58 @@ class Agreement:
         """The classes of distances."""
         return DistanceClasses(self.release)
 
-    def counts(self, known: KnownFacts, query: Ints, record: Ints) -> Floats:
-        """Return a row of COLUMNS for each pair of query[i] and record[i]."""
-        release, side = self.release, self.release.by_record
+    def counts(self, known: KnownFacts, query: Ints, record: Ints, ratios: Floats | None = None) -> Floats:
+        """Return a row of COLUMNS for each pair of query[i] and record[i].
+
+        If a record has the item of a fact several times, the entry that suggests one person most strongly
+        counts: by `ratios`, ln(m/u) of the columns VALUES and TIMES; default: by the smallest distances. In a
+        tie the first one counts.
+        """
+        release = self.release
         pair, fact = _facts_of_pairs(known, query)
-        entry = entry_positions(release, record[pair], known.item[fact])
-        has = entry >= 0
+        entry, number = entry_ranges(release, record[pair], known.item[fact])
+        has = number > 0
         counts = np.zeros((len(query), COLUMNS))
         counts[:, SHARED] = np.bincount(pair, has, len(query))
         counts[:, MISSING] = np.diff(known.first)[query] - counts[:, SHARED]
-        pair, fact, entry = pair[has], fact[has], entry[has]
-        if side.value is not None and release.n_levels:
-            value = self.classes.numbers(known.values)[known.value[fact]]
-            column = self.classes.of_values(value, side.value[entry].astype(np.int64))
-            counts[:, VALUES] = _count_columns(pair, column, len(query), N_VALUES)
-        if side.time is not None and release.span:
-            code = side.time[entry].astype(np.int64)
-            both_timed = known.timed[fact] & (code < release.span)
-            column = self.classes.of_times(np.where(both_timed, np.abs(code - known.time[fact]), -1))
-            weight = np.ldexp(1.0, -self.classes.day_shares(known)[fact])
-            counts[:, TIMES] = _count_columns(pair, column, len(query), N_TIMES, weight)
+        pair, fact, entry, number = pair[has], fact[has], entry[has], number[has]
+        weight = np.ldexp(1.0, -self.classes.day_shares(known))
+        if release.has_repeats:
+            entry = self._best_entries(known, fact, entry, number, weight, ratios)
+        values, times = self._value_classes(known, fact, entry), self._time_classes(known, fact, entry)
+        counts[:, VALUES] = _count_columns(pair, values, len(query), N_VALUES)
+        counts[:, TIMES] = _count_columns(pair, times, len(query), N_TIMES, weight[fact])
         return counts
+
+    def _value_classes(self, known: KnownFacts, fact: Ints, entry: Ints) -> Ints:
+        """The class of distance of the values of each fact and entry; -1 where it is not known."""
+        column = self.release.by_record.value
+        if column is None or not self.release.n_levels:
+            return np.full(len(fact), -1)
+        value = self.classes.numbers(known.values)[known.value[fact]]
+        return self.classes.of_values(value, column[entry].astype(np.int64))
+
+    def _time_classes(self, known: KnownFacts, fact: Ints, entry: Ints) -> Ints:
+        """The class of distance of the times of each fact and entry; -1 where it is not known."""
+        column = self.release.by_record.time
+        if column is None or not self.release.span:
+            return np.full(len(fact), -1)
+        code = column[entry].astype(np.int64)
+        both_timed = known.timed[fact] & (code < self.release.span)
+        return self.classes.of_times(np.where(both_timed, np.abs(code - known.time[fact]), -1))
+
+    def _best_entries(
+        self, known: KnownFacts, fact: Ints, first: Ints, number: Ints, weight: Floats, ratios: Floats | None
+    ) -> Ints:
+        """The entry of each fact that suggests one person most strongly, of `number` from `first` on."""
+        row = np.repeat(np.arange(len(fact)), number)
+        entry = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        ratios = -np.arange(COLUMNS, dtype=np.float64) if ratios is None else ratios
+        by_value = np.append(ratios[VALUES], 0.0)[self._value_classes(known, fact[row], entry)]
+        by_time = np.append(ratios[TIMES], 0.0)[self._time_classes(known, fact[row], entry)]
+        strength = np.round(by_value + by_time * weight[fact[row]], DIGITS)
+        order = np.lexsort((entry, -strength, row))
+        return entry[order[np.unique(row[order], return_index=True)[1]]]
 
     def stranger_counts(self, seed: int) -> Floats:
         """Return the VALUES and TIMES counts of many random pairs of people with a common item, added up."""
@@ -66,15 +101,17 @@ class Agreement:
         draw, counts = generator(seed, "strangers"), np.zeros(COLUMNS)
         item = release.by_record.item[draw.integers(release.n_entries, size=STRANGER_PAIRS)].astype(np.int64)
         item = item[release.support[item] > 1]
-        first = draw.integers(release.support[item])
-        offset = draw.integers(1, np.maximum(release.support[item], 2))
-        second = (first + offset) % release.support[item]
-        start = postings.start[item]
+        if release.has_repeats:
+            pairs = _entries_of_strangers(release, item, draw)
+        else:
+            first = draw.integers(release.support[item])
+            offset = draw.integers(1, np.maximum(release.support[item], 2))
+            second = (first + offset) % release.support[item]
+            pairs = postings.start[item] + first, postings.start[item] + second
         (value, time), (other_value, other_time) = (
-            unpack_attributes(postings, postings.word[start + holder], release.n_levels, release.span)
-            for holder in (first, second)
+            unpack_attributes(postings, postings.word[at], release.n_levels, release.span) for at in pairs
         )
-        one_row = np.zeros(len(item), np.int64)
+        one_row = np.zeros(len(value), np.int64)
         if release.n_levels:
             column = self.classes.of_values(np.append(self.classes.levels, np.nan)[value], other_value)
             counts[VALUES] = _count_columns(one_row, column, 1, N_VALUES)[0]
@@ -90,6 +127,26 @@ class Agreement:
         possible = np.ones(COLUMNS, np.bool_)
         possible[VALUES], possible[TIMES] = self.classes.possible_values, self.classes.possible_times
         return possible
+
+
+def _entries_of_strangers(release: Release, item: Ints, draw: np.random.Generator) -> tuple[Ints, Ints]:
+    """Two random words of each item, of different records; without items for which none were found."""
+    postings, n = release.by_item, release.item_entries[item]
+    first, second = (postings.start[item] + draw.integers(n) for _ in range(2))
+    for _ in range(ATTEMPTS):
+        same = np.flatnonzero(_records_of(release, first) == _records_of(release, second))
+        second[same] = postings.start[item[same]] + draw.integers(n[same])
+    differ = _records_of(release, first) != _records_of(release, second)
+    return first[differ], second[differ]
+
+
+def _records_of(release: Release, word: Ints) -> Ints:
+    """The records of words, by their positions in the postings."""
+    start, run, block, end, words, value_bits, time_bits, *_ = release.by_item
+    ends = np.repeat(start[:-1], np.diff(run)) + end
+    number = np.searchsorted(ends, word, side="right")
+    place = words[word].astype(np.int64) >> (value_bits + time_bits)
+    return (block[number].astype(np.int64) << BLOCK_BITS) + place
 
 
 def _facts_of_pairs(known: KnownFacts, query: Ints) -> tuple[Ints, Ints]:

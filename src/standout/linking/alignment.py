@@ -59,7 +59,7 @@ class Alignment:
         """How items and values were aligned, in a few sentences."""
         return sentences.alignment(self.counts, self.value_explanation)
 
-    def known(self, public: Release, profiles: Sequence[int] | Ints) -> KnownFacts:
+    def known(self, public: Release, profiles: Sequence[int] | Ints, used: Bools | None = None) -> KnownFacts:
         """Return what these profiles say, as facts in the release's codes.
 
         Entries about items that the release does not have are omitted; missing values and times stay
@@ -72,6 +72,8 @@ class Alignment:
             The public data that were aligned.
         profiles : sequence of int
             Positions of profiles in `public`.
+        used : ndarray of bool, optional
+            Which entries of `public`, by record, are facts. Default: all.
 
         Returns
         -------
@@ -86,7 +88,7 @@ class Alignment:
         entry, first = self._entries(public, profiles)
         side = public.by_record
         item = self.item[side.item[entry]]
-        shared = np.flatnonzero(item >= 0)
+        shared = np.flatnonzero(item >= 0 if used is None else (item >= 0) & used[entry])
         entry, first = entry[shared], np.searchsorted(shared, first).astype(np.int64)
         value = np.full(len(entry), -1) if side.value is None else self._value_index[side.value[entry]]
         time, timed = self._times(public, entry)

@@ -10,6 +10,9 @@ withheld    Some entries of one person of the release, who is removed from it be
             habits are real, but the population is that of the release.
 
 Each kind alone could underestimate false claims, so a claim must be stronger than both kinds.
+
+Like a profile, a decoy has one fact for each item, although the person it is made from may have it several
+times.
 """
 
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ import numpy as np
 from standout.core.arrays import Bools, Ints, offsets
 from standout.core.rng import generator
 from standout.facts import KnownFacts, facts_from_entries
+from standout.linking.latest_entries import latest_entries
 from standout.linking.profiles import Profiles
 from standout.release.model import Release
 
@@ -103,7 +107,7 @@ def fact_pool(profiles: Profiles, seed: int) -> FactPool:
         people = donor = _until_enough(random.permutation(usable), profiles.used)
         known = profiles.known(people)
     else:
-        people = _until_enough(random.permutation(release.n_records), release.lengths)
+        people = _until_enough(random.permutation(release.n_records), release.distinct_items)
         known, donor = _facts_of_records(release, people), np.arange(len(people)) - len(people)
     owner, band = np.repeat(donor, np.diff(known.first)), _bands(release.support)
     order = np.argsort(band[known.item], kind="stable")
@@ -131,14 +135,16 @@ def withhold(profiles: Profiles, templates: Ints, seed: int) -> WithheldDecoys:
     """
     release, side = profiles.release.check(), profiles.release.by_record
     band, band_without = _bands(release.support), _bands(release.support - 1)
-    lengths = np.add.reduceat((release.support > 1)[side.item], side.start[:-1], dtype=np.int64)
+    latest, usable = latest_entries(release), (release.support > 1)[side.item]
+    usable = usable if latest is None else usable & latest
+    lengths = np.add.reduceat(usable, side.start[:-1], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     lengths = lengths[order]
     entries, records = [], []
     for number, template in enumerate(templates.tolist()):
         items, random = profiles.items(template), generator(seed, "withheld", number)
         record = int(order[_draw_by_length(lengths, len(items), random)])
-        entries.append(_draw_entries(release, record, band_without, band[items], random))
+        entries.append(_draw_entries(release, record, latest, band_without, band[items], random))
         records.append(record)
     chosen = np.concatenate([np.empty(0, np.int64), *entries])
     return WithheldDecoys(facts_from_entries(release, chosen, _starts(entries)), np.array(records, np.int64))
@@ -152,13 +158,20 @@ def _draw_by_length(lengths: Ints, facts: int, random: np.random.Generator) -> i
 
 
 def _draw_entries(
-    release: Release, record: int, band_without: Ints, bands: Ints, random: np.random.Generator
+    release: Release,
+    record: int,
+    latest: Bools | None,
+    band_without: Ints,
+    bands: Ints,
+    random: np.random.Generator,
 ) -> Ints:
     """As many entries of a record as there are `bands`, in these bands of popularity where it has them.
 
-    `band_without` has the band of each item without the record; -1 if nobody else has the item.
+    `latest` are the entries to draw from, None: all. `band_without` has the band of each item without the
+    record; -1 if nobody else has the item.
     """
-    entry = random.permutation(np.arange(*release.by_record.start[record : record + 2]))
+    entry = np.arange(*release.by_record.start[record : record + 2])
+    entry = random.permutation(entry if latest is None else entry[latest[entry]])
     band = band_without[release.by_record.item[entry]]
     entry, band = entry[band >= 0], band[band >= 0]
     order = np.argsort(band, kind="stable")
@@ -181,10 +194,12 @@ def _until_enough(order: Ints, facts: Ints) -> Ints:
 
 
 def _facts_of_records(release: Release, records: Ints) -> KnownFacts:
-    """All entries of these records as facts."""
-    counts = release.lengths[records]
+    """The entries of these records as facts, one of each item."""
+    counts, latest = release.lengths[records], latest_entries(release)
     first = offsets(counts)
     entry = np.arange(int(first[-1])) + np.repeat(release.by_record.start[records] - first[:-1], counts)
+    if latest is not None:
+        first, entry = np.append(0, np.cumsum(latest[entry]))[first], entry[latest[entry]]
     return facts_from_entries(release.check(), entry, first)
 
 

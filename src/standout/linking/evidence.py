@@ -21,7 +21,7 @@ paper.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,6 +81,13 @@ class EvidenceModel:
         coverage = (shared + PRIOR_FACTS * PRIOR_COVERAGE) / (facts + PRIOR_FACTS)
         return EvidenceModel(coverage, values, times, self.strangers, self.possible)
 
+    @property
+    def ratios(self) -> Floats:
+        """ln(m / u) of the columns VALUES and TIMES, in a row of counts."""
+        ratios = np.zeros(len(self.strangers))
+        ratios[VALUES], ratios[TIMES] = self.values, self.times
+        return ratios
+
     def errors(self, classes: DistanceClasses, dated: bool) -> LearnedErrors:
         """Return the error model; without `dated`, dates are not compared."""
         return LearnedErrors(classes, self.coverage, self.values, self.times if dated else None)
@@ -90,11 +97,16 @@ def evidence_parts(queries: LikelihoodQueries, record: Ints, floor: bool) -> Flo
     """Return the scores of records, split into PARTS that add up.
 
     `record` has a row for each query. A record of -1 has 0. With `floor`, a fact never counts against a
-    record more than the lack of its item does.
+    record more than the lack of its item does. If a record has an item several times, dates are what adds to
+    the mean over its entries by values alone.
     """
     query, column = np.nonzero(record >= 0)
     pair, fact, terms = queries.pairs(query, record[query, column])
-    items = elementary.log1p(queries.odds[fact] / queries.sizes.of(record[query, column][pair]))
+    if queries.release.has_repeats:
+        undated = replace(queries, tables=replace(queries.tables, b=np.zeros_like(queries.tables.b)))
+        by_values = undated.pairs(query, record[query, column])[2][0]
+        terms = np.stack([by_values, np.where(np.isnan(by_values), 0.0, terms[0] + terms[1] - by_values)])
+    items = elementary.log1p(queries.item_odds(fact, record[query, column][pair]))
     values = terms[0] + queries.constant[fact]
     adds = ~np.isnan(values) & ((items + values + terms[1] > 0) if floor else True)
     parts = np.zeros((*record.shape, len(PARTS)))

@@ -112,7 +112,7 @@ class ItemAlignment:
             doubtful=doubtful,
             unknown=public.n_items - aligned - doubtful,
             entries=public.n_entries,
-            aligned_entries=int(public.support[is_aligned].sum()),
+            aligned_entries=int(public.item_entries[is_aligned].sum()),
             ambiguous=self.ambiguous,
             titles_differ=self.titles_differ,
             ids_unchecked=self.ids_unchecked,

@@ -8,7 +8,7 @@ import numpy as np
 from standout.core.arrays import Bools, Floats
 from standout.core.progress import Progress, no_progress
 from standout.facts import KnownFacts
-from standout.linking.agreement import COLUMNS, TIMES, Agreement
+from standout.linking.agreement import COLUMNS, TIMES
 from standout.linking.best_records import BestRecords, concatenate
 from standout.linking.claims import DecoyStrengths, absent_share
 from standout.linking.evidence import EvidenceModel
@@ -38,7 +38,7 @@ def learn_model(
         has_candidate = best.record >= 0
         weight = presence(best.strength, has_candidate, match_decoys(search))
         weight = np.where(has_candidate & (best.ties == 1), weight, 0.0)
-        rows = [_counts(search.agreement, *batch) for batch in zip(profiles, found, strict=True)]
+        rows = [_counts(search, *batch) for batch in zip(profiles, found, strict=True)]
         counts = (weight[:, None] * np.concatenate(rows)).sum(axis=0)
         search = replace(search, model=search.model.updated(counts))
         progress("learning", number + 1, ROUNDS)
@@ -57,9 +57,9 @@ def presence(strength: Floats, has_candidate: Bools, decoys: DecoyStrengths) -> 
     return np.where(false_share < MAX_FALSE_SHARE, 1.0 - false_share, 0.0)
 
 
-def _counts(agreement: Agreement, known: KnownFacts, best: BestRecords) -> Floats:
+def _counts(search: RecordSearch, known: KnownFacts, best: BestRecords) -> Floats:
     """The counts of profiles and their best records; times only where they were compared."""
     counts, found = np.zeros((len(best), COLUMNS)), np.flatnonzero(best.record >= 0)
-    counts[found] = agreement.counts(known, found, best.record[found])
+    counts[found] = search.agreement.counts(known, found, best.record[found], search.model.ratios)
     counts[~best.dated, TIMES] = 0.0
     return counts

@@ -1,4 +1,7 @@
-"""Public profiles as known facts about people of a release."""
+"""Public profiles as known facts about people of a release.
+
+A profile has one fact for each item. If it has an item several times, the latest entry counts.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Bools, Ints
 from standout.facts import KnownFacts
 from standout.linking.alignment import Alignment
+from standout.linking.latest_entries import latest_entries
 from standout.release.model import Release
 
 __all__ = ["MAX_FACTS", "Profiles", "batches"]
@@ -35,11 +39,18 @@ class Profiles:
         """How many items of each profile the release has."""
         side = self.public.check().by_record
         is_shared = (self.alignment.item >= 0)[side.item]
+        if self.latest is not None:
+            is_shared &= self.latest
         if not len(is_shared):
             return np.zeros(len(self), np.int64)
         start = np.minimum(side.start[:-1], len(is_shared) - 1)
         counts = np.add.reduceat(is_shared, start, dtype=np.int64)
         return np.where(self.public.lengths > 0, counts, 0)
+
+    @cached_property
+    def latest(self) -> Bools | None:
+        """Which public entries are facts; None: all."""
+        return latest_entries(self.public)
 
     @property
     def used(self) -> Ints:
@@ -49,17 +60,18 @@ class Profiles:
     @property
     def unknown(self) -> Ints:
         """How many facts of each profile name items that the release does not have."""
-        return np.asarray(self.public.lengths - self.shared)
+        return np.asarray(self.public.distinct_items - self.shared)
 
     def items(self, profile: int) -> Ints:
         """Return the release's items that the used facts of a profile name."""
         entries = slice(*self.public.by_record.start[profile : profile + 2])
         item = self.alignment.item[self.public.by_record.item[entries]]
+        item = item if self.latest is None else item[self.latest[entries]]
         return item[self._used_facts(item, np.zeros(len(item), np.int64))]
 
     def known(self, chosen: Ints) -> KnownFacts:
         """Return the facts of the chosen profiles, without items that the release does not have."""
-        facts = self.alignment.known(self.public, chosen)
+        facts = self.alignment.known(self.public, chosen, self.latest)
         person = np.repeat(np.arange(len(chosen)), np.diff(facts.first))
         used = self._used_facts(facts.item, person)
         first = np.searchsorted(person[used], np.arange(len(chosen) + 1))
