@@ -1,10 +1,14 @@
-"""Reference implementation of linking: evidence, titles, value scales, decoys."""
+"""Reference implementation of linking: evidence, titles, value scales, decoys.
+
+Entries are {(record, item): (value, time)}, or {(record, item): [(value, time), …]} where records have items
+several times. A profile always has one fact for each item: see `latest`.
+"""
 
 import math
 import re
 from itertools import pairwise
 
-from naive.release import support
+from naive.release import all_cells, cells_of
 
 __all__ = [
     "accepted_pairs",
@@ -15,6 +19,7 @@ __all__ = [
     "escaped_cell",
     "evidence",
     "evidence_scores",
+    "latest",
     "matched_quantiles",
     "step_of",
     "strongest_decoys",
@@ -26,7 +31,7 @@ __all__ = [
 
 def step_of(entries):
     """A quarter of the range from the 10 % to the 90 % quantile, at least the distance of two levels."""
-    values = sorted(value for value, _ in entries.values() if value is not None)
+    values = sorted(value for *_, value, _ in all_cells(entries) if value is not None)
     low, high = (values[max(math.ceil(share * len(values)) - 1, 0)] for share in (0.1, 0.9))
     return max((high - low) / 4, min(b - a for a, b in pairwise(sorted(set(values)))))
 
@@ -50,42 +55,66 @@ def day_weight(time, facts):
     return 2.0 ** -round(math.log2(min(same, 128)))
 
 
-def agreement(entries, facts, record):
+def latest(cells):
+    """The entry of an item that is known: the latest; one without a time only if none has one."""
+    timed = [cell for cell in cells if cell[1] is not None]
+    return max(timed or cells, key=lambda cell: (cell[1] or 0, cell[0] is None, cell[0] or 0))
+
+
+def classes(fact, cell, step):
+    """The classes of the differences of values and of days; None where one is not known."""
+    (value, time), (record_value, record_time) = fact, cell
+    return (
+        None if value is None or record_value is None else value_class(value, record_value, step),
+        None if time is None or record_time is None else days_apart(time, record_time),
+    )
+
+
+def ratios_of(pair, values, times, weight):
+    """(by value, by time): ln(m/u) of two classes."""
+    return (0.0 if pair[0] is None else values[pair[0]], 0.0 if pair[1] is None else times[pair[1]] * weight)
+
+
+def agreement(entries, facts, record, values=(0,) * 4, times=(0,) * 7):
     """How far facts {item: (value, time)} and a record agree, as a row of numbers.
 
     Items shared and missing; differences of values (4 columns) and of days (7 columns; a day with several
-    facts counts about once).
+    facts counts about once). Several entries of an item share one count, each with the probability that it is
+    the one, by `values` and `times`, which are ln(m/u) by class of difference.
     """
-    values, days, step = [0.0] * 4, [0.0] * 7, step_of(entries)
+    by_value, by_day, step = [0.0] * 4, [0.0] * 7, step_of(entries)
     shared = [item for item in facts if (record, item) in entries]
     for item in shared:
-        (value, time), (record_value, record_time) = facts[item], entries[record, item]
-        if value is not None and record_value is not None:
-            values[value_class(value, record_value, step)] += 1
-        if time is not None and record_time is not None:
-            days[days_apart(time, record_time)] += day_weight(time, facts)
-    return [len(shared), len(facts) - len(shared), *values, *days]
+        weight = day_weight(facts[item][1], facts)
+        pairs = [classes(facts[item], cell, step) for cell in cells_of(entries[record, item])]
+        likelihoods = [math.exp(sum(ratios_of(pair, values, times, weight))) for pair in pairs]
+        for (value, day), likelihood in zip(pairs, likelihoods, strict=True):
+            if value is not None:
+                by_value[value] += likelihood / sum(likelihoods)
+            if day is not None:
+                by_day[day] += weight * likelihood / sum(likelihoods)
+    return [len(shared), len(facts) - len(shared), *by_value, *by_day]
 
 
 def evidence(entries, facts, record, covered, values, times, floor=True):
     """(by values, by dates, by items): log-likelihood ratios relative to a record without a known item.
 
     `values` and `times` are ln(m/u) by class of difference. With `floor`, a fact that speaks against the
-    record counts as one that it lacks.
+    record counts as one that it lacks. If the record has an item several times, the ratio of value and date
+    is the mean over its entries; dates are what adds to the mean by values alone.
     """
-    counts, step = support(entries), step_of(entries)
-    length, parts = sum(owner == record for owner, _ in entries), [0.0, 0.0, 0.0]
-    for item, (value, time) in facts.items():
-        if (record, item) not in entries:
+    rows, step, parts = all_cells(entries), step_of(entries), [0.0, 0.0, 0.0]
+    length = sum(owner == record for owner, *_ in rows)
+    for item, fact in facts.items():
+        cells = cells_of(entries.get((record, item)))
+        if not cells:
             continue
-        record_value, record_time = entries[record, item]
-        chance = max(counts[item], 1) * length / len(entries)
+        chance = sum(other == item for _, other, *_ in rows) * length / len(rows) / len(cells)
         by_item = math.log((covered / chance + 1 - covered) / (1 - covered))
-        by_value = by_time = 0.0
-        if value is not None and record_value is not None:
-            by_value = values[value_class(value, record_value, step)]
-        if time is not None and record_time is not None:
-            by_time = times[days_apart(time, record_time)] * day_weight(time, facts)
+        weight = day_weight(fact[1], facts)
+        pairs = [ratios_of(classes(fact, cell, step), values, times, weight) for cell in cells]
+        by_value = math.log(sum(math.exp(value) for value, _ in pairs) / len(cells))
+        by_time = math.log(sum(math.exp(sum(pair)) for pair in pairs) / len(cells)) - by_value
         if by_item + by_value + by_time > 0 or not floor:
             parts = [a + b for a, b in zip(parts, (by_value, by_time, by_item), strict=True)]
     return parts

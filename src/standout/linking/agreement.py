@@ -7,6 +7,7 @@ import numpy as np
 
 from standout.attack.distance_classes import N_TIMES, N_VALUES, DistanceClasses
 from standout.attack.kernels.record_scores import entry_ranges
+from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.facts import KnownFacts
@@ -27,8 +28,6 @@ STRANGER_PAIRS = 20_000
 """How many pairs of people with a common item are drawn."""
 ATTEMPTS = 20
 """How often a pair of entries is drawn again if both are of one person."""
-DIGITS = 9
-"""Entries whose strength differs in later digits are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +44,9 @@ class Agreement:
     def counts(self, known: KnownFacts, query: Ints, record: Ints, ratios: Floats | None = None) -> Floats:
         """Return a row of COLUMNS for each pair of query[i] and record[i].
 
-        If a record has the item of a fact several times, the entry that suggests one person most strongly
-        counts: by `ratios`, ln(m/u) of the columns VALUES and TIMES; default: by the smallest distances. In a
-        tie the first one counts.
+        If a record has the item of a fact n times, its entries share the weight of one: each counts with the
+        probability that the fact is about it, given that both are of one person. `ratios`, ln(m/u) of the
+        columns VALUES and TIMES, say how likely that is; default: 1/n.
         """
         release = self.release
         pair, fact = _facts_of_pairs(known, query)
@@ -57,12 +56,20 @@ class Agreement:
         counts[:, SHARED] = np.bincount(pair, has, len(query))
         counts[:, MISSING] = np.diff(known.first)[query] - counts[:, SHARED]
         pair, fact, entry, number = pair[has], fact[has], entry[has], number[has]
-        weight = np.ldexp(1.0, -self.classes.day_shares(known))
+        date_weight = np.ldexp(1.0, -self.classes.day_shares(known))
+        row = np.arange(len(fact))
         if release.has_repeats:
-            entry = self._best_entries(known, fact, entry, number, weight, ratios)
+            row = np.repeat(row, number)
+            entry = entry[row] + np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        pair, fact = pair[row], fact[row]
         values, times = self._value_classes(known, fact, entry), self._time_classes(known, fact, entry)
-        counts[:, VALUES] = _count_columns(pair, values, len(query), N_VALUES)
-        counts[:, TIMES] = _count_columns(pair, times, len(query), N_TIMES, weight[fact])
+        weight = np.ones(len(row))
+        if release.has_repeats:
+            ratios = np.zeros(COLUMNS) if ratios is None else ratios
+            by_value, by_time = np.append(ratios[VALUES], 0.0)[values], np.append(ratios[TIMES], 0.0)[times]
+            weight = _shares(row, by_value + by_time * date_weight[fact])
+        counts[:, VALUES] = _count_columns(pair, values, len(query), N_VALUES, weight)
+        counts[:, TIMES] = _count_columns(pair, times, len(query), N_TIMES, weight * date_weight[fact])
         return counts
 
     def _value_classes(self, known: KnownFacts, fact: Ints, entry: Ints) -> Ints:
@@ -81,19 +88,6 @@ class Agreement:
         code = column[entry].astype(np.int64)
         both_timed = known.timed[fact] & (code < self.release.span)
         return self.classes.of_times(np.where(both_timed, np.abs(code - known.time[fact]), -1))
-
-    def _best_entries(
-        self, known: KnownFacts, fact: Ints, first: Ints, number: Ints, weight: Floats, ratios: Floats | None
-    ) -> Ints:
-        """The entry of each fact that suggests one person most strongly, of `number` from `first` on."""
-        row = np.repeat(np.arange(len(fact)), number)
-        entry = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-        ratios = -np.arange(COLUMNS, dtype=np.float64) if ratios is None else ratios
-        by_value = np.append(ratios[VALUES], 0.0)[self._value_classes(known, fact[row], entry)]
-        by_time = np.append(ratios[TIMES], 0.0)[self._time_classes(known, fact[row], entry)]
-        strength = np.round(by_value + by_time * weight[fact[row]], DIGITS)
-        order = np.lexsort((entry, -strength, row))
-        return entry[order[np.unique(row[order], return_index=True)[1]]]
 
     def stranger_counts(self, seed: int) -> Floats:
         """Return the VALUES and TIMES counts of many random pairs of people with a common item, added up."""
@@ -127,6 +121,15 @@ class Agreement:
         possible = np.ones(COLUMNS, np.bool_)
         possible[VALUES], possible[TIMES] = self.classes.possible_values, self.classes.possible_times
         return possible
+
+
+def _shares(row: Ints, logarithm: Floats) -> Floats:
+    """e^logarithm divided by its sum over the row; rows follow one another."""
+    first = np.flatnonzero(np.append(True, row[1:] != row[:-1])[: len(row)])
+    if not len(first):
+        return np.ones(0)
+    number = elementary.exp(logarithm - np.maximum.reduceat(logarithm, first)[row])
+    return np.asarray(number / np.add.reduceat(number, first)[row])
 
 
 def _entries_of_strangers(release: Release, item: Ints, draw: np.random.Generator) -> tuple[Ints, Ints]:
