@@ -418,6 +418,34 @@ def visitors(n):
     return Data(rows, repeats="keep")
 
 
+def test_an_excluded_record_lowers_supports_by_one_however_many_entries_it_has():
+    made = visitors(25)
+    auxes = [so.Aux([so.Fact(f"item{item}", 2.0, moment(30, "day")) for item in range(3)])]
+    release, facts = made.read(), facts_of(made, auxes)
+    repeating = {record for (record, _), cells in made.entries.items() if len(cells) > 1}
+    for exclude in sorted(repeating)[:6]:
+        found = scores_by_id(so.ScoreboardRH()._queries(release, joined(release, auxes), exclude))
+        expected = naive.sums(naive.without(made.entries, exclude), facts)
+        assert {record: found[record] for record in expected} == {
+            record: exact(score) for record, score in expected.items()
+        }
+
+
+@pytest.mark.parametrize("items", ["any", so.outside_top(1)], ids=str)
+def test_all_entries_of_an_excluded_record_leave_the_counts_of_likelihood(items):
+    made = visitors(25)
+    adversary = so.Adversary(knows=4, wrong=1, value_error=1, time_error=3, items=items)
+    auxes = [so.Aux([so.Fact(f"item{item}", 2.0, moment(30, "day")) for item in range(3)])]
+    release, attack = made.read(), so.Likelihood(adversary)
+    repeating = {record for (record, _), cells in made.entries.items() if len(cells) > 1}
+    for exclude in sorted(repeating)[:6]:
+        found = scores_by_id(attack._queries(release, joined(release, auxes), exclude))
+        expected = twin_scores(made, auxes, adversary, exclude)
+        assert {record: found[record] for record in expected} == {
+            record: pytest.approx(score, rel=1e-9, abs=1e-9) for record, score in expected.items()
+        }
+
+
 @pytest.mark.parametrize(
     "attack",
     [
@@ -433,7 +461,7 @@ def test_verdicts_on_a_crowd_equal_their_scores_in_double_precision(attack):
     release = visitors(9_000 if COMPILED else 300).read()
     facts = [so.Fact(f"item{item}", 1.0 + item % 5, moment(9 * item, "day")) for item in (0, 2, 4, 5, 1, 3)]
     auxes = [so.Aux(facts[at : at + 3]) for at in range(4)]
-    exclude = [None, release.records[5], None, release.records[-1]]
+    exclude = [None, release.records[5], None, release.records[release.n_records - 1]]
     verdicts = attack.attacks(release, auxes, exclude=exclude)
     nested = attack.nested(release, auxes, [1, 3], exclude=exclude)
     for q, verdict in enumerate(verdicts):
