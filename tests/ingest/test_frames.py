@@ -108,9 +108,9 @@ def test_parquet_files_of_different_columns_are_refused(tmp_path):
         so.read(tmp_path)
 
 
-def test_a_folder_of_nothing_known_says_so(tmp_path):
-    (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(so.SourceError, match="name its files"):
+def test_a_folder_without_data_says_so(tmp_path):
+    (tmp_path / "README.txt").write_text("nothing")
+    with pytest.raises(so.SourceError, match="no data files"):
         so.read(tmp_path)
 
 

@@ -230,6 +230,6 @@ def test_the_later_file_wins_between_equal_times(put):
 
 
 def test_files_with_different_layouts_are_refused(put):
-    for other in ["item,user,rating\nx,a,4\n", "user;item;rating\na;x;4\n", "user,item\na,x\n"]:
+    for other in ["item,user,stars\nx,a,4\n", "user;item;rating\na;x;4\n", "a,x,4\n", "user,item\na,x\n"]:
         with pytest.raises(so.SourceError, match="has another layout than"):
             so.read([put(TEXT), put(other)])

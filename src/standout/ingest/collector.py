@@ -22,7 +22,7 @@ from standout.release.build_kernels import NONE
 from standout.release.model import Release
 from standout.release.provenance import Provenance
 
-__all__ = ["Batch", "Collector", "Spans", "join_columns"]
+__all__ = ["Batch", "Collector", "Spans", "constant_spans", "join_columns"]
 
 
 BLOCK = 1 << 22
@@ -37,6 +37,12 @@ class Spans(NamedTuple):
     buffer: NDArray[np.uint8]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
+
+
+def constant_spans(text: str, rows: int) -> Spans:
+    """Return the same text for every row."""
+    content = np.frombuffer(text.encode() or b" ", np.uint8)
+    return Spans(content, np.zeros(rows, np.int64), np.full(rows, len(text.encode())))
 
 
 @dataclass(slots=True)

@@ -12,8 +12,10 @@ from standout.ingest.column_names import PLACE_ROLES, ROLES, name_rank
 from standout.ingest.options import Column, Options
 from standout.release.provenance import ColumnKind, UnusedColumn
 
-__all__ = ["Roles", "decimals_error", "is_header", "numbered_names", "resolve_roles"]
+__all__ = ["FILE_NAME", "Roles", "decimals_error", "is_header", "numbered_names", "resolve_roles"]
 
+FILE_NAME = "the file name"
+"""Column of the record where each file is one record."""
 CELLS_DECIDE = 20
 """From this rank on, a name is only well known if the cells fit too."""
 LISTED = 20
@@ -24,9 +26,12 @@ NUMERIC = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Positions (from 0) and names of the columns, why each was chosen, and the columns without a role."""
+    """Positions (from 0) and names of the columns, why each was chosen, and the columns without a role.
 
-    record: int
+    `record` is None if each file is one record.
+    """
+
+    record: int | None
     item: tuple[int, ...]
     value: int | None
     time: int | None
@@ -38,7 +43,7 @@ class Roles:
 
     def names_by_role(self) -> dict[str, str]:
         """Return the column name of each role, for the provenance."""
-        names = {"record": self.names[self.record]}
+        names = {"record": FILE_NAME if self.record is None else self.names[self.record]}
         if self.places:
             names |= {role: self.names[i] for role, i in zip(PLACE_ROLES, self.item, strict=True)}
         else:
@@ -49,8 +54,26 @@ class Roles:
     @property
     def wanted(self) -> list[int]:
         """Columns to read: record, item columns, value, time."""
-        optional = [column for column in (self.value, self.time) if column is not None]
-        return [self.record, *self.item, *optional]
+        columns = (self.record, *self.item, self.value, self.time)
+        return [column for column in columns if column is not None]
+
+    def reordered(self, names: Sequence[str]) -> "Roles":
+        """Return the same roles for columns with the same names in another order."""
+        position = {name: i for i, name in enumerate(names)}
+        moved = [None if i is None else position[self.names[i]] for i in (self.record, self.value, self.time)]
+        items = tuple(position[self.names[i]] for i in self.item)
+        return replace(self, record=moved[0], item=items, value=moved[1], time=moved[2], names=tuple(names))
+
+    def unused_in(self, names: Sequence[str], sample: Sample) -> tuple[UnusedColumn, ...]:
+        """Return the unused columns with the kinds that they have in another file with these columns."""
+        kinds = column_kinds(names, sample)
+        by_name = dict(zip(names, kinds, strict=True))
+        is_same = tuple(names) == self.names
+        free = [i for i in range(len(self.names)) if i not in self.wanted]
+        return tuple(
+            replace(column, kind=kinds[i] if is_same else by_name[self.names[i]])
+            for i, column in zip(free, self.unused, strict=True)
+        )
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
@@ -98,7 +121,7 @@ def resolve_roles(
     `sample` holds a few rows. `declared` means that the names cannot be a first row of data, for example in a
     frame. `in_order` names a known format whose columns are record, item, value and time, such as MovieLens.
     """
-    by_order = in_order and not header and options.record is None and not options.items and len(names) == 4
+    by_order = in_order and not header and not options.names_people and not options.items and len(names) == 4
     columns = _Columns(tuple(names), options, header, tuple(sample), declared, source, bool(by_order))
     chosen, reasons = columns.choose_in_order(in_order) if by_order else columns.choose()
     for column, next_column in pairwise(sorted(chosen.wanted)):
@@ -111,7 +134,8 @@ def resolve_roles(
         raise ColumnError(
             f"no column is recognised as the time, for --time-bin; {columns}: name one with --time"
         )
-    columns.check_person(chosen.record)
+    if chosen.record is not None:
+        columns.check_person(chosen.record)
     return replace(chosen, reasons=reasons, unused=columns.unused(chosen))
 
 
@@ -140,14 +164,15 @@ class _Columns:
     def choose(self) -> tuple[Roles, dict[str, str]]:
         """Choose a column for each role: the one that the user named, or one with a well-known name."""
         options = self.options
-        if not self.header and (options.record is None or not (options.items or options.places)):
+        if not self.header and not (options.names_people and (options.items or options.places)):
             raise self._unknown_order()
         value, time = self.given(options.value, "value"), self.given(options.time, "time")
         ignored = self.ignored()
         item_roles = self._item_roles()
         named = {self.given(column, role) for role, column in item_roles}
         named |= {self.given(options.record, "record"), value, time} - {None}
-        record = self.needed(options.record, "record", named | ignored)
+        from_name = options.record_from_name is not None
+        record = None if from_name else self.needed(options.record, "record", named | ignored)
         items = tuple(self.needed(column, role, named | ignored | {record}) for role, column in item_roles)
         taken = {record, *items, value, time} | ignored
         if options.value is None:
@@ -161,6 +186,8 @@ class _Columns:
             role: f"named with --{role}" if given[role] is not None else self._reason(role, roles)
             for role in roles.names_by_role()
         }
+        if from_name:
+            reasons["record"] = "named with --record-from-name"
         if both := sorted(ignored & {*roles.wanted}):
             raise self._both(both[0])
         return roles, reasons

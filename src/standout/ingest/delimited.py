@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.core.errors import SourceError
 from standout.core.progress import Progress
-from standout.ingest.collector import Batch, Collector, Spans
+from standout.ingest.collector import Batch, Collector, Spans, constant_spans
 from standout.ingest.column_roles import Roles, is_header, numbered_names, resolve_roles
 from standout.ingest.encodings import WINDOWS, is_clean_windows_text
 from standout.ingest.options import Options
@@ -15,7 +15,7 @@ from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
 
-__all__ = ["DelimitedLayout", "detect_layout", "read_delimited"]
+__all__ = ["DelimitedLayout", "decoded_head", "detect_layout", "read_delimited", "split_lines"]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
@@ -54,7 +54,7 @@ def detect_layout(stream: Stream, options: Options, in_order: str = "") -> Delim
     lines = _first_lines(stream)
     separator = options.separator or _separator(stream.name, lines, options.quote)
     quote = options.quote if len(separator) == 1 else ""
-    rows = _split(lines, separator, quote)
+    rows = split_lines(lines, separator, quote)
     if not rows:
         raise SourceError(f"{stream.name} is empty: check the file")
     header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options)
@@ -84,30 +84,32 @@ def read_delimited(stream: Stream, layout: DelimitedLayout, collector: Collector
         complete = rows.part(1 if header and count else 0, count)
         header = header and not count
         if len(complete.status):
-            collector.add(_batch(window, complete, layout.roles))
+            collector.add(_batch(stream, window, complete, layout.roles))
         window.take(used, next_line)
         progress("reading", stream.done, stream.total)
     collector.note_encoding(window)
 
 
-def _batch(window: Window, rows: Rows, roles: Roles) -> Batch:
+def _batch(stream: Stream, window: Window, rows: Rows, roles: Roles) -> Batch:
     spans = [Spans(window.buffer, rows.starts[k], rows.ends[k]) for k in range(len(roles.wanted))]
     n_items = len(roles.item)
     time = spans.pop() if roles.time is not None else None
     value = spans.pop() if roles.value is not None else None
-    return Batch(rows.line, rows.status, spans[0], tuple(spans[1 : 1 + n_items]), value, time)
+    items = tuple(spans[len(spans) - n_items :])
+    record = constant_spans(stream.record, len(rows.line)) if roles.record is None else spans[0]
+    return Batch(rows.line, rows.status, record, items, value, time)
 
 
 def _first_lines(stream: Stream) -> list[str]:
     """First lines as text, only to detect the layout; invalid bytes are reported later."""
-    head = _decoded(text_head(stream)).removeprefix("\ufeff").replace("\0", "")
+    head = decoded_head(text_head(stream)).removeprefix("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
     if not head.strip():
         raise SourceError(f"{stream.name} is empty: check the file")
     return [line for line in lines[: SAMPLE + 1] if line.strip()]
 
 
-def _decoded(head: bytes) -> str:
+def decoded_head(head: bytes) -> str:
     """First bytes as text, in the encoding in which `Window` reads them."""
     complete = head[: head.rfind(b"\n") + 1] or head
     try:
@@ -124,7 +126,7 @@ def _separator(name: str, lines: list[str], quote: str) -> str:
     """
     fits: dict[str, tuple[float, int]] = {}
     for candidate in SEPARATORS:
-        counts = [len(row) for row in _split(lines, candidate, quote if len(candidate) == 1 else "")]
+        counts = [len(row) for row in split_lines(lines, candidate, quote if len(candidate) == 1 else "")]
         if counts and counts[0] > 1 and 2 * counts.count(counts[0]) >= len(counts):
             fits[candidate] = counts.count(counts[0]) / len(counts), counts[0]
     if len(fits) > 1:
@@ -134,7 +136,8 @@ def _separator(name: str, lines: list[str], quote: str) -> str:
     return max(fits, key=lambda candidate: fits[candidate])
 
 
-def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
+def split_lines(lines: list[str], separator: str, quote: str) -> list[list[str]]:
+    """Split lines into fields, only to detect the layout."""
     if not quote:
         return [line.split(separator) for line in lines]
     try:

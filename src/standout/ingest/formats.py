@@ -1,52 +1,116 @@
-"""Recognise the format of paths: delimited text, MovieLens, Netflix Prize or Parquet."""
+"""Recognise the format of paths: text, MovieLens, Netflix Prize, JSON, Parquet, Arrow or a database."""
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from standout.core.errors import SourceError
-from standout.ingest import netflix
-from standout.ingest.sources import PARQUET, ZIP, first_bytes, is_tar, open_stream, zip_names
+from standout.core.errors import ParameterError, SourceError
+from standout.ingest import netflix, sources
+from standout.ingest.folders import folder_files
+from standout.ingest.json_shape import json_shape
+from standout.ingest.options import Options
+from standout.ingest.sources import (
+    ZIP,
+    SourcePath,
+    first_bytes,
+    is_tar,
+    open_stream,
+    zip_names,
+)
 
-__all__ = ["NETFLIX_TITLES", "RecognisedSource", "SourceFile", "recognise"]
+__all__ = ["NETFLIX_TITLES", "Kind", "RecognisedSource", "SourceFile", "check_options", "recognise"]
 
-Kind = Literal["delimited text", "MovieLens", "Netflix Prize", "Parquet"]
+Kind = Literal[
+    "delimited text",
+    "MovieLens",
+    "Netflix Prize",
+    "JSON lines",
+    "JSON array",
+    "Parquet",
+    "Arrow",
+    "SQLite",
+    "DuckDB",
+]
 TITLES_OF = {"ratings.csv": "movies.csv", "u.data": "u.item", "ratings.dat": "movies.dat"}
 NETFLIX_TITLES = ("movie_titles.txt", "movie_titles.csv")
 MOVIELENS_HEADER = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+MAGIC = 16
+"""Number of bytes that identify a binary format."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file, a file inside a zip, or a tar of files."""
+    """A file, a file inside a zip, or a tar of files; `relative` is its path below the source folder."""
 
-    path: Path
+    path: SourcePath
     member: str | None = None
     tar: bool = False
+    relative: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RecognisedSource:
-    """Format of a source, its files, and the file with its titles."""
+    """Format of a source, its files, and the file with its titles; `skipped` counts files without data."""
 
     kind: Kind
     files: tuple[SourceFile, ...]
     titles: SourceFile | None = None
+    skipped: int = 0
 
 
-def recognise(paths: list[Path], member: str | None) -> RecognisedSource:
+def recognise(paths: list[SourcePath], options: Options) -> RecognisedSource:
     """Recognise the format of paths, which must be the same for all."""
-    sources = [_folder(path) if path.is_dir() else _file(path, member) for path in paths]
+    sources = [_folder(path, options) if path.is_dir() else _file(path, options) for path in paths]
     kinds = sorted({source.kind for source in sources})
     if len(kinds) > 1:
         raise SourceError(f"the sources have different formats: {', '.join(kinds)}; read them one by one")
-    files = tuple(file for source in sources for file in source.files)
+    files = _with_relative([file for source in sources for file in source.files])
     titles = next((source.titles for source in sources if source.titles), None)
-    return RecognisedSource(sources[0].kind, files, titles)
+    return RecognisedSource(sources[0].kind, files, titles, sum(source.skipped for source in sources))
 
 
-def _folder(folder: Path) -> RecognisedSource:
+def check_options(kind: Kind, options: Options) -> None:
+    """Refuse options that do not apply to a format."""
+    if options.table is not None and kind not in ("SQLite", "DuckDB"):
+        raise ParameterError(f"table can only be set for a SQLite or DuckDB file, not for {kind}")
+    if options.skip_lines and kind not in ("delimited text", "MovieLens"):
+        raise ParameterError(f"skip_lines can only be set for delimited text, not for {kind}")
+
+
+def _with_relative(files: list[SourceFile]) -> tuple[SourceFile, ...]:
+    """Add the path below the common folder to files that were named one by one."""
+    named = [str(file.path) for file in files if not file.relative]
+    folder = os.path.commonpath([os.path.split(name)[0] for name in named]) if named else ""
+    return tuple(
+        file
+        if file.relative
+        else replace(file, relative=PurePosixPath(os.path.relpath(str(file.path), folder or ".")).as_posix())
+        for file in files
+    )
+
+
+def _folder(folder: SourcePath, options: Options) -> RecognisedSource:
+    if isinstance(folder, Path) and options.record_from_name is None and (known := _known_folder(folder)):
+        return known
+    found = folder_files(folder)
+    first = _file(found.files[0][0], options)
+    is_tar_file = first.files[0].tar
+    files = tuple(SourceFile(path, tar=is_tar_file, relative=relative) for path, relative in found.files)
+    binary = _binary_kind(first_bytes(files[0].path, MAGIC))
+    different = sum(_binary_kind(first_bytes(file.path, MAGIC)) != binary for file in files[1:])
+    if different:
+        raise SourceError(
+            f"{folder} has files of different formats: "
+            f"{different:,} of {len(files):,} differ from the first one; name the files to read"
+        )
+    return RecognisedSource(first.kind, files, skipped=found.skipped)
+
+
+def _known_folder(folder: Path) -> RecognisedSource | None:
+    """Recognise the folders of MovieLens and the Netflix Prize."""
     for parent in (folder, folder / "training_set"):
         films = sorted(path for path in _files(parent) if netflix.FILES.fullmatch(path.name))
         if films:
@@ -59,36 +123,64 @@ def _folder(folder: Path) -> RecognisedSource:
     for name, titles in TITLES_OF.items():
         if (folder / name).is_file():
             return RecognisedSource("MovieLens", (SourceFile(folder / name),), _existing(folder / titles))
-    if any(folder.glob("**/*.parquet")):
-        return RecognisedSource("Parquet", (SourceFile(folder),))
-    raise SourceError(
-        f"{folder} is not an index and has no MovieLens, Netflix Prize or Parquet files: name its files"
-    )
+    return None
 
 
-def _file(path: Path, member: str | None) -> RecognisedSource:
-    first = first_bytes(path)
-    if first.startswith(PARQUET):
-        return RecognisedSource("Parquet", (SourceFile(path),))
-    if first.startswith(ZIP) and member is None and (archive := _zip(path)):
+def _file(path: SourcePath, options: Options) -> RecognisedSource:
+    member, start = options.member, first_bytes(path, MAGIC)
+    if start.startswith(ZIP) and member is None and (archive := _zip(path)):
         return archive
-    if is_tar(path):
-        return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(path.parent))
     with open_stream(path, member) as stream:
         head = stream.peek()
-    if netflix.is_netflix(head) or netflix.FILES.fullmatch(PurePosixPath(member or path.name).name):
-        return RecognisedSource("Netflix Prize", (SourceFile(path, member),), _netflix_titles(path.parent))
+    folder = path.parent if isinstance(path, Path) else None
+    if binary := _binary_kind(head[:MAGIC]):
+        return RecognisedSource(binary, (SourceFile(path, member),))
+    if is_tar(head) and not start.startswith(ZIP):
+        return RecognisedSource("Netflix Prize", (SourceFile(path, tar=True),), _netflix_titles(folder))
     name = PurePosixPath(member or path.name).name
-    titles = _existing(path.with_name(TITLES_OF[name])) if member is None and name in TITLES_OF else None
+    if netflix.is_netflix(head) or netflix.FILES.fullmatch(name):
+        return RecognisedSource("Netflix Prize", (SourceFile(path, member),), _netflix_titles(folder))
+    is_utf16 = head.startswith(UTF16) and sources.is_utf8(options.encoding)
+    text = _decoded(head, "utf-16" if is_utf16 else options.encoding)
+    if shape := json_shape(text, len(head) < sources.HEAD, str(path)):
+        if is_utf16:
+            raise SourceError(f"{path} is JSON in UTF-16: add --encoding utf-16")
+        return RecognisedSource(
+            "JSON lines" if shape == "lines" else "JSON array", (SourceFile(path, member),)
+        )
     known = name in ("u.data", "ratings.dat") or (name == "ratings.csv" and MOVIELENS_HEADER.match(head))
-    return (
-        RecognisedSource("MovieLens", (SourceFile(path, member),), titles)
-        if known
-        else RecognisedSource("delimited text", (SourceFile(path, member),))
-    )
+    if not known:
+        return RecognisedSource("delimited text", (SourceFile(path, member),))
+    titles = _existing(folder / TITLES_OF[name]) if member is None and folder is not None else None
+    return RecognisedSource("MovieLens", (SourceFile(path, member),), titles)
 
 
-def _zip(path: Path) -> RecognisedSource | None:
+def _binary_kind(start: bytes) -> Kind | None:
+    """Format of a binary file with these first bytes."""
+    if start.startswith(b"PAR1"):
+        return "Parquet"
+    if start.startswith(b"ARROW1") or _is_arrow_stream(start):
+        return "Arrow"
+    if start.startswith(b"SQLite format 3\0"):
+        return "SQLite"
+    return "DuckDB" if start[8:12] == b"DUCK" and b"\0" in start else None
+
+
+def _is_arrow_stream(start: bytes) -> bool:
+    """Whether a file begins with the mark of an Arrow message and its length, a positive multiple of 8."""
+    length = int.from_bytes(start[4:8], "little", signed=True)
+    return start.startswith(b"\xff\xff\xff\xff") and length > 0 and length % 8 == 0
+
+
+def _decoded(head: bytes, encoding: str) -> str:
+    """Text of the first bytes, only to recognise JSON."""
+    try:
+        return head.decode(encoding, "ignore")
+    except (LookupError, ValueError, TypeError):
+        return ""
+
+
+def _zip(path: SourcePath) -> RecognisedSource | None:
     """Recognise MovieLens and Netflix Prize archives as they are offered for download."""
     names = {PurePosixPath(name).name: name for name in reversed(zip_names(path))}
     films = sorted(name for base, name in names.items() if netflix.FILES.fullmatch(base))
@@ -102,7 +194,9 @@ def _zip(path: Path) -> RecognisedSource | None:
     return None
 
 
-def _netflix_titles(folder: Path) -> SourceFile | None:
+def _netflix_titles(folder: Path | None) -> SourceFile | None:
+    if folder is None:
+        return None
     paths = [parent / name for parent in (folder, folder.parent) for name in NETFLIX_TITLES]
     return next((SourceFile(path) for path in paths if path.is_file()), None)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,33 +10,46 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, SourceError
 from standout.core.progress import Progress
-from standout.ingest.collector import Batch, Collector, Spans
+from standout.ingest.collector import Batch, Collector, Spans, constant_spans
 from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
 from standout.ingest.tables import Table
 from standout.ingest.timestamps import TimeReader
+from standout.ingest.unused_columns import merge_unused
 from standout.release.build_kernels import TIME_BIAS
 
 __all__ = ["read_frame"]
 
 
 def read_frame(
-    open_table: Callable[[], Table], name: str, options: Options, rejects: RejectLog, progress: Progress
+    open_table: Callable[[], Table],
+    name: str,
+    options: Options,
+    rejects: RejectLog,
+    progress: Progress,
+    *,
+    earlier: tuple[Collector, Roles] | None = None,
+    record: str = "",
 ) -> tuple[Collector, Roles]:
     """Pass every row of a table to a collector; also return the role of each column.
 
-    Every source that is not text ends here. `name` names the source in messages.
+    Every source that is not text ends here. `name` names the source in messages. `earlier` has the collector
+    and the roles of the files before it, and `record` is the id of all rows if each file is one record.
     """
     with _read_errors(name):
         table, row = open_table(), 0
-        roles = resolve_roles(table.names, options, header=True, sample=_sample(table), declared=True)
-        collector = Collector(options, rejects, roles.value is not None, roles.time is not None, unit="row")
+        if earlier is None:
+            roles = resolve_roles(table.names, options, header=True, sample=_sample(table), declared=True)
+            has_value, has_time = roles.value is not None, roles.time is not None
+            collector = Collector(options, rejects, has_value, has_time, unit="row")
+        else:
+            collector, roles = earlier[0], _same_columns(table, earlier[1], name, earlier[0])
         collector.begin_source(name)
         for batch in table.batches(roles.wanted):
-            collector.add(_to_batch(batch, roles, row, collector.times))
+            collector.add(_to_batch(batch, roles, row, collector.times, record))
             row += len(batch)
-            progress("reading", row, max(row, table.rows))
+            progress("reading", *(table.position() if table.position else (row, max(row, table.rows))))
     if row == 0:
         raise SourceError(f"{name} has no rows: check the source")
     return collector, roles
@@ -54,6 +68,14 @@ def _sample_texts(column: pl.Series) -> list[str]:
     if column.is_null().all() and (kind.is_temporal() or kind.is_numeric()):
         return ["1970-01-01" if kind.is_temporal() else "0"] * len(column)
     return column.cast(pl.String, strict=False).fill_null("").to_list()
+
+
+def _same_columns(table: Table, roles: Roles, name: str, collector: Collector) -> Roles:
+    """Return the roles for the columns of a further file, which may be in another order."""
+    if sorted(table.names) != sorted(roles.names):
+        raise SourceError(f"{name} has other columns than {collector.sources[0]}: read them one by one")
+    unused = merge_unused(roles.unused, roles.unused_in(table.names, _sample(table)))
+    return replace(roles, unused=unused).reordered(table.names)
 
 
 @contextmanager
@@ -78,7 +100,7 @@ def _kind(error: Exception) -> str:
     return " ".join(str(error).splitlines()[0].split("'")[0].split("[")[0].split()) or type(error).__name__
 
 
-def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None) -> Batch:
+def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader | None, record: str) -> Batch:
     def column(position: int) -> pl.Series:
         return batch.get_column(str(position)).alias(roles.names[position])
 
@@ -91,7 +113,9 @@ def _to_batch(batch: pl.DataFrame, roles: Roles, first: int, times: TimeReader |
     return Batch(
         line=np.arange(first + 1, first + len(batch) + 1),
         status=status,
-        record=_spans(_id(column(roles.record))),
+        record=constant_spans(record, len(batch))
+        if roles.record is None
+        else _spans(_id(column(roles.record))),
         item=tuple(_spans(item_text(column(position))) for position in roles.item),
         value=None if roles.value is None else _spans(_text(column(roles.value))),
         time=time,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from standout.core.errors import SourceError
-from standout.ingest.sources import open_stream
+from standout.ingest.sources import SourcePath, open_stream
 from standout.release.labels import Labels
 from standout.release.model import read_only
 
@@ -18,7 +18,7 @@ ITEM_WORDS = ("movieid", "itemid", "item", "id", "movie", "asin", "productid", "
 TITLE_WORDS = ("title", "name", "description", "movietitle", "producttitle")
 
 
-def read_titles(path: Path, member: str | None = None) -> dict[str, str]:
+def read_titles(path: SourcePath, member: str | None = None) -> dict[str, str]:
     """Read a file of titles; return the title of each item id."""
     base = Path(member or path.name).name
     with open_stream(path, member) as stream:

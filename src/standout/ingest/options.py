@@ -1,5 +1,6 @@
 """Options for reading a source, checked once."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
@@ -36,6 +37,9 @@ class Options:
     quote: str = '"'
     encoding: str = "utf-8"
     member: str | None = None
+    table: str | None = None
+    skip_lines: int = 0
+    record_from_name: str | None = None
     value_type: ValueType = "auto"
     value_bin: float | None = None
     time_format: str | None = None
@@ -66,13 +70,33 @@ class Options:
             raise ParameterError(
                 "value and time must be a column name, a column number, or False for none, got True"
             )
+        if isinstance(self.skip_lines, bool) or not isinstance(self.skip_lines, int) or self.skip_lines < 0:
+            raise ParameterError(f"skip_lines must be a whole number from 0, got {self.skip_lines!r}")
+        self._check_record_from_name()
         self.value_reader()
         self.time_reader()
+
+    def _check_record_from_name(self) -> None:
+        if self.record_from_name is None:
+            return
+        if self.record is not None:
+            raise ParameterError("record and record_from_name cannot both be set: leave one out")
+        try:
+            re.compile(self.record_from_name)
+        except (re.error, TypeError, OverflowError, RecursionError) as error:
+            raise ParameterError(
+                f"record_from_name must be a regular expression, got {self.record_from_name!r}"
+            ) from error
 
     def changed(self) -> set[str]:
         """Names of the options that differ from their default."""
         defaults = {option.name: option.default for option in fields(self) if option.init}
         return {name for name, value in defaults.items() if getattr(self, name) != value}
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the options say where the record ids are."""
+        return self.record is not None or self.record_from_name is not None
 
     @property
     def items(self) -> tuple[Column, ...]:

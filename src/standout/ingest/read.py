@@ -2,39 +2,51 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError, ReadingWarning, SourceError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.ingest import netflix
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
 from standout.ingest.decimal_ids import check_people
 from standout.ingest.delimited import detect_layout, read_delimited
 from standout.ingest.encodings import encoding_setting
-from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, recognise
+from standout.ingest.file_records import record_ids
+from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, check_options, recognise
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
+from standout.ingest.same_layout import layout_of_further_file
 from standout.ingest.sources import expand_paths, open_stream, tar_members
-from standout.ingest.unused_columns import PYTHON, merge_unused, reading_warnings, waive_columns
+from standout.ingest.unused_columns import PYTHON, reading_warnings, waive_columns
+from standout.ingest.window import text_head
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.model import Release
-from standout.release.provenance import Provenance, UnusedColumn
+from standout.release.provenance import Provenance
 from standout.release.store import is_index, open_index
 
 if TYPE_CHECKING:
-    from standout.ingest.tables import Table
     from standout.ingest.value_levels import ValueType
 
 __all__ = ["SourceReader", "read"]
 
-RECORDED = {"max_rejects", "member", "quote", "value_bin", "value_type"}
+SOURCES = (
+    "source must be a path, a URL, a list of them, a Polars or pandas frame, "
+    "or an object with the Arrow C stream interface"
+)
+SAMPLED_FILES = 100
+"""Largest number of files whose first rows are examined for what their unused columns look like."""
+RECORDED = {
+    "max_rejects", "member", "quote", "record_from_name", "skip_lines", "table", "value_bin", "value_type",
+}  # fmt: skip
 
 
 def read(
@@ -55,6 +67,9 @@ def read(
     quote: str = '"',
     encoding: str = "utf-8",
     member: str | None = None,
+    table: str | None = None,
+    skip_lines: int = 0,
+    record_from_name: str | None = None,
     value_type: "ValueType" = "auto",
     value_bin: float | None = None,
     time_format: str | None = None,
@@ -65,16 +80,18 @@ def read(
     max_rejects: int | str = 0,
     progress: Progress = no_progress,
 ) -> Release:
-    """Read a release from files, a folder, a data frame or an index.
+    """Read a release from files, a folder, a URL, a data frame or an index.
 
-    Reads CSV and similar files (any separator; gzip, zstd, zip), Parquet, MovieLens, the Netflix Prize files,
-    and Polars and pandas frames. Ids are text and stay as they are. `release.provenance` says how the source
-    was interpreted; docs/reading.md has the rules.
+    Reads CSV and similar files (any separator; gzip, zstd, zip), JSON lines and arrays, Parquet, Arrow IPC
+    (Feather), SQLite and DuckDB files, MovieLens, the Netflix Prize files, frames and Arrow tables. Ids are
+    text and stay as they are. `release.provenance` says how the source was interpreted; docs/reading.md has
+    the rules.
 
     Parameters
     ----------
-    source : path, list of paths, or frame
-        A file, a glob, a folder, an index, or a Polars or pandas frame.
+    source : path, URL, list of them, or frame
+        A file, a glob, a folder of files of one kind, a URL (s3://, https://, …), an index, a Polars or
+        pandas frame, a LazyFrame, a DuckDB relation, or any object with the Arrow C stream interface.
     record : str or int, optional
         Column of the record, by name or number (1 is the first); default: recognised by its name.
     item : str, int or list, optional
@@ -103,6 +120,13 @@ def read(
         Encoding of a text file.
     member : str, optional
         File to read inside a zip archive.
+    table : str, optional
+        Table to read in a SQLite or DuckDB file; default: its only table.
+    skip_lines : int
+        Number of lines to skip at the start of each text file.
+    record_from_name : str, optional
+        Regular expression, if each file is one record. The record id is its first group (or the whole match)
+        in the path of the file below the folder.
     value_type : {"auto", "number", "text"}
         "auto": numbers if any value is a number, else categories.
     value_bin : float, optional
@@ -163,6 +187,9 @@ def read(
         quote=quote,
         encoding=encoding,
         member=member,
+        table=table,
+        skip_lines=skip_lines,
+        record_from_name=record_from_name,
         value_type=value_type,
         value_bin=value_bin,
         time_format=time_format,
@@ -192,11 +219,11 @@ class SourceReader:
             return self._with_titles(self._frame(source), titles)
         sources = [source] if isinstance(source, (str, Path)) else list(source)
         if not sources or not all(isinstance(path, (str, Path)) for path in sources):
-            raise ParameterError("source must be a path, a list of paths, or a Polars or pandas frame")
+            raise ParameterError(SOURCES)
         paths = expand_paths(sources)
-        if len(paths) == 1 and is_index(paths[0]):
+        if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
             return self._with_titles(self._index(paths[0]), titles)
-        recognised = recognise(paths, self.options.member)
+        recognised = recognise(paths, self.options)
         release = self._files(recognised)
         if titles is None and recognised.titles is not None:
             by_id = read_titles(recognised.titles.path, recognised.titles.member)
@@ -211,33 +238,63 @@ class SourceReader:
         return waive_columns(open_index(path), self.options.ignored)
 
     def _files(self, source: RecognisedSource) -> Release:
+        check_options(source.kind, self.options)
         names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
-        if source.kind == "Parquet":
-            return self._parquet([file.path for file in source.files], names)
+        if self.options.record_from_name is not None:
+            names = (f"{len(source.files):,} files",)  # their names are ids
+        settings = {"skipped files": f"{source.skipped:,}"} if source.skipped else {}
         if source.kind == "Netflix Prize":
             return self._netflix(source.files, names)
-        return self._delimited(source, names)
+        if source.kind in ("delimited text", "MovieLens"):
+            return self._delimited(source, names, settings)
+        return self._tables(source, names, settings)
 
-    def _delimited(self, source: RecognisedSource, names: tuple[str, ...]) -> Release:
-        collector, layout = None, None
-        unused: tuple[UnusedColumn, ...] = ()
-        for file in source.files:
-            with open_stream(file.path, file.member, self.options.encoding) as stream:
-                known = source.kind if source.kind == "MovieLens" else ""
-                file_layout = detect_layout(stream, self.options, known)
-                if layout is None or collector is None:
-                    layout = file_layout
+    def _delimited(
+        self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
+    ) -> Release:
+        collector, first, options = None, None, self.options
+        meter = ProgressMeter("reading", len(source.files), self.progress)
+        records = record_ids(source.files, options.record_from_name)
+        step = -(-len(source.files) // SAMPLED_FILES)
+        for number, (file, record) in enumerate(zip(source.files, records, strict=True)):
+            with open_stream(file.path, file.member, options.encoding) as stream, meter.part(1):
+                text_head(stream)  # in UTF-8, whose lines can be skipped
+                stream.skip(options.skip_lines)
+                stream.record = record
+                if first is None or collector is None:
+                    known = source.kind if source.kind == "MovieLens" else ""
+                    layout = first = detect_layout(stream, options, known)
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
-                    collector = Collector(self.options, self.rejects, has_value, has_time)
-                elif file_layout != layout:
-                    raise SourceError(
-                        f"{file.path} has another layout than {source.files[0].path}: read them one by one"
+                    collector = Collector(options, self.rejects, has_value, has_time)
+                else:
+                    first, layout = layout_of_further_file(
+                        stream, first, str(source.files[0].path), options, number % step == 0
                     )
-                unused = merge_unused(unused, file_layout.roles.unused)
-                read_delimited(stream, layout, collector, self.progress)
-        assert collector is not None and layout is not None
-        roles = replace(layout.roles, unused=unused)
-        return self._finish(source.kind, names, collector, roles, layout.settings())
+                read_delimited(stream, layout, collector, meter)
+        assert collector is not None and first is not None
+        return self._finish(source.kind, names, collector, first.roles, first.settings() | settings)
+
+    def _tables(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> Release:
+        """Read files with named columns."""
+        from standout.ingest.file_tables import open_table
+        from standout.ingest.frames import read_frame
+
+        earlier: tuple[Collector, Roles] | None = None
+        meter = ProgressMeter("reading", len(source.files), self.progress)
+        records = record_ids(source.files, self.options.record_from_name)
+        for file, record in zip(source.files, records, strict=True):
+            with ExitStack() as stack, meter.part(1):
+                earlier = read_frame(
+                    partial(open_table, source.kind, file, self.options, stack),
+                    str(file.path),
+                    self.options,
+                    self.rejects,
+                    meter,
+                    earlier=earlier,
+                    record=record,
+                )
+        assert earlier is not None
+        return self._finish(source.kind, names, *earlier, settings)
 
     def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> Release:
         collector, titles = netflix.new_collector(self.options, self.rejects), None
@@ -256,35 +313,18 @@ class SourceReader:
         release = self._finish("Netflix Prize", names, collector, netflix.column_roles(self.options))
         return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
 
-    def _parquet(self, paths: list[Path], names: tuple[str, ...]) -> Release:
-        from standout.ingest.tables import parquet_table
-
-        name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-        return self._table("Parquet", names, name, lambda: parquet_table(paths))
-
-    def _frame(self, frame: Any) -> Release:
-        import polars as pl
-
-        from standout.ingest.tables import table_from_lazy, table_from_pandas
-
-        if type(frame).__module__.startswith("pandas") and type(frame).__name__ == "DataFrame":
-            return self._table("frame", (), "the frame", lambda: table_from_pandas(frame))
-        if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-            raise ParameterError(
-                "source must be a path, a list of paths, or a Polars or pandas frame, "
-                f"got {type(frame).__name__}"
-            )
-        rows = len(frame) if isinstance(frame, pl.DataFrame) else 0
-        return self._table("frame", (), "the frame", lambda: table_from_lazy(frame.lazy(), rows))
-
-    def _table(
-        self, kind: str, files: tuple[str, ...], name: str, open_table: Callable[[], "Table"]
-    ) -> Release:
-        """Read any source that is not text."""
+    def _frame(self, source: Any) -> Release:
+        from standout.ingest.frame_tables import is_table, table_of
         from standout.ingest.frames import read_frame
 
-        collector, roles = read_frame(open_table, name, self.options, self.rejects, self.progress)
-        return self._finish(kind, files, collector, roles)
+        if not is_table(source):
+            raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
+        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "table"}):
+            raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
+        collector, roles = read_frame(
+            lambda: table_of(source), "the frame", self.options, self.rejects, self.progress
+        )
+        return self._finish("frame", (), collector, roles)
 
     def _finish(
         self,
@@ -305,13 +345,16 @@ class SourceReader:
         provenance = Provenance(
             kind, files, roles.names_by_role(), settings, reasons=roles.reasons, unused=roles.unused
         )
-        check_people(collector.records.labels(), provenance)
+        if roles.record is not None:
+            check_people(collector.records.labels(), provenance)
         return collector.finish(provenance, self.progress)
 
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
         if titles is None:
             return release
-        return replace(release, titles=labels_of_titles(release.items, read_titles(Path(titles))))
+        return replace(
+            release, titles=labels_of_titles(release.items, read_titles(expand_paths([titles])[0]))
+        )
 
 
 def _printable(name: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from standout.core.errors import ParameterError, SourceError
+from standout.ingest.remote import RemotePath, is_remote
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -21,29 +22,39 @@ else:
     from backports import zstd
 
 __all__ = [
-    "PARQUET",
+    "GZIP",
     "UTF8",
     "ZIP",
+    "ZSTD",
+    "SourcePath",
     "Stream",
     "expand_paths",
+    "file_size",
     "first_bytes",
+    "is_packed",
     "is_tar",
+    "is_utf8",
     "open_stream",
     "read_errors",
     "tar_members",
     "zip_names",
 ]
 
+SourcePath = Path | RemotePath
 HEAD = 1 << 18
 UTF8 = "utf-8"
-GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
+GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 TAR_MAGIC = slice(257, 262)
 BLOCK = 512
 
 
 @dataclass(slots=True)
 class Stream:
-    """A stream of decompressed bytes; `total` is the size of its file."""
+    """A stream of decompressed bytes; `total` is the size of its file.
+
+    `first_line` is the number of its first line in the file. `record` is the id of all its rows if each file
+    is one record.
+    """
 
     name: str
     raw: IO[bytes]
@@ -51,6 +62,8 @@ class Stream:
     total: int
     head: bytes = b""
     encoding: str = "utf-8"
+    first_line: int = 1
+    record: str = ""
 
     def convert(self, encoding: str) -> None:
         """Convert the stream from its start to UTF-8."""
@@ -64,6 +77,19 @@ class Stream:
             while len(self.head) < HEAD and (more := self.body.read(HEAD - len(self.head))):
                 self.head += more
         return self.head
+
+    def skip(self, lines: int) -> None:
+        """Skip the first lines, which must exist."""
+        while lines:
+            head = self.peek()
+            parts = head.split(b"\n", lines)
+            if not head:
+                raise SourceError(f"{self.name} has fewer lines than skip_lines: check --skip-lines")
+            self.head = parts.pop()
+            lines -= len(parts)
+            self.first_line += len(parts)
+            if lines:
+                self.head = b""
 
     def rest(self) -> bytes:
         """Return all remaining bytes."""
@@ -86,10 +112,14 @@ class Stream:
         return self.raw.tell() if not self.raw.closed else self.total
 
 
-def expand_paths(sources: list[str | Path]) -> list[Path]:
-    """Return the files that paths and globs name, in order; each must exist."""
-    paths: list[Path] = []
+def expand_paths(sources: list[str | Path]) -> list[SourcePath]:
+    """Return the files that paths, globs and URLs name, in order; each must exist."""
+    paths: list[SourcePath] = []
     for source in sources:
+        if is_remote(source):
+            remote = RemotePath.from_url(str(source))
+            paths += remote.matches() or [remote]
+            continue
         path = Path(source)
         if path.exists():
             paths.append(path)
@@ -101,13 +131,13 @@ def expand_paths(sources: list[str | Path]) -> list[Path]:
 
 
 @contextmanager
-def open_stream(path: Path, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
+def open_stream(path: SourcePath, member: str | None = None, encoding: str = "utf-8") -> Iterator[Stream]:
     """Open a file as a stream of decompressed UTF-8 bytes; `member` is the file inside a zip."""
     with read_errors(str(path)), path.open("rb") as raw:
-        total = path.stat().st_size
+        total = file_size(path)
         with _plain(raw, path, member) as body:
             stream = Stream(str(path) if member is None else f"{path}/{member}", raw, body, total)
-            if not _is_utf8(encoding):
+            if not is_utf8(encoding):
                 stream.convert(encoding)
             yield stream
 
@@ -141,27 +171,34 @@ def read_errors(name: str) -> Iterator[None]:
         raise SourceError(f"{name} cannot be read: {error.strerror or 'it is damaged'}") from error
 
 
-def first_bytes(path: Path) -> bytes:
-    """Return the first 4 bytes of a file, which identify its format."""
+def file_size(path: SourcePath) -> int:
+    """Return the size of a file in bytes."""
+    return path.size() if isinstance(path, RemotePath) else path.stat().st_size
+
+
+def first_bytes(path: SourcePath, count: int = 4) -> bytes:
+    """Return the first bytes of a file, which identify its format."""
     with read_errors(str(path)), path.open("rb") as raw:
-        return raw.read(4)
+        return raw.read(count)
 
 
-def is_tar(path: Path) -> bool:
-    """Whether a file is a tar archive, compressed or not."""
-    if first_bytes(path) == ZIP:
-        return False
-    with open_stream(path) as stream:
-        return stream.peek()[TAR_MAGIC] == b"ustar"
+def is_packed(start: bytes) -> bool:
+    """Whether a file that starts so is compressed."""
+    return start.startswith((GZIP, ZSTD, ZIP))
 
 
-def zip_names(path: Path) -> list[str]:
+def is_tar(head: bytes) -> bool:
+    """Whether a file with these first bytes, decompressed, is a tar archive."""
+    return head[TAR_MAGIC] == b"ustar"
+
+
+def zip_names(path: SourcePath) -> list[str]:
     """Return the names of the files inside a zip."""
-    with read_errors(str(path)), zipfile.ZipFile(path) as archive:
+    with read_errors(str(path)), path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
         return [info.filename for info in archive.infolist() if not info.is_dir()]
 
 
-def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
+def tar_members(path: SourcePath) -> Iterator[tuple[str, Stream]]:
     """Yield (base name, stream) of each file in a tar and in the tars inside it."""
     with read_errors(str(path)), path.open("rb") as raw, _plain(raw, path, None) as body:
         yield from _walk_tar(body, raw, path)
@@ -169,7 +206,7 @@ def tar_members(path: Path) -> Iterator[tuple[str, Stream]]:
             pass
 
 
-def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str, Stream]]:
+def _walk_tar(body: IO[bytes], raw: IO[bytes], path: SourcePath) -> Iterator[tuple[str, Stream]]:
     tail = _TailReader(body)
     with tarfile.open(fileobj=cast(IO[bytes], tail), mode="r|") as archive:
         for info in archive:
@@ -180,13 +217,13 @@ def _walk_tar(body: IO[bytes], raw: IO[bytes], path: Path) -> Iterator[tuple[str
             if base.endswith(".tar"):
                 yield from _walk_tar(inside, raw, path)
             else:
-                yield base, Stream(f"{path}/{base}", raw, inside, path.stat().st_size)
+                yield base, Stream(f"{path}/{base}", raw, inside, file_size(path))
     if any(tail.last):
         raise EOFError  # a complete tar ends with blocks of zeros, which tarfile does not check
 
 
 @contextmanager
-def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]]:
+def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[bytes]]:
     """Yield a stream of the decompressed bytes of an open file."""
     start = raw.read(4)
     raw.seek(0)
@@ -205,7 +242,7 @@ def _plain(raw: IO[bytes], path: Path, member: str | None) -> Iterator[IO[bytes]
         yield raw
 
 
-def _member(archive: zipfile.ZipFile, path: Path, member: str | None) -> str:
+def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> str:
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     if member is None and len(names) == 1:
         return names[0]
@@ -215,7 +252,8 @@ def _member(archive: zipfile.ZipFile, path: Path, member: str | None) -> str:
     raise SourceError(f"{path} contains {len(names)} files: choose one with --member ({listed})")
 
 
-def _is_utf8(encoding: str) -> bool:
+def is_utf8(encoding: str) -> bool:
+    """Whether a name means UTF-8."""
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 

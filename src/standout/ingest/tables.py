@@ -25,13 +25,15 @@ Batches = Callable[[list[int]], Iterator[pl.DataFrame]]
 class Table:
     """A source with named columns. `sample` returns the first rows of all columns, named like the batches.
 
-    `rows` is the number of rows, or 0 if it is not known before they are read.
+    `rows` is the number of rows, or 0 if it is not known before they are read. `position` returns how much
+    was read and the total, if it is not the number of rows.
     """
 
     names: tuple[str, ...]
     batches: Batches
     sample: Callable[[], pl.DataFrame]
     rows: int = 0
+    position: Callable[[], tuple[int, int]] | None = None
 
 
 def table_from_lazy(frame: pl.LazyFrame, rows: int = 0) -> Table:
@@ -66,12 +68,9 @@ def table_from_pandas(frame: "pd.DataFrame") -> Table:
     )
 
 
-def parquet_table(paths: list[Path]) -> Table:
-    """Make one table of Parquet files, or of folders of them."""
-    files = [
-        file for path in paths for file in (sorted(path.glob("**/*.parquet")) if path.is_dir() else [path])
-    ]
-    frame = pl.scan_parquet(files, glob=False, hive_partitioning=False)
+def parquet_table(path: Path) -> Table:
+    """Make a table of a Parquet file."""
+    frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     return table_from_lazy(frame, int(frame.select(pl.len()).collect().item()))
 
 

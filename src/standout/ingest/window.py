@@ -55,7 +55,7 @@ class Window:
         self.stream = stream
         self.buffer: NDArray[np.uint8] = np.empty(CHUNK, np.uint8)
         self.end = 0
-        self.line = 1
+        self.line = stream.first_line
         self.last = False
         self.checked = 0
         self.is_ascii, self.converts = True, False

@@ -1,0 +1,194 @@
+"""Files at a URL (s3://, gs://, https://, …), through fsspec. Credentials in a URL are never shown."""
+
+import io
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import IO, Any, cast
+
+from standout.core.errors import SourceError
+
+__all__ = ["RemotePath", "is_remote", "public_url"]
+
+URL = re.compile(r"(?:[A-Za-z][\w+.-]+::)*[A-Za-z][\w+.-]+://")
+PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
+    "abfss": "adlfs", "http": "aiohttp", "https": "aiohttp", "sftp": "paramiko", "ssh": "paramiko",
+    "hdfs": "pyarrow",
+}  # fmt: skip
+"""Package that fsspec needs for a protocol."""
+COPY = 1 << 20
+
+
+def is_remote(source: Any) -> bool:
+    """Whether a source is a URL."""
+    return isinstance(source, str) and URL.match(source) is not None
+
+
+def public_url(source: str) -> str:
+    """Return a URL without user, password, query and fragment; other sources stay as they are.
+
+    >>> public_url("https://me:secret@example.org/a/b.csv?signature=abc")
+    'https://example.org/a/b.csv'
+    """
+    if not is_remote(source):
+        return source
+    return re.sub(r"://[^/]*@", "://", re.split(r"[?#]", source, maxsplit=1)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePath:
+    """A file or folder behind a URL, with the methods of `pathlib.Path` that readers use.
+
+    Its text is the URL without credentials.
+    """
+
+    shown: str
+    path: str = field(repr=False)
+    filesystem: Any = field(repr=False, compare=False)
+
+    @classmethod
+    def from_url(cls, url: str) -> "RemotePath":
+        """Connect to the file system of a URL."""
+        shown = public_url(url)
+        try:
+            import fsspec
+        except ImportError:
+            raise SourceError(
+                f"{shown} is a remote file: install fsspec with `pip install 'standout[remote]'`"
+            ) from None
+        with remote_errors(shown):
+            filesystem, path = fsspec.core.url_to_fs(url)
+        return cls(shown, path, filesystem)
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return PurePosixPath(self.shown).name
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder; a web address never is one."""
+        with remote_errors(self.shown):
+            return not self._is_web and bool(self.filesystem.isdir(self.path))
+
+    def exists(self) -> bool:
+        """Whether there is such a file or folder."""
+        with remote_errors(self.shown):
+            return bool(self.filesystem.exists(self.path))
+
+    def size(self) -> int:
+        """Size in bytes, or 0 if it is not known."""
+        with remote_errors(self.shown):
+            return int(self.filesystem.info(self.path).get("size") or 0)
+
+    def find(self) -> "list[RemotePath]":
+        """Return all files below this folder, sorted by path."""
+        with remote_errors(self.shown):
+            return [self._other(path) for path in sorted(self.filesystem.find(self.path))]
+
+    def matches(self) -> "list[RemotePath]":
+        """Return the files that match this path as a pattern, sorted by path."""
+        if self._is_web or not re.search(r"[*?\[]", self.path):
+            return []
+        with remote_errors(self.shown):
+            return [self._other(path) for path in sorted(self.filesystem.glob(self.path))]
+
+    def relative_to(self, folder: "RemotePath") -> PurePosixPath:
+        """Return the path below a folder."""
+        return PurePosixPath(self.path).relative_to(PurePosixPath(folder.path))
+
+    def open(self, mode: str = "rb") -> IO[bytes]:
+        """Open the file; a file that a server only sends as a whole is first copied to a temporary file."""
+        with remote_errors(self.shown):
+            file = self.filesystem.open(self.path, mode)
+            if getattr(file, "size", None) is not None:
+                return io.BufferedReader(_RemoteFile(file, self.shown))
+            with file:
+                return _copied(file, self.shown)
+
+    @property
+    def _is_web(self) -> bool:
+        protocol = self.filesystem.protocol
+        return bool({"http", "https"} & {protocol, *(() if isinstance(protocol, str) else protocol)})
+
+    def _other(self, path: str) -> "RemotePath":
+        scheme = self.shown.partition("://")[0]
+        return RemotePath(f"{scheme}://{path.lstrip('/')}", path, self.filesystem)
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file of fsspec whose errors are plain errors of the operating system, without the URL."""
+
+    def __init__(self, file: Any, shown: str) -> None:
+        self.file, self.shown = file, shown
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        with remote_errors(self.shown):
+            content = self.file.read(len(room))
+        room[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with remote_errors(self.shown):
+            return int(self.file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self.file.close()
+        super().close()
+
+
+def _copied(file: Any, shown: str) -> IO[bytes]:
+    """Copy a file to a temporary file without a name, from its start."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  (the caller closes it)
+    try:
+        with remote_errors(shown):
+            while content := file.read(COPY):
+                copy.write(content)
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    return cast(IO[bytes], copy)
+
+
+@contextmanager
+def remote_errors(shown: str) -> Iterator[None]:
+    """Turn any error of a remote file system into a SourceError without the URL, which may be secret."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except FileNotFoundError:
+        raise SourceError(f"{shown}: no such file") from None
+    except PermissionError:
+        raise SourceError(f"{shown}: permission denied") from None
+    except ImportError:
+        protocol = shown.partition("://")[0].rpartition("::")[2]
+        package = PACKAGES.get(protocol)
+        install = f"`pip install {package}`" if package else "the package that fsspec needs for it"
+        raise SourceError(f"{shown} cannot be read: install {install}") from None
+    except Exception as error:  # each file system has its own errors
+        raise SourceError(f"{shown} cannot be read: {_cause(error)}") from None
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, ValueError) and "rotocol not known" in str(error):
+        return "the protocol is not known"
+    status = getattr(error, "status", None)
+    return f"the server answered {status}" if isinstance(status, int) else f"{type(error).__name__}"
