@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from standout.theory.altered import Altered, altered
     from standout.theory.sparsity import Sparsity, sparsity
     from standout.theory.unicity import Unicity, unicity
+    from standout.theory.unicity_grid import UnicityCell, UnicityGrid, unicity_grid
 
 _MODULES = {
     "Adversary": "adversary",
@@ -155,6 +156,8 @@ _MODULES = {
     "StoreError": "core.errors",
     "TargetEntries": "own_observation",
     "Unicity": "theory.unicity",
+    "UnicityCell": "theory.unicity_grid",
+    "UnicityGrid": "theory.unicity_grid",
     "Utility": "data_utility.utility",
     "Verdict": "attack.verdict",
     "Verdicts": "attack.verdicts",
@@ -183,6 +186,7 @@ _MODULES = {
     "step": "sanitizing.step_parser",
     "synthesize": "synthetic.synthesize",
     "unicity": "theory.unicity",
+    "unicity_grid": "theory.unicity_grid",
     "utility": "data_utility.utility",
     "verify": "release.store",
     "write_sanitized": "sanitizing.writer",
@@ -249,6 +253,8 @@ __all__ = [
     "StoreError",
     "TargetEntries",
     "Unicity",
+    "UnicityCell",
+    "UnicityGrid",
     "Utility",
     "Verdict",
     "Verdicts",
@@ -278,6 +284,7 @@ __all__ = [
     "step",
     "synthesize",
     "unicity",
+    "unicity_grid",
     "utility",
     "verify",
     "write_sanitized",

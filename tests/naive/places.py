@@ -4,7 +4,7 @@ import math
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-__all__ = ["decimal", "geohash", "is_unique_trace", "square", "time_bin"]
+__all__ = ["decimal", "geohash", "has_unique_points", "square", "time_bin"]
 
 LETTERS = "0123456789bcdefghjkmnpqrstuvwxyz"
 
@@ -60,6 +60,6 @@ def time_bin(moment, count, kind):
     return begin + (moment - begin) // width * width
 
 
-def is_unique_trace(traces, person, points):
+def has_unique_points(traces, person, points):
     """Whether no other person's trace has all these points; traces = {person: set of points}."""
     return not any(other != person and set(points) <= trace for other, trace in traces.items())

@@ -3,7 +3,7 @@
 import csv
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -24,12 +24,20 @@ if TYPE_CHECKING:
     from standout.release.clock import TimeUnit
     from standout.release.model import Release
 
-__all__ = ["Command", "SourceOptions", "prefixed_source_options", "source_options"]
+__all__ = ["RESOLUTIONS", "Command", "SourceOptions", "prefixed_source_options", "source_options"]
 
 Command = Callable[..., None]
 ClickParameters: TypeAlias = dict[str, Any]  # click passes keywords without types
 option = functools.partial(click.option, show_default=True)
 
+GRID = option("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees.")
+GEOHASH = option("--geohash", metavar="N", help="Items are places: geohashes of N letters, 1 to 12.")
+TIME_BIN = option(
+    "--time-bin",
+    metavar="WIDTH",
+    help="Round times down to minute, hour, day, week or month, or to a width like 15min, 6h or 2d.",
+)
+RESOLUTIONS = (GRID, GEOHASH, TIME_BIN)
 OPTIONS = [
     option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
     option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
@@ -46,8 +54,8 @@ OPTIONS = [
     ),
     option("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
     option("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
-    option("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees."),
-    option("--geohash", metavar="N", help="Items are places: geohashes of N letters, 1 to 12."),
+    GRID,
+    GEOHASH,
     option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
     option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
     option("--header/--no-header", default=None, help="Whether the first line names the columns."),
@@ -84,11 +92,7 @@ OPTIONS = [
         type=click.Choice(["day", "hour", "minute"]),
         help="Resolution of times (default: day, or the unit of --time-bin).",
     ),
-    option(
-        "--time-bin",
-        metavar="WIDTH",
-        help="Round times down to minute, hour, day, week or month, or to a width like 15min, 6h or 2d.",
-    ),
+    TIME_BIN,
     option(
         "--zone",
         metavar="NAME",
@@ -271,15 +275,15 @@ class SourceOptions:
 _DEFAULTS = {field.name: field.default for field in fields(SourceOptions)}
 
 
-def source_options(command: Command) -> Command:
-    """Add the options to a command, which receives them as `source`."""
+def source_options(command: Command, without: Sequence[Any] = ()) -> Command:
+    """Add the options to a command, which receives them as `source`; `without` leaves some out."""
 
     @functools.wraps(command)
     def run(**parameters: Any) -> None:
         command(source=_collect(parameters, list(_DEFAULTS), ""), **parameters)
 
     for add_option in reversed([*OPTIONS, VERBOSE_OPTION]):
-        run = add_option(run)
+        run = run if add_option in without else add_option(run)
     return run
 
 

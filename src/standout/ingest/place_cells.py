@@ -4,18 +4,25 @@ A place is an item. A square of a grid is named by its south-west corner, such a
 whole numbers of 10⁻¹⁵ inside Standout, so that no rounding moves a point into another square.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from standout.core.errors import ParameterError
 
-__all__ = ["MOST_LETTERS", "UNIT", "Geohash", "Grid", "PlaceCells"]
+__all__ = ["LETTERS", "MOST_LETTERS", "UNIT", "Geohash", "Grid", "PlaceCells", "places_of"]
 
 UNIT = 15
 """Degrees are whole numbers of 10⁻¹⁵."""
 SMALLEST, LARGEST, MOST_DIGITS = Decimal("0.0000001"), Decimal(90), 9
 MOST_LETTERS = 12
+LETTERS = "0123456789bcdefghjkmnpqrstuvwxyz"
+ROW = 1 << 40
+"""More squares than a row of a grid has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,25 @@ class Grid:
         """Whether each square lies within one square of the other grid."""
         return isinstance(coarser, Grid) and coarser.units % self.units == 0
 
+    def cell_numbers(self, ids: Iterable[str], coarser: "PlaceCells") -> NDArray[np.int64]:
+        """Number of the square of a coarser grid that each square of this grid lies in.
+
+        Numbers ascend with latitude, then longitude. See `nests_in`.
+        """
+        corners = self.corners(ids)
+        assert isinstance(coarser, Grid)
+        return np.asarray(corners[:, 0] // coarser.units * ROW + corners[:, 1] // coarser.units)
+
+    def corners(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """Latitude and longitude of the south-west corner of each square, in whole units."""
+        scale = 10 ** (UNIT - self.digits)
+        pairs = [[int(part.replace(".", "")) for part in name.split(",")] for name in ids]
+        return np.asarray(np.array(pairs, np.int64).reshape(-1, 2) * scale)
+
+    def centres(self, ids: Iterable[str]) -> NDArray[np.float64]:
+        """Latitude and longitude of the centre of each square, in degrees."""
+        return np.asarray((self.corners(ids) + self.units / 2) / 10**UNIT)
+
     def settings(self) -> dict[str, str]:
         """Return the resolution for the provenance."""
         return {"grid": self.step}
@@ -82,6 +108,23 @@ class Geohash:
         """Whether each cell lies within one cell of the other."""
         return isinstance(coarser, Geohash) and coarser.letters <= self.letters
 
+    def cell_numbers(self, ids: Iterable[str], coarser: "PlaceCells") -> NDArray[np.int64]:
+        """Number of the coarser geohash that each geohash lies in; numbers ascend with the text."""
+        assert isinstance(coarser, Geohash)
+        return np.array([_bits(name[: coarser.letters]) for name in ids], np.int64)
+
+    def centres(self, ids: Iterable[str]) -> NDArray[np.float64]:
+        """Latitude and longitude of the centre of each cell, in degrees."""
+        bits = 5 * self.letters
+        wide, high = (bits + 1) // 2, bits // 2
+        codes = [_bits(name) for name in ids]
+        out = np.empty((len(codes), 2))
+        for row, code in enumerate(codes):
+            text = f"{code:0{bits}b}"
+            north, east = int(text[1::2] or "0", 2), int(text[::2], 2)
+            out[row] = (north + 0.5) * 180 / 2**high - 90, (east + 0.5) * 360 / 2**wide - 180
+        return out
+
     def settings(self) -> dict[str, str]:
         """Return the resolution for the provenance."""
         return {"geohash": str(self.letters)}
@@ -91,3 +134,17 @@ class Geohash:
 
 
 PlaceCells = Grid | Geohash
+
+
+def places_of(settings: Mapping[str, str]) -> PlaceCells | None:
+    """Resolution of the places of a release, from the settings of its provenance; None without places."""
+    if "grid" in settings:
+        return Grid(settings["grid"])
+    return Geohash(settings["geohash"]) if "geohash" in settings else None
+
+
+def _bits(name: str) -> int:
+    code = 0
+    for letter in name:
+        code = code * 32 + LETTERS.index(letter)
+    return code

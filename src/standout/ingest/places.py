@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError
 from standout.core.jit import Array, Int, inline, kernel
-from standout.ingest.place_cells import MOST_LETTERS, UNIT, Grid, PlaceCells
+from standout.ingest.place_cells import LETTERS, MOST_LETTERS, UNIT, Grid, PlaceCells
 from standout.ingest.rejects import Reason
 
 __all__ = ["PlaceReader"]
@@ -23,7 +23,7 @@ NO_COORDINATE, NOT_A_COORDINATE = Reason.NO_COORDINATE, Reason.NOT_A_COORDINATE
 OUT_OF_RANGE = Reason.COORDINATE_OUT_OF_RANGE
 ZERO, NINE, DASH, DOT, PLUS, SPACE, COMMA = 48, 57, 45, 46, 43, 32, 44
 UPPER_E, LOWER_E = 69, 101
-LETTERS = np.frombuffer(b"0123456789bcdefghjkmnpqrstuvwxyz", np.uint8)
+LETTER_BYTES = np.frombuffer(LETTERS.encode(), np.uint8)
 BITS = 5
 
 
@@ -248,5 +248,5 @@ def _write_geohashes(degrees: Array, status: Array, letters: Int, out: Array, en
                     upper = north >= 2 * LATITUDES
                     north -= 2 * LATITUDES * upper
                 letter = 2 * letter + upper
-            out[ends[row]] = LETTERS[letter]
+            out[ends[row]] = LETTER_BYTES[letter]
             ends[row] += 1

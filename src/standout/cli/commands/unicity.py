@@ -1,6 +1,9 @@
 """`standout unicity`: how many records a few of their entries single out."""
 
+import functools
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,7 +27,8 @@ from standout.cli.console import (
 )
 from standout.cli.option_errors import naming_options
 from standout.cli.reading_report import reading_json
-from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.release.model import Release
@@ -37,6 +41,7 @@ __all__ = ["unicity"]
 @click.argument("data")
 @click.option(
     "-k",
+    "--points",
     "entry_counts",
     default="1-4",
     show_default=True,
@@ -58,9 +63,37 @@ __all__ = ["unicity"]
     show_default="dates are unknown",
 )
 @click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
+@click.option(
+    "--grid",
+    "grids",
+    multiple=True,
+    metavar="DEGREES",
+    help="Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
+)
+@click.option(
+    "--geohash",
+    "geohashes",
+    multiple=True,
+    metavar="N",
+    help="Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
+)
+@click.option(
+    "--time-bin",
+    "time_bins",
+    multiple=True,
+    metavar="WIDTH",
+    help="Resolution of times: minute, hour, day, week or month, or a width like 15min, 6h or 2d; repeat "
+    "for several with --grid or --geohash.",
+)
+@click.option(
+    "--chart",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
+)
 @seed_option
 @threads_option
-@source_options
+@functools.partial(source_options, without=RESOLUTIONS)
 @json_option
 def unicity(
     data: str,
@@ -69,6 +102,10 @@ def unicity(
     within_value: str,
     bin_days: float | None,
     targets: int,
+    grids: tuple[str, ...],
+    geohashes: tuple[str, ...],
+    time_bins: tuple[str, ...],
+    chart: Path | None,
     seed: int,
     threads: int | None,
     as_json: bool,
@@ -78,10 +115,14 @@ def unicity(
     A record is singled out if no other record has all k entries, with values
     within --within-value and dates in the same bins.
 
+    With --grid or --geohash, entries are points: a place in a bin of time. Each
+    resolution is measured, and the value of an entry is unknown.
+
     \b
     Example:
       standout unicity ratings.csv -k 1-4
       standout unicity ratings.csv -k 2 --within-value none --bin-days 30
+      standout unicity traces.csv --grid 0.001 --grid 0.01 --time-bin hour
 
     \b
     JSON output:
@@ -89,7 +130,22 @@ def unicity(
       unicity  k, share, low, high, n, baseline, too_few_entries
       read     how the data was read
       fingerprint, version
+    With --grid or --geohash, each row of unicity also has places and time_bin,
+    and too_few_points instead of too_few_entries.
     """
+    if grids or geohashes:
+        if bin_days is not None:
+            raise ParameterError("--bin-days is not used with places: set --time-bin")
+        from standout.cli.unicity_grid import show_grid
+        from standout.theory.unicity_grid import Draw
+
+        draw = Draw(parse_counts("-k", entry_counts), targets, seed, threads)
+        show_grid(source, data, (grids, geohashes, time_bins), draw, chart, as_json)
+        return
+    if len(time_bins) > 1 or chart is not None:
+        given = "--chart" if chart is not None else "several --time-bin"
+        raise ParameterError(f"{given} can only be used with places: add --grid or --geohash")
+    source = replace(source, time_bin=time_bins[0] if time_bins else None)
     from standout.theory.unicity import unicity as measure_unicity
 
     value = parse_number_or_none("--within-value", within_value)
