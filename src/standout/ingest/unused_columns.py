@@ -187,7 +187,7 @@ def _item_warnings(release: "Release", wording: Wording) -> Iterator[str]:
     grid = f"{wording.flag('grid', '0.01')} or {wording.flag('geohash', '6')}"
     if _are_places(release):
         yield f"the items look like coordinates: make places of them with {grid}"
-    elif unique > UNIQUE * release.n_entries:
+    elif release.n_records > 1 and unique > UNIQUE * release.n_entries:
         yield (
             f"{unique:,} of {release.n_entries:,} entries have an item that no other entry has: check the "
             f"item column. Items that nobody shares say little (for coordinates: {grid})"
