@@ -5,6 +5,7 @@ import math
 
 import jsonschema
 import numpy as np
+import polars as pl
 import pytest
 
 import standout as so
@@ -117,3 +118,15 @@ def test_on_movielens_rounding_dates_protects_nearly_nobody(realdata):
     for candidate in advice.candidates:
         assert candidate.risk.everybody.low > 0.85 and candidate.utility_kept == 1, candidate.name
     assert np.isclose(advice.candidates[0].utility.hit_rate.value, 0.19, atol=0.05)
+
+
+def test_advice_on_repeated_entries_measures_merging_them():
+    frame = so.synthesize(records=40, items=40, entries=500, seed=7).to_frame()
+    rows = pl.concat([frame, frame.with_columns(pl.col("time").dt.offset_by("40d"))])
+    release = so.read(rows, repeats="keep")
+    steps = ["merge-repeats last", "drop-entries 0.5", ["merge-repeats last", "round-time none"]]
+    advice = so.advise(release, limit=0.2, candidates=steps, targets=20, people=15)
+    names = {candidate.name for candidate in advice.candidates}
+    assert names == {"untouched", *steps[:2], "merge-repeats last + round-time none"}
+    kept = {candidate.name: candidate.utility.kept for candidate in advice.candidates}
+    assert kept.keys() == names and all(0 <= c.rate.value <= 1 for c in advice.candidates)

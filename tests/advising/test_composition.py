@@ -1,10 +1,14 @@
 """Two releases of the same people reveal more than one."""
 
+from collections import Counter
+
 import numpy as np
+import polars as pl
 import pytest
 
 import standout as so
 from advising.samples import DECOYS
+from standout.advising.composition import _shown_shares
 from standout.release.subset import subset
 
 pytestmark = pytest.mark.once
@@ -52,3 +56,18 @@ def test_only_releases_of_one_original_are_compared(small_release):
         so.composition(safer, other)
     with pytest.raises(so.ParameterError, match=r"so\.sanitize"):
         so.composition(safer, small_release)
+
+
+def test_repeated_entries_are_shown_as_often_as_the_releases_have_them(small_release):
+    frame = small_release.to_frame()
+    release = so.read(pl.concat([frame, frame, frame.head(500)]), repeats="keep")
+    releases = [so.sanitize(release, "drop-entries 0.4", seed=seed) for seed in (1, 2)]
+    people = np.flatnonzero(np.all([each.mapping.representatives >= 0 for each in releases], axis=0))[:40]
+    own, *others = (Counter(some.to_frame().select("record", "item").rows()) for some in (release, *releases))
+    for count in (1, 2):
+        expected = []
+        for person in people:
+            cells = {cell: n for cell, n in own.items() if cell[0] == release.records[person]}
+            shown = sum(min(n, sum(other[cell] for other in others[:count])) for cell, n in cells.items())
+            expected.append(shown / sum(cells.values()))
+        assert _shown_shares(releases[:count], people) == pytest.approx(expected)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from datetime import timedelta
+from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
@@ -128,6 +128,36 @@ def test_merge_repeats_describes_how_entries_changed(rows, keep):
     assert safer.noise.values == ((ValueSpread(None, values / len(rows)),) if values else ())
     assert [spread.probability for spread in safer.noise.times] == ([times / len(rows)] if times else [])
     assert all(isinstance(s, TimeSpread) and s.days == pytest.approx(days) for s in safer.noise.times)
+
+
+@settings(max_examples=25)
+@given(rows=ROWS, words=st.sampled_from(["drop-entries 0.5", "cap-records 2"]))
+def test_a_removed_entry_whose_item_is_left_is_replaced_not_lost(rows, words):
+    """Otherwise an attack that knows the steps would be weaker than it can be."""
+    release = read(rows)
+    try:
+        safer = so.sanitize(release, words, seed=2)
+    except so.ParameterError:
+        return
+    left, order = {}, lambda row: (row[3] or date.max, 9.0 if row[2] is None else row[2])
+    for row in sorted(rows_of(safer), key=order):
+        left.setdefault(row[:2], row)
+    gone = Counter(rows) - Counter(rows_of(safer))
+    replaced = [(row, left[row[:2]]) for row in gone.elements() if row[:2] in left]
+    if not replaced:
+        assert safer.noise.kept == pytest.approx(0.5 if words[0] == "d" else safer.n_entries / len(rows))
+        assert not safer.noise.values and not safer.noise.times
+        return
+    known = safer.n_entries + len(replaced)
+    assert safer.noise.kept == pytest.approx(known / len(rows))
+    for column, spreads in ((2, safer.noise.values), (3, safer.noise.times)):
+        changed = sum(old[column] != new[column] for old, new in replaced)
+        assert [spread.probability for spread in spreads] == ([changed / known] if changed else [])
+    moved = [abs((old[3] - new[3]).days) for old, new in replaced if old[3] and new[3] and old[3] != new[3]]
+    assert all(
+        spread.days == pytest.approx(2 * sum(moved) / len(moved) if moved else 0)
+        for spread in safer.noise.times
+    )
 
 
 def test_merge_repeats_refuses_what_has_no_largest_value():

@@ -1,18 +1,18 @@
 """A step that keeps one entry of each record and item."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
-from standout.release.clock import SECONDS
 from standout.release.model import Codes
-from standout.sanitized import ReleaseNoise, StepReport, TimeSpread, ValueSpread
+from standout.sanitized import ReleaseNoise, StepReport
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
+from standout.sanitizing.replaced_entries import count_replaced, replacement_noise
 from standout.sanitizing.step import Step, StepResult
 from standout.sanitizing.step_noise import StepNoise
 
@@ -65,12 +65,7 @@ class MergeRepeats(Step):
         The item of a merged entry is still in the record. So the step removes no entry from the adversary's
         view: it changes the value and moves the time, by as much as repeats of an item differ on average.
         """
-        entries, counts = report.counts["entries before"], report.counts
-        values, times = counts.get("values changed", 0) / entries, counts.get("times changed", 0) / entries
-        spread = TimeSpread(2 * counts.get("mean days moved", 0.0), times)
-        return ReleaseNoise(
-            values=(ValueSpread(None, values),) if values else (), times=(spread,) if times else ()
-        )
+        return replacement_noise(report) or ReleaseNoise()
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
@@ -82,7 +77,7 @@ class MergeRepeats(Step):
                 )
         chosen = self._chosen(draft)
         keep = chosen == np.arange(draft.n_entries)
-        return StepResult(draft.merge_entries(keep), _changes(draft, chosen))
+        return StepResult(draft.merge_entries(keep), count_replaced(draft, chosen))
 
     def _chosen(self, draft: Draft) -> Ints:
         """For each entry, the entry that represents it."""
@@ -92,18 +87,3 @@ class MergeRepeats(Step):
         value, time = (NO_CODES if column is None else column for column in (value, time))
         entry_kernels.choose(start, item, value, time, POLICY[self.keep], missing, chosen)
         return chosen
-
-
-def _changes(draft: Draft, chosen: Ints) -> dict[str, float]:
-    """Count entries whose value or time differs from that of the entry that represents them."""
-    value, time, clock = draft.by_record.value, draft.by_record.time, draft.clock
-    counts: dict[str, Any] = {}
-    if value is not None and draft.n_levels:
-        counts["values changed"] = int(np.count_nonzero(value[chosen] != value))
-    if time is not None and clock is not None and clock.span:
-        counts["times changed"] = int(np.count_nonzero(time[chosen] != time))
-        old, new = time.astype(np.int64), time[chosen].astype(np.int64)
-        moved = np.abs(new - old)[(new != old) & (old < clock.span) & (new < clock.span)]
-        if len(moved):
-            counts["mean days moved"] = float(moved.mean()) * SECONDS[clock.unit] / SECONDS["day"]
-    return counts

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Bools, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError, SourceError
 from standout.core.progress import Progress, no_progress
@@ -16,6 +16,7 @@ from standout.release.model import Release
 from standout.sanitized import ReleaseNoise, Sanitized, StepReport
 from standout.sanitizing import entry_kernels
 from standout.sanitizing.draft import Draft
+from standout.sanitizing.replaced_entries import count_replaced, first_kept, replacement_noise
 from standout.sanitizing.step import Step, StepResult, check_share, number, parameter_text
 from standout.sanitizing.step_noise import StepNoise
 
@@ -195,13 +196,13 @@ class DropEntries(Step):
         self._set(share=check_share("share", self.share))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The chance that an entry stays."""
-        return ReleaseNoise(kept=1 - self.share)
+        """The chance that an entry stays, or that its item does where entries repeat."""
+        return replacement_noise(report) or ReleaseNoise(kept=1 - self.share)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
         keep = noise.uniforms() >= self.share
-        return StepResult(draft.keep_entries(keep, f"{self} removed every entry"))
+        return StepResult(draft.keep_entries(keep, f"{self} removed every entry"), _replaced(draft, keep))
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,9 @@ class CapRecords(Step):
         self._set(most=whole_number("most", self.most, 1))
 
     def noise(self, report: StepReport) -> ReleaseNoise:
-        """The share of entries that stay, short records included."""
-        return ReleaseNoise(kept=report.counts["entries"] / report.counts["entries before"])
+        """The share of entries that stay, short records included, or whose item does where entries repeat."""
+        kept = report.counts["entries"] / report.counts["entries before"]
+        return replacement_noise(report) or ReleaseNoise(kept=kept)
 
     def apply(self, draft: Draft, noise: StepNoise, progress: Progress = no_progress) -> StepResult:
         """Apply the step to a draft."""
@@ -240,7 +242,8 @@ class CapRecords(Step):
         start, most = draft.by_record.start, min(self.most, draft.n_entries)
         draft.run_by_records(lambda low, high: entry_kernels.cap(start, draws, low, high, most, keep))
         capped = int(np.count_nonzero(draft.lengths > self.most))
-        return StepResult(draft.keep_entries(keep, "no entry is kept"), {"records cut": capped})
+        counts = {"records cut": capped} | _replaced(draft, keep)
+        return StepResult(draft.keep_entries(keep, "no entry is kept"), counts)
 
 
 @dataclass(frozen=True)
@@ -307,6 +310,11 @@ class SampleRecords(Step):
         keep = np.zeros(draft.n_records, np.bool_)
         keep[np.argsort(noise.record_keys, kind="stable")[:size]] = True
         return StepResult(draft.keep_records(keep))
+
+
+def _replaced(draft: Draft, keep: Bools) -> dict[str, float]:
+    """Counts about removed entries whose item is left; none without repeats."""
+    return count_replaced(draft, first_kept(draft, keep)) if draft.has_repeats else {}
 
 
 def _read_names(path: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 from sanitizing_data import assert_same
 
@@ -96,3 +97,27 @@ def test_real_ratings_come_back_as_they_were_written(realdata, run, tmp_path):
     release = so.read(source)
     safer = so.sanitize(release, *steps[1::2], seed=3, renumber=True)
     assert_same(so.open_sanitized(out, release, key), safer)
+
+
+def test_the_command_shows_entries_in_and_out_and_what_became_of_each(run, release, tmp_path):
+    source, out = tmp_path / "data.csv", tmp_path / "safer.csv"
+    frame = release.to_frame()
+    pl.concat([frame, frame.head(300)]).write_csv(source)
+    steps = ["--step", "drop-entries 0.5", "--step", "merge-repeats"]
+    args = ["sanitize", source, "-o", out, *steps, "--seed", 3, "--force"]
+    outcome = run(*args, "--repeats", "keep", "--json")
+    result = json.loads(outcome.out)
+    entries = 1000
+    for report in result["steps"]:
+        counts = report["counts"]
+        assert counts["entries before"] == entries
+        entries = counts["entries"]
+        assert counts["entries before"] == entries + counts["entries removed"] + counts["entries merged"]
+    assert result["entries"] == entries and result["steps"][1]["counts"]["entries merged"] > 0
+    assert result["original"] == {"records": 60, "items": 30, "entries": 1000, "merged rows": 0}
+    text = run(*args, "--repeats", "keep").out
+    counts = result["steps"][1]["counts"]
+    assert "entries in" in text and f"{counts['entries merged']:,} entries merged" in " ".join(text.split())
+    merged = run(*args, "--repeats", "last")
+    assert "300 rows of DATA repeat a record and item and were merged when it was read." in merged.out
+    assert json.loads(run(*args, "--repeats", "last", "--json").out)["original"]["merged rows"] == 300
