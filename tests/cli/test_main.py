@@ -82,8 +82,8 @@ def bad(tmp_path):
     folder.mkdir()
     for name, text in LINES.items():
         (folder / name).write_text(text)
-    (folder / "latin").write_bytes(f"user,item\n{SECRET} \xe9,x\n".encode("latin-1"))
-    (folder / "utf-16").write_bytes(f"user,item\n{SECRET},x\n".encode("utf-16"))
+    (folder / "mixed").write_bytes(f"user,item\n{SECRET} é,x\nb,".encode() + b"\xff\n")
+    (folder / "utf-16").write_bytes(f"user,item\n{SECRET},x\n".encode("utf-16-le"))
     packed = gzip.compress(f"user,item\n{SECRET},x\n".encode() * 99)
     (folder / "truncated").write_bytes(packed[:-20])
     (folder / "damaged").write_bytes(packed[:20] + b"xxxx" + packed[24:])
@@ -99,7 +99,7 @@ def bad(tmp_path):
 
 
 UNREADABLE = [
-    *([name] for name in LINES), ["latin"], ["utf-16"], ["truncated"], ["damaged"], ["zip"], ["nested"],
+    *([name] for name in LINES), ["mixed"], ["utf-16"], ["truncated"], ["damaged"], ["zip"], ["nested"],
     ["fractions"], ["parquet"], ["folder"], ["missing"], ["*.nothing"],
     ["no number", "--value-type", "number"],
     *(["good", *more] for more in [

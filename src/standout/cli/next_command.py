@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 import click
 
-from standout.core.errors import NextStep, SourceError, next_step_text
+from standout.core.errors import SourceError
+from standout.core.next_steps import NextStep, next_step_text
 
 __all__ = ["keep_arguments", "naming_next_command"]
 

@@ -15,12 +15,11 @@ A message is one line: which parameter, what is allowed, what was given, and the
 the content of a cell, because that is somebody's data.
 """
 
-from typing import NamedTuple
+from standout.core.next_steps import NextStep, next_step_text
 
 __all__ = [
     "BuildRunning",
     "ColumnError",
-    "NextStep",
     "NotFoundError",
     "ParameterError",
     "ReadingWarning",
@@ -28,7 +27,6 @@ __all__ = [
     "SourceError",
     "StandoutError",
     "StoreError",
-    "next_step_text",
 ]
 
 
@@ -56,27 +54,6 @@ class ParameterError(StandoutError, ValueError):
     Traceback (most recent call last):
     standout.core.errors.ParameterError: time_unit must be day, hour or minute, got 'week'
     """
-
-
-class NextStep(NamedTuple):
-    """Parameters with which a source can be read, and what they mean if there is a choice."""
-
-    meaning: str
-    parameters: dict[str, str]
-
-    def __str__(self) -> str:
-        """Parameters as they are written in Python."""
-        return ", ".join(
-            f"{name}={value if value.isdecimal() else repr(value)}" for name, value in self.parameters.items()
-        )
-
-
-def next_step_text(texts: list[str], steps: tuple[NextStep, ...]) -> str:
-    """Return the last sentence of an error: what to run next, or a choice."""
-    parts = [
-        f"{step.meaning}: {text}" if step.meaning else text for step, text in zip(steps, texts, strict=True)
-    ]
-    return f" Read it with {' — or '.join(parts)}" if parts else ""
 
 
 class SourceError(StandoutError):

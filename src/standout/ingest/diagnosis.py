@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from standout.core.errors import NextStep, RejectedRows, SourceError
+from standout.core.errors import RejectedRows, SourceError
+from standout.core.next_steps import NextStep
 from standout.ingest.rejects import Limit, Reason, RejectLog
 from standout.release.provenance import Provenance
 
