@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import standout as so
+from tools.repeats_results import repeats_section
 
 PAGE = Path(__file__).parent.parent / "docs" / "results.md"
 TARGETS, SEED = 1000, 2008
@@ -111,6 +112,7 @@ def page(folder: Path) -> str:
         "If 2 of 8 facts are wrong, 1 of the first 4 is wrong on average. The attack is the paper's; without "
         "`--attack paper` the commands also show the Bayesian one, which is stronger.\n",
         *(section(folder, case) for case in CASES),
+        repeats_section(folder, SEED),
     ]
     return "\n".join(parts)
 
@@ -126,7 +128,7 @@ def section(folder: Path, case: Case) -> str:
         f"records, {release.n_items:,} items.\n",
         f"    {case.command}\n",
         f"{targets:,} targets; {too_few:,} records ({100 * too_few / release.n_records:.1f} %) have fewer "
-        f"than {case.adversary.knows} items and cannot be targets.\n",
+        f"than {case.adversary.knows} entries and cannot be targets.\n",
         "| " + " | ".join(["facts", *map(str, case.facts), "baseline"]) + " |",
         "|---" * (len(case.facts) + 2) + "|",
         *(_row(simulation, case, *row) for row in ROWS),
