@@ -252,8 +252,9 @@ def _chosen_as_stated(original: Release, adversary: Adversary, known: KnownFacts
             return False
         told = known.item[known.first[q] : known.first[q + 1]]
         by_popularity += _midranks(support[items], support[told])
-        times = np.bincount(items, minlength=original.n_items) if original.has_repeats else support * 0
-        by_frequency += _midranks(times[items], times[told])
+        if original.has_repeats:
+            times = np.bincount(items, minlength=original.n_items)
+            by_frequency += _midranks(times[items], times[told])
     return choice.name != "any" or all(map(_is_centred, (by_popularity, by_frequency)))
 
 

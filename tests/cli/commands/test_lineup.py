@@ -465,3 +465,18 @@ def test_a_few_titles_identify_a_real_record(run, realdata):
         assert f"Claim: record {record.id}" in sentences(run("lineup", data, *facts, "--attack", attack))
     check_error(outcome := run("lineup", data, "--knows", "Brasil"))
     assert "did you mean Brazil (1985) [1199]" in outcome.err
+
+
+def test_two_facts_may_be_about_one_item_where_people_have_it_several_times(run, tmp_path):
+    rows = [("a", 1), ("a", 8), ("a", 20), ("b", 1), ("b", 28), ("c", 20)]
+    lines = [f"{who},bread,2005-03-{day:02}" for who, day in rows]
+    (tmp_path / "visits.csv").write_text("\n".join(["record,item,time", *lines, "c,wine,2005-03-01"]))
+    facts = ["--knows", "bread@2005-03-01", "--knows", "bread@2005-03-20", "--attack", "paper", "--json"]
+    given = json.loads(run("lineup", tmp_path / "visits.csv", "--repeats", "keep", *facts).out)
+    assert [fact["time"] for fact in given["facts"]] == ["2005-03-01", "2005-03-20"]
+    assert [part["similarity"] for part in given["explain"]] == [1.0, 1.0]
+    assert given["lineup"][0]["record"] == "a" and given["ties"] == 1
+    once = [*lines[:1], lines[3], lines[5]]
+    (tmp_path / "once.csv").write_text("\n".join(["record,item,time", *once]))
+    outcome = run("lineup", tmp_path / "once.csv", "--repeats", "keep", *facts)
+    assert outcome.code == 1 and "combine them into one" in outcome.err
