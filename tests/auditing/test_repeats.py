@@ -73,7 +73,9 @@ def test_other_releases_with_repeats_fail_no_check(case):
     assert failed(shoppers(**CASES[case]), ladder=None, facts=[2, 4], targets=20) == set()
 
 
-@pytest.mark.parametrize("step", ["round-time month", "perturb-value 1"])
+@pytest.mark.parametrize(
+    "step", ["round-time month", "perturb-value 1", "merge-repeats last", "drop-entries 0.3"]
+)
 def test_sanitized_releases_with_repeats_fail_no_check(release, step):
     assert failed(so.sanitize(release, step, seed=1)) == set()
 
