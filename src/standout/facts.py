@@ -290,14 +290,17 @@ def _check_range(name: str, ends: Any, kind: type) -> None:
         raise ParameterError(f"{name} must be (lowest, highest), {allowed}, got {ends!r}")
 
 
-def encode_auxes(release: Release, auxes: Iterable[Aux]) -> KnownFacts:
-    """Encode facts for the release. Values and dates are dropped if the release has none."""
+def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) -> KnownFacts:
+    """Encode facts for the release. Values and dates are dropped if the release has none.
+
+    Facts that were `drawn` from entries of an original with repeats may name an item several times.
+    """
     auxes = list(auxes)
     catalogue = Catalogue(release)
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
     first = offsets([len(aux) for aux in auxes])
-    if not release.may_repeat:
+    if not (drawn or release.may_repeat):
         _check_items_differ(item, first, facts)
     values = [None if release.levels is None else _value(release, fact) for fact in facts]
     distinct = sorted(

@@ -207,6 +207,11 @@ class Sanitized(Release):
     noise: ReleaseNoise = field(kw_only=True, default=ReleaseNoise())
     renumbered: bool = field(kw_only=True, default=False)
 
+    @property
+    def may_repeat(self) -> bool:
+        """Whether people can have an item several times, even if the release has only one entry of each."""
+        return super().may_repeat or self.original.may_repeat
+
     def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
         """Translate facts about the original into codes of this release.
 

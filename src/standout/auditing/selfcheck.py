@@ -29,7 +29,7 @@ from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
-from standout.facts import Aux, KnownFacts
+from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.findings.audit import Check
 from standout.release.model import Release
 from standout.release.subset import subset
@@ -155,21 +155,21 @@ class SelfCheck:
         title = "Absent people are rarely claimed"
         eligible = self._eligible()
         removed = eligible[len(eligible) - min(ABSENT, len(eligible) // 10) :]
-        rest = eligible[: min(ABSENT, len(eligible) - len(removed))]
+        others = eligible[: min(ABSENT, len(eligible) - len(removed))]
         keep = np.ones(self.release.n_records, np.bool_)
         representatives = self.people.record_of(removed)
         keep[representatives[representatives >= 0]] = False
         if not len(removed) or keep.sum() < 2:
             return _skipped("absent", title, f"{len(eligible):,} records", "remove some of them")
-        phi = self._phi_at_budget(rest)
+        phi = self._phi_at_budget(others)
         known = self.people.known_facts(self.adversary, removed, self.seed)
-        verdicts = ScoreboardRH().attacks(
-            subset(self.release, keep), _auxes(self.release, known), threads=self.threads
-        )
+        rest = subset(self.release, keep)
+        facts = encode_auxes(rest, _auxes(self.release, known), drawn=True)
+        verdicts = ScoreboardRH().attacks(rest, facts, threads=self.threads)
         hits, n = int(np.count_nonzero(verdicts.claim_strengths() >= phi)), len(removed)
-        allowed = max(math.floor(self.budget * (len(rest) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
+        allowed = max(math.floor(self.budget * (len(others) + 1) + 1e-9) - 1, 0)  # as `ClaimRates` allows
         most = max(
-            k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(rest) - allowed) >= RARE
+            k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, len(others) - allowed) >= RARE
         )
         passed = hits <= most
         return Check(
