@@ -35,6 +35,7 @@ from tests.fuzz_sources import (
     meddle,
     mutated,
     parquet,
+    sqlite,
     tarred,
     zipped,
     zstd_frames,
@@ -237,6 +238,9 @@ READERS = {
     "tar": Reader({"download.tar": NETFLIX}, "download.tar", tarred, ({}, KIND)),
     "tar gzip": Reader({"a.tar.gz": NETFLIX}, "a.tar.gz", lambda data: gzipped(tarred(data)), ({}, KIND)),
     "parquet": Reader({"a.parquet": parquet()}, "a.parquet", options=(LENIENT,)),
+    "json lines": Reader({"a.jsonl": FRAME.write_ndjson().encode()}, "a.jsonl", options=(LENIENT,)),
+    "json array": Reader({"a.json": FRAME.write_json().encode()}, "a.json", options=(LENIENT,)),
+    "sqlite": Reader({"a.db": sqlite()}, "a.db", options=(LENIENT,)),
     "options": OddOptions(),
     "index": Index(),
 }  # fmt: skip

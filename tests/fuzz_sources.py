@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+import sqlite3
 import tarfile
 import zipfile
 from datetime import date
@@ -29,6 +30,7 @@ __all__ = [
     "meddle",
     "mutated",
     "parquet",
+    "sqlite",
     "tarred",
     "zipped",
     "zstd_frames",
@@ -207,3 +209,14 @@ def parquet():
     buffer = io.BytesIO()
     FRAME.write_parquet(buffer, compression="uncompressed")
     return buffer.getvalue()
+
+
+def sqlite():
+    """A SQLite file with the rows of the frame."""
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE t (user TEXT, item TEXT, rating REAL, time TEXT)")
+    database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", FRAME.cast({"time": pl.String}).rows())
+    database.commit()
+    content = database.serialize()
+    database.close()
+    return content

@@ -26,6 +26,7 @@ GROUPS = {
     "folders": ["movielens", "movielens 1m", "titles", "u.item"],
     "films": ["netflix", "tar", "tar gzip"],
     "parquet": ["parquet"],
+    "objects": ["json lines", "json array", "sqlite"],
     "rest": ["options", "index"],
 }
 

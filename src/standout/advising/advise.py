@@ -19,6 +19,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.findings.advice import Among
+from standout.ingest.as_release import as_release
 from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -33,7 +34,7 @@ COMPOSITION_SEEDS = (3, 4)
 
 
 def advise(
-    release: Release,
+    release: Release | Any,
     adversary: Adversary | None = None,
     limit: float = 0.05,
     *,
@@ -58,7 +59,7 @@ def advise(
     Parameters
     ----------
     release
-        Original release.
+        Original release. A path or frame is read with the default options of `standout.read`.
     adversary
         Adversary to protect against; default: the headline adversary of the audit's ladder.
     limit
@@ -104,6 +105,7 @@ def advise(
     >>> [candidate.name for candidate in advice.candidates], advice.recommended
     (['untouched', 'drop-entries 0.5'], None)
     """
+    release = as_release(release)
     _check(release, adversary, limit, among)
     if adversary is None:
         adversary = headline_adversary(release.check())

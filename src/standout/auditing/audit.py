@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -32,6 +33,7 @@ from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings, Check
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
+from standout.ingest.as_release import as_release
 from standout.ingest.unused_columns import PYTHON, require_no_overlooked
 from standout.release.catalogue import printable
 from standout.release.model import Release
@@ -223,7 +225,7 @@ class Audit:
 
 
 def audit(
-    release: Release,
+    release: Release | Any,
     *,
     ladder: LadderSource = None,
     headline: str | None = None,
@@ -252,8 +254,8 @@ def audit(
 
     Parameters
     ----------
-    release : Release
-        The data that would be published.
+    release : Release, path or frame
+        The data that would be published. A path or frame is read with the default options of `standout.read`.
     ladder : str, Path or mapping, optional
         The adversaries: a TOML file (docs/ladder.toml) or adversaries by name. Default: the five of the
         default ladder, whose errors are shares of the value spread and of the time span.
@@ -315,6 +317,7 @@ def audit(
     >>> result.trusted, result.exceeded
     (True, None)
     """
+    release = as_release(release)
     resolved = resolve_ladder(ladder, headline)
     if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,4 +140,8 @@ def percent_interval(value: float, low: float, high: float) -> str:
 def suggest_index(release: "Release", data: str) -> None:
     """Suggest building an index after a large raw source was read on a terminal."""
     if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
-        click.echo(f"To open it faster next time: standout index {data} -o {Path(data).stem}.index", err=True)
+        click.echo(
+            "To open it faster next time: "
+            f"standout index {public_url(data)} -o {Path(public_url(data)).stem}.index",
+            err=True,
+        )

@@ -10,6 +10,7 @@ import click
 from standout.cli.reading_report import show_reading
 from standout.cli.source_options import Command, SourceOptions, prefixed_source_options
 from standout.core.errors import ParameterError
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
@@ -42,13 +43,16 @@ class OriginalOptions:
         if self.data is None:
             given = ["--key"] if self.key is not None else self.source.given
             if given:
-                raise ParameterError(f"{given[0]} needs --original, the data that {data} was made from")
+                raise ParameterError(
+                    f"{given[0]} needs --original, the data that {public_url(data)} was made from"
+                )
             if sidecar_path(Path(data)).is_file():
-                click.echo(WARNING.format(Path(data).name), err=True)
+                click.echo(WARNING.format(Path(public_url(data)).name), err=True)
             return source.read([data], progress, strict)
         if source.given:
             raise ParameterError(
-                f"{source.given[0]} cannot be used with --original: {data} is read as its sidecar file says"
+                f"{source.given[0]} cannot be used with --original: "
+                f"{public_url(data)} is read as its sidecar file says"
             )
         from standout.ingest.unused_columns import Wording, require_no_overlooked
         from standout.sanitizing.open_sanitized import open_sanitized

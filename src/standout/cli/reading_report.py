@@ -40,10 +40,11 @@ def reading_lines(release: "Release", sources: list[str], verbose: bool = False)
     """Yield one line about how sources were read; if verbose, then all details."""
     from standout.core.formatting import printable_texts
     from standout.findings.reading import reading_of
+    from standout.ingest.remote import public_url
     from standout.report.reading_text import reading_rows, reading_sentence
 
     reading = reading_of(release)
-    files, names = _names(reading.files), _names(tuple(sources))
+    files, names = _names(reading.files), _names(tuple(map(public_url, sources)))
     is_index = release.stored_fingerprint is not None
     about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
     shown = printable_texts(reading)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, check_attack
@@ -14,6 +15,7 @@ from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.outcomes import Criteria
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.simulation_runner import SimulationRunner
+from standout.ingest.as_release import as_release
 from standout.release.model import Release
 from standout.similarity.attributes import Equal, Present, Similarity, Within
 
@@ -21,7 +23,7 @@ __all__ = ["simulate"]
 
 
 def simulate(
-    release: Release,
+    release: Release | Any,
     adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary],
     *,
     attack: AnyAttack | None = None,
@@ -52,7 +54,7 @@ def simulate(
     Parameters
     ----------
     release
-        The release to attack.
+        The release to attack. A path or frame is read with the default options of `standout.read`.
     adversaries
         One adversary, several, or several by name.
     attack
@@ -110,6 +112,7 @@ def simulate(
     >>> print(simulation.estimate("identified", facts=6))
     1.000 (0.912 to 1.000, n = 40)
     """
+    release = as_release(release)
     criteria = Criteria(
         top=whole_number("top", top, 1),
         theta=positive_share("theta", theta),

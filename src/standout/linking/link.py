@@ -14,6 +14,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
 from standout.facts import KnownFacts
 from standout.findings.links import ClaimMeasure, Dates, LinkSettings
+from standout.ingest.as_release import as_release
 from standout.linking.agreement import Agreement
 from standout.linking.align import align
 from standout.linking.best_records import BestRecords, concatenate
@@ -36,8 +37,8 @@ LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
 
 
 def link(
-    release: Release,
-    public: Release,
+    release: Release | Any,
+    public: Release | Any,
     *,
     items: Items = "auto",
     values: Values = "auto",
@@ -63,9 +64,10 @@ def link(
 
     Parameters
     ----------
-    release : Release
-        The data set that would be published.
-    public : Release
+    release : Release, path or frame
+        The data set that would be published. A path or frame is read with the default options of
+        `standout.read`.
+    public : Release, path or frame
         The public profiles: each of its records is one profile.
     items : {"auto", "id", "title"}, path-like or mapping, default "auto"
         How items are aligned; a CSV file or a mapping goes from public ids to ids of the release.
@@ -130,7 +132,8 @@ def link(
         assign=bool(assign),
         seed=check_seed(seed),
     )
-    _check_releases(release, public)
+    release, public = as_release(release), as_release(public, "public")
+    _check_release(release)
     known_truth = None if truth is None else read_truth(truth, release, public)
     alignment = align(release, public, items=items, values=values, review=review)
     profiles = Profiles(release, public, alignment)
@@ -198,12 +201,7 @@ def _attack_name(attack: AnyAttack | None, measure: ClaimMeasure) -> str:
     return "likelihood" if measure == "evidence" else "paper"
 
 
-def _check_releases(release: Release, public: Release) -> None:
-    for name, given in (("release", release), ("public", public)):
-        if not isinstance(given, Release):
-            raise ParameterError(
-                f"{name} must be a Release, got {type(given).__name__}: read it with so.read(…)"
-            )
+def _check_release(release: Release) -> None:
     if release.n_records < 2:
         raise ParameterError(
             "release must have at least two records, got one: linking must choose between records"

@@ -25,6 +25,7 @@ from standout.cli.console import (
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.source_options import SourceOptions, source_options
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -153,7 +154,7 @@ def advise(
             targets=targets,
             people=people,
             among=among,
-            name=Path(data).name,
+            name=Path(public_url(data)).name,
             seed=seed,
             threads=threads,
             progress=report,
@@ -192,7 +193,7 @@ def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> 
     from standout.report.advice_page import advice_page
     from standout.report.safe_tables import inert
 
-    findings = replace(advice.findings, command=sanitize_command(advice, Path(data).name, source))
+    findings = replace(advice.findings, command=sanitize_command(advice, Path(public_url(data)).name, source))
     write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
     write_content(folder / "report.html", advice_page(findings))

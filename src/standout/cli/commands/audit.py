@@ -32,6 +32,7 @@ from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
 from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -188,7 +189,7 @@ def audit(
             fail_above=fail_above,
             sensitive=sensitive,
             quick=quick,
-            name=Path(data).name,
+            name=Path(public_url(data)).name,
             seed=seed,
             threads=threads,
             progress=report,
@@ -233,13 +234,13 @@ def _add_advice(
         result.adversaries[settings.headline],
         limit,
         targets=targets,
-        name=Path(data).name,
+        name=Path(public_url(data)).name,
         seed=result.seed,
         threads=result.threads,
         progress=report,
         work=work,
     )
-    command = sanitize_command(advice, Path(data).name, source)
+    command = sanitize_command(advice, Path(public_url(data)).name, source)
     return result.with_advice(replace(advice.findings, command=command))
 
 

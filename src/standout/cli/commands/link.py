@@ -24,6 +24,7 @@ from standout.cli.source_options import (
     source_options,
 )
 from standout.core.errors import ParameterError, StandoutError
+from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -201,7 +202,8 @@ def link(
             threads=threads,
             progress=report,
         )
-        files = [] if output is None else _write(links, output, Path(data).name, Path(public).name)
+        names = [Path(public_url(source)).name for source in (data, public)]
+        files = [] if output is None else _write(links, output, *names)
     _show(links, files, as_json)
     if not links.complete:
         sys.exit(INTERRUPTED)
