@@ -335,7 +335,10 @@ class _Columns:
         """Complete command for a file without a header, if a column may be a person."""
         record = next((c for kind in ("id", "text", "number") for c in self._whole(kinds, kind)), None)
         if record is None:
-            return "No column looks like a person: add one to the file, and name it with --record"
+            return (
+                "No column looks like a person: add one and name it with --record or, if each file is one "
+                "person, use --record-from-name"
+            )
         places = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
         others = [c for kind in ("id", "text", "number") for c in self._whole(kinds, kind) if c != record]
         items = places or sorted(others)[:1]

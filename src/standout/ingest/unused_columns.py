@@ -29,7 +29,7 @@ __all__ = [
 USES: dict[ColumnKind, tuple[str, ...]] = {
     "date": ("time",),
     "number": ("value",),
-    "coordinate": ("item",),
+    "coordinate": ("latitude", "longitude"),
     "id": ("record", "item"),
 }
 """Roles that a column of each kind may have."""
@@ -168,10 +168,11 @@ def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -
 
 def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> Iterator[str]:
     """Settings that would use a column, with the column that it would replace."""
+    grid = f" with {wording.flag('grid', '0.01')}" if column.kind == "coordinate" else ""
     for role in USES[column.kind]:
         present = provenance.columns.get(role) if role in ("value", "time") else None
         instead = f" (instead of {column_id(present)})" if present else ""
-        yield wording.use(role, column.name) + instead
+        yield wording.use(role, column.name) + instead + grid
 
 
 def _shown(column: UnusedColumn) -> str:
