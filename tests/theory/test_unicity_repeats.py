@@ -129,6 +129,14 @@ def test_kept_rows_without_a_repeat_give_the_unicity_of_merged_ones():
         assert kept == merged
 
 
+def test_without_times_and_values_points_are_items_so_merging_changes_nothing():
+    kept, merged = (
+        unicity(read_rows(commuters(), repeats), [1, 2, 3], value=None, targets=None, seed=SEED)
+        for repeats in ("keep", "last")
+    )
+    assert kept == merged and kept[0].share.n > 0
+
+
 def test_more_points_and_finer_times_single_out_no_fewer():
     release = read_rows(commuters(), "keep")
     shares = [result.share.value for result in unicity(release, [1, 2, 4, 8], time=1, seed=SEED)]
