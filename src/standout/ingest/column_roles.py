@@ -18,6 +18,7 @@ FILE_NAME = "the file name"
 """Column of the record where each file is one record."""
 CELLS_DECIDE = 20
 """From this rank on, a name is only well known if the cells fit too."""
+NO_PERSON = "No column looks like a person: add one (--record), or take the file's name (--record-from-name)"
 LISTED = 20
 """Number of columns that a message lists."""
 NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
@@ -335,10 +336,7 @@ class _Columns:
         """Complete command for a file without a header, if a column may be a person."""
         record = next((c for kind in ("id", "text", "number") for c in self._whole(kinds, kind)), None)
         if record is None:
-            return (
-                "No column looks like a person: add one and name it with --record or, if each file is one "
-                "person, use --record-from-name"
-            )
+            return NO_PERSON
         places = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
         others = [c for kind in ("id", "text", "number") for c in self._whole(kinds, kind) if c != record]
         items = places or sorted(others)[:1]
