@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from standout.attack.likelihood import Likelihood
     from standout.attack.lineup import Candidate, Lineup, Part
     from standout.attack.own_attack import Attack
+    from standout.attack.place_scoreboard import PlaceScoreboard
     from standout.attack.posterior_verdict import PosteriorVerdict
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from standout.sanitizing.value_steps import PerturbValue, RoundValue
     from standout.sanitizing.writer import write_sanitized
     from standout.similarity.attributes import Custom, Decay, Equal, Present, Similarity, Within
+    from standout.similarity.places import PlaceDecay, PlaceSimilarity, PlacesWithin
     from standout.similarity.records import record_similarity
     from standout.synthetic.calibration import Calibration, calibration
     from standout.synthetic.synthesize import synthesize
@@ -134,6 +136,10 @@ _MODULES = {
     "Part": "attack.lineup",
     "PerturbTime": "sanitizing.time_steps",
     "PerturbValue": "sanitizing.value_steps",
+    "PlaceDecay": "similarity.places",
+    "PlaceScoreboard": "attack.place_scoreboard",
+    "PlaceSimilarity": "similarity.places",
+    "PlacesWithin": "similarity.places",
     "PosteriorVerdict": "attack.posterior_verdict",
     "Present": "similarity.attributes",
     "RandomizedResponse": "sanitizing.randomized_response",
@@ -231,6 +237,10 @@ __all__ = [
     "Part",
     "PerturbTime",
     "PerturbValue",
+    "PlaceDecay",
+    "PlaceScoreboard",
+    "PlaceSimilarity",
+    "PlacesWithin",
     "PosteriorVerdict",
     "Present",
     "RandomizedResponse",
