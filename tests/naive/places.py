@@ -1,10 +1,19 @@
 """Reference implementation of places: squares and geohashes of exact fractions, bins, unique traces."""
 
 import math
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-__all__ = ["decimal", "geohash", "has_unique_points", "square", "time_bin"]
+__all__ = [
+    "decay_of_place",
+    "decimal",
+    "geohash",
+    "great_circle",
+    "has_unique_points",
+    "place_scores",
+    "square",
+    "time_bin",
+]
 
 LETTERS = "0123456789bcdefghjkmnpqrstuvwxyz"
 
@@ -63,3 +72,42 @@ def time_bin(moment, count, kind):
 def has_unique_points(traces, person, points):
     """Whether no other person's trace has all these points; traces = {person: set of points}."""
     return not any(other != person and set(points) <= trace for other, trace in traces.items())
+
+
+def great_circle(place, other):
+    """Metres between two places in degrees, by the angle between their vectors."""
+    vectors = []
+    for degrees in (place, other):
+        north, east = map(math.radians, degrees)
+        vectors.append((math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)))
+    (a, b, c), (x, y, z) = vectors
+    cross = math.hypot(b * z - c * y, c * x - a * z, a * y - b * x)
+    return 6_371_008.8 * math.atan2(cross, a * x + b * y + c * z)
+
+
+def decay_of_place(metres, scale):
+    """e^(−distance/scale), 0 beyond seven scales."""
+    return math.exp(-metres / scale) if metres <= 7 * scale else 0.0
+
+
+def place_scores(entries, facts, step, days, place_similarity):
+    """Algorithm 1B with places nearby; entries = (record, square, date), facts = (square, date)."""
+    scores = dict.fromkeys((entry[0] for entry in entries), 0.0)
+    for square_known, date_known in facts:
+        best = {}
+        for record, name, when in entries:
+            metres = great_circle(
+                *([float(part) + step / 2 for part in text.split(",")] for text in (square_known, name))
+            )
+            metres = round(metres, 3)
+            closeness = place_similarity(metres)
+            if closeness == 0:
+                continue
+            fits = date_known is None or (
+                when is not None
+                and abs((date.fromisoformat(when) - date.fromisoformat(date_known)).days) <= days
+            )
+            best[record] = max(best.get(record, 0.0), closeness * fits)
+        for record, similarity in best.items():
+            scores[record] += similarity / math.log(max(len(best), 2))
+    return scores

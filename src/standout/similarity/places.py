@@ -28,7 +28,18 @@ MARGIN = 1.0
 
 
 class PlaceSimilarity:
-    """Base class of similarities of places: override `places` and `reach`."""
+    """Base class of similarities of places: override `places` and `reach`.
+
+    Attributes
+    ----------
+    metres : float
+        Scale of the distances.
+
+    Examples
+    --------
+    >>> isinstance(PlacesWithin(500), PlaceSimilarity)
+    True
+    """
 
     metres: float
 
@@ -38,7 +49,18 @@ class PlaceSimilarity:
         raise NotImplementedError
 
     def places(self, metres: Floats) -> Floats:
-        """Similarity of places by their distance, from 0 to 1."""
+        """Similarity of places by their distance, from 0 to 1.
+
+        Parameters
+        ----------
+        metres : array of float
+            Distances.
+
+        Returns
+        -------
+        array of float
+            One number for each distance.
+        """
         raise NotImplementedError
 
 
@@ -73,7 +95,18 @@ class PlacesWithin(PlaceSimilarity):
         return self.metres
 
     def places(self, metres: Floats) -> Floats:
-        """1 if a distance is within the threshold, else 0."""
+        """1 if a distance is within the threshold, else 0.
+
+        Parameters
+        ----------
+        metres : array of float
+            Distances.
+
+        Returns
+        -------
+        array of float
+            One number for each distance.
+        """
         return np.asarray(metres <= self.metres + ROUNDING, np.float64)
 
 
@@ -108,7 +141,18 @@ class PlaceDecay(PlaceSimilarity):
         return FAR * self.metres
 
     def places(self, metres: Floats) -> Floats:
-        """Similarity by distance."""
+        """Similarity by distance.
+
+        Parameters
+        ----------
+        metres : array of float
+            Distances.
+
+        Returns
+        -------
+        array of float
+            One number for each distance.
+        """
         return np.where(metres <= self.reach + ROUNDING, elementary.exp(-metres / self.metres), 0.0)
 
 
