@@ -115,7 +115,7 @@ def postings(entries, n_items, n_levels, span, block_bits=13):
         ends, singles = {}, {}
         for block in sorted({record // 2**block_bits for record, *_ in own}):
             inside = [row for row in own if row[0] // 2**block_bits == block]
-            inside.sort(key=lambda row: (times_of[row[0], item] > 1, *_by_time(row)))
+            inside.sort(key=lambda row: (min(times_of[row[0], item], 32), *_by_time(row)))
             for record, value, time in inside:
                 kind = n_levels if value is None else value
                 if time is None and has_gaps:

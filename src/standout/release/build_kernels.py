@@ -17,6 +17,7 @@ __all__ = [
     "count_outside",
     "count_repeats",
     "merge_repeats",
+    "order_by_entries",
     "pack",
     "partition",
     "place_runs",
@@ -29,6 +30,8 @@ __all__ = [
 NONE = np.uint32(0xFFFFFFFF)
 TIME_BIAS = 1 << 31
 FIRST, MAX = 1, 2
+MOST_ENTRIES = 32
+"""Records with more entries of an item are not ordered by their number."""
 
 
 @kernel
@@ -239,10 +242,11 @@ def pack(
     touched[k], end[k] = the k-th of these items, and the end of its words, relative to first[touched[k]].
     cursor[i] = [position of the next word of item i, end of its last run]; equal before its first word here.
     layout = [time bits, time and value bits, span, addition to the kind of an entry without a time].
-    With `single`, entries whose record has the item once come first, and single[k] is where they end.
+    With `single`, entries whose record has the item once come first, and single[k] is where they end; the
+    other records follow in the order of their numbers of entries.
     """
     time_bits, low_bits, span, bank = layout[0], layout[1], layout[2], layout[3]
-    n, with_single, repeats = 0, 0, len(single) > 0
+    n, with_single, repeats, scratch = 0, 0, len(single) > 0, np.empty(0, word.dtype)
     for part in range(2 if repeats else 1):
         for record in range(low, high):
             position = np.uint64(record - low) << low_bits
@@ -270,11 +274,42 @@ def pack(
             with_single = n
     for k in range(n):
         item = touched[k]
-        if repeats and k >= with_single:
-            single[k] = cursor[item, 1] - first[item]
+        if repeats:
+            if k >= with_single:
+                single[k] = cursor[item, 1] - first[item]
+            begin, stop = first[item] + single[k], cursor[item, 0]
+            if stop - begin > len(scratch):
+                scratch = np.empty(2 * (stop - begin), word.dtype)
+            order_by_entries(word, begin, stop, low_bits, scratch)
         cursor[item, 1] = cursor[item, 0]
         end[k] = cursor[item, 0] - first[item]
     return n
+
+
+@kernel
+def order_by_entries(word: Array, low: Int, high: Int, shift: Int, scratch: Array) -> None:
+    """Put the records of words low … high - 1 in the order of their numbers of words; many count as most.
+
+    The words of a record follow one another and stay so. Records with equally many words keep their order.
+    """
+    first = np.zeros(MOST_ENTRIES + 2, np.int64)  # by number of words, moved by 1
+    for turn in range(2):  # count the words, then place them
+        i = low
+        while i < high:
+            end = i + 1
+            while end < high and np.uint64(word[end]) >> shift == np.uint64(word[i]) >> shift:
+                end += 1
+            size = min(end - i, MOST_ENTRIES)
+            if turn == 0:
+                first[size + 1] += end - i
+            else:
+                scratch[first[size] : first[size] + end - i] = word[i:end]
+                first[size] += end - i
+            i = end
+        if turn == 0:
+            for size in range(1, MOST_ENTRIES + 2):
+                first[size] += first[size - 1]
+    word[low:high] = scratch[: high - low]
 
 
 @kernel

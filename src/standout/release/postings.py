@@ -40,7 +40,8 @@ class Postings(NamedTuple):
 
     If records have an item several times, a run begins with the words of the records that have it once; they
     end before start[i] + single[j]. The words of each other record follow one another, by time and then by
-    value. Both parts are in the order of records. support[i] is the number of records that have item i.
+    value: first the records with two words, then those with three, up to 31, then all others. Records with
+    equally many words are in ascending order. support[i] is the number of records that have item i.
     `single` and `support` are empty if no record has an item several times.
 
     A word holds, from the low bits up, `time_bits` of time, `value_bits` of kind and BLOCK_BITS of the

@@ -227,7 +227,7 @@ def _add_fact(
 @subroutine
 def _add_parts(parts: RepeatedParts, n: Int, base: Int, scores: Array) -> None:
     """Add the parts of n records to their scores; the block's scores begin at `base`."""
-    position, _, part = parts
+    position, part = parts.position, parts.part
     for i in range(U(n)):
         scores[U(base) + U(position[i])] += part[i]
 

@@ -34,7 +34,7 @@ def add_repeats(
 
     `block` is the first record of the block, `exclude` a position in it. Notices records that reach `least`.
     """
-    positions, _, parts = work.repeated
+    positions, parts = work.repeated.position, work.repeated.part
     scores, noticed, n_noticed, mark = work.scores, work.noticed, work.n_noticed, work.mark
     added, grown = 0.0, 0.0
     for i in range(U(fill_parts(postings, tables, facts, rule, fact, low, high, block, work.repeated))):

@@ -3,8 +3,10 @@
     part = weight · max over the entries of Sim                                          [Algorithm 1B]
     part = max(0, ln((1/n + odds/size) · Σ over the n entries of P) + constant)          [Likelihood]
 
-The words of one record follow one another (see `release.postings`). P is a probability and not its logarithm
-(see `Likelihoods`): a record takes one logarithm, and no entry takes an exponential.
+The words of one record follow one another, and records with equally many of them do too (see
+`release.postings`), so that the loop over a record's words ends where the processor expects it. P is a
+probability and not its logarithm (see `Likelihoods`): a record takes one logarithm, and no entry takes an
+exponential.
 """
 
 from typing import NamedTuple
@@ -26,10 +28,7 @@ ONE, SMALLEST = np.float32(1), np.float32(1e-30)
 
 
 class RepeatedParts(NamedTuple):
-    """The parts of a block's records that have an item several times; one element for each of them.
-
-    `entries` is the number of entries of each record.
-    """
+    """The parts of a block's records that have an item several times, and their numbers of entries."""
 
     position: NDArray[np.uint16]
     entries: NDArray[np.int32]
@@ -58,21 +57,17 @@ def fill_parts(
 
     Returns their number.
     """
-    if low >= high:
-        return np.int64(0)
     if rule.sized:
-        n = _sum_entries(postings, tables, facts, rule, fact, low, high, out)
+        n = _sums(postings, tables, facts, rule, fact, low, high, out)
         code = rule.sizes.code[first : min(first + BLOCK, len(rule.sizes.code))]
         _weigh(out, n, code, rule.sizes.inverse, rule.odds[fact])
         _take_logarithms(out.part, n, rule.constant[fact])
         return n
-    n = _best_entries(postings, tables, facts, fact, low, high, out)
-    _multiply(out.part, n, facts.weight[fact])
-    return n
+    return _maxima(postings, tables, facts, fact, low, high, out)
 
 
 @subroutine
-def _best_entries(
+def _maxima(
     postings: Postings,
     tables: KernelTables,
     facts: QueryFacts,
@@ -81,35 +76,35 @@ def _best_entries(
     high: Int,
     out: RepeatedParts,
 ) -> Int:
-    """Write the highest Sim of each record in words low … high - 1; return the number of records.
-
-    An entry is added to its record without a branch, which would be mispredicted at the end of each record:
-    two entries a record would take twice as long.
-    """
+    """Write weight · the highest Sim of each record in words low … high - 1; return their number."""
     word, a, b, off, c, lines = postings.word, tables.a, tables.b, tables.off, tables.c, tables.lines
-    positions, _, parts = out
+    positions, parts, line_bits = out.position, out.part, tables.line_bits
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
-    u, known, line_bits = U(facts.shape[fact]), U(facts.time[fact]), tables.line_bits
-    last, best = U(word[low]) >> position_shift, ZERO
-    n = U(0)
-    for p in range(U(low), U(high)):
+    u, known, weight = U(facts.shape[fact]), U(facts.time[fact]), facts.weight[fact]
+    n, p, stop = U(0), U(low), U(high)
+    while p < stop:
         x = U(word[p])
-        position, kind = x >> position_shift, (x >> kind_shift) & kind_mask
-        at = (x & time_mask) + off[u, kind] - known
-        alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
-        similarity = multiply_add(b[u, kind], alike, a[u, kind])
-        best = best if position == last else ZERO
-        best = similarity if similarity > best else best
-        n += U(position != last)
-        last = position
-        positions[n] = position & U(BLOCK - 1)
-        parts[n] = best
-    return np.int64(n) + 1
+        position, best = x >> position_shift, ZERO
+        while True:
+            kind = (x >> kind_shift) & kind_mask
+            at = (x & time_mask) + off[u, kind] - known
+            closeness = interpolated(c, lines, line_bits, at) if line_bits else c[at]
+            similarity = multiply_add(b[u, kind], closeness, a[u, kind])
+            best = similarity if similarity > best else best
+            p += U(1)
+            if p == stop:
+                break
+            x = U(word[p])
+            if x >> position_shift != position:
+                break
+        positions[n], parts[n] = position & U(BLOCK - 1), weight * best
+        n += U(1)
+    return np.int64(n)
 
 
 @subroutine
-def _sum_entries(
+def _sums(
     postings: Postings,
     tables: KernelTables,
     facts: QueryFacts,
@@ -119,42 +114,44 @@ def _sum_entries(
     high: Int,
     out: RepeatedParts,
 ) -> Int:
-    """Write the sum of P over the entries of each record in words low … high - 1, and their number.
+    """Write the sum of P over the entries of each record in words low … high - 1; return their number.
 
-    Returns the number of records. Sums are in double precision, because a record may have many entries.
+    Sums are in double precision, because a record may have many entries.
     """
     word, off, reach = postings.word, tables.off, tables.reach
     a, b, c, near = rule.likelihoods
-    positions, counts, parts = out
+    positions, entries, parts = out
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
     u, known = U(facts.shape[fact]), U(facts.time[fact])
     earliest, width, row = known - U(max(reach, 0)), U(2 * max(reach, 0)), off[u, U(0)] - known
-    last, likely, count = U(word[low]) >> position_shift, 0.0, np.int32(0)
-    n = U(0)
-    for p in range(U(low), U(high)):
+    n, p, stop = U(0), U(low), U(high)
+    while p < stop:
         x = U(word[p])
-        position, kind, time = x >> position_shift, (x >> kind_shift) & kind_mask, x & time_mask
-        if reach >= 0:
-            chance = near[u, (kind << U(1)) + U(time - earliest <= width)]
-        else:
-            chance = multiply_add(b[u, kind], c[time + row], a[u, kind])
-        likely = (likely if position == last else 0.0) + np.float64(chance)
-        count = np.int32((count if position == last else np.int32(0)) + np.int32(1))
-        n += U(position != last)
-        last = position
-        positions[n] = position & U(BLOCK - 1)
-        counts[n] = count
-        parts[n] = likely
-    return np.int64(n) + 1
+        position, begin, likely = x >> position_shift, p, 0.0
+        while True:
+            kind, time = (x >> kind_shift) & kind_mask, x & time_mask
+            if reach >= 0:
+                likely += np.float64(near[u, (kind << U(1)) + U(time - earliest <= width)])
+            else:
+                likely += np.float64(multiply_add(b[u, kind], c[time + row], a[u, kind]))
+            p += U(1)
+            if p == stop:
+                break
+            x = U(word[p])
+            if x >> position_shift != position:
+                break
+        positions[n], entries[n], parts[n] = position & U(BLOCK - 1), p - begin, likely
+        n += U(1)
+    return np.int64(n)
 
 
 @subroutine
 def _weigh(out: RepeatedParts, n: Int, code: Array, inverse: Array, odds: Real) -> None:
-    """Multiply each sum by 1/count + odds/size; `code` begins with the block's first record."""
-    positions, counts, parts = out
+    """Multiply each sum by 1/n + odds/size; `code` begins with the block's first record."""
+    positions, entries, parts = out
     for i in range(U(n)):
-        parts[i] *= ONE / np.float32(counts[i]) + odds * inverse[U(code[U(positions[i])])]
+        parts[i] *= ONE / np.float32(entries[i]) + odds * inverse[U(code[U(positions[i])])]
 
 
 @subroutine
@@ -162,9 +159,3 @@ def _take_logarithms(parts: Array, n: Int, constant: Real) -> None:
     for i in range(U(n)):
         part = logarithm(parts[i] if parts[i] > SMALLEST else SMALLEST) + constant
         parts[i] = part if part > ZERO else ZERO
-
-
-@subroutine
-def _multiply(parts: Array, n: Int, weight: Real) -> None:
-    for i in range(U(n)):
-        parts[i] *= weight
