@@ -18,7 +18,7 @@ from standout.attack.kernels.query_arrays import (
 from standout.attack.kernels.record_scores import Pairs, entry_ranges, first_times, has_item, similarities
 from standout.attack.repeated_entries import best_entries, run_starts
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, offsets, slices_of
 from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.facts import ANY_TIME, KnownFacts
 from standout.release.labels import position_of_id
@@ -39,6 +39,8 @@ __all__ = [
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.float32)
+ENTRIES_AT_ONCE = 1 << 20
+"""Number of entries of which terms are computed at a time where records have items several times."""
 
 
 def _rarity(support: Ints) -> Floats:
@@ -187,13 +189,22 @@ class Queries:
         The first term is NaN if the record lacks the item. If it has the item several times, its entries
         count as `combined` says.
         """
-        counts = np.diff(self.facts.first)[query]
-        pair, fact = np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
+        if not self.release.has_repeats:
+            return self.best_pairs(query, record)
+        pair, fact = self._facts_of_each(query)
+        return pair, fact, self._combined_terms(query[pair], fact, record[pair])
+
+    def best_pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
+        """The same with the terms of the record's most similar entry."""
+        pair, fact = self._facts_of_each(query)
         _, item, _, shape, time = self.facts
-        if self.release.has_repeats:
-            return pair, fact, self._combined_terms(query[pair], fact, record[pair])
         pairs = Pairs(record[pair], item[fact], shape[fact], time[fact])
         return pair, fact, similarities(self.release, pairs, self.tables)
+
+    def _facts_of_each(self, query: Ints) -> tuple[Ints, Ints]:
+        """(pair, fact): every fact of each query, by the query's index."""
+        counts = np.diff(self.facts.first)[query]
+        return np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
 
     def combined(self, query: Ints, fact: Ints, record: Ints, terms: Floats, first: Ints) -> Floats:
         """The terms of each fact and record, from those of all its entries: here, of its best entry.
@@ -206,8 +217,17 @@ class Queries:
 
     def _combined_terms(self, query: Ints, fact: Ints, record: Ints) -> Floats:
         """The terms of each fact and record of a release in which a record may have an item several times."""
+        position, count = entry_ranges(self.release, record, self.facts.item[fact])
+        terms = np.empty((2, len(fact)))
+        for part in slices_of(np.maximum(count, 1), ENTRIES_AT_ONCE):
+            terms[:, part] = self._terms_of_entries(
+                query[part], fact[part], record[part], position[part], count[part]
+            )
+        return terms
+
+    def _terms_of_entries(self, query: Ints, fact: Ints, record: Ints, position: Ints, count: Ints) -> Floats:
+        """The same for facts and records whose entries are known: `count` of them from `position` on."""
         release, by_record = self.release, self.release.by_record
-        position, count = entry_ranges(release, record, self.facts.item[fact])
         rows = np.maximum(count, 1)  # one row of NaN for a record that lacks the item
         of, entry = np.repeat(np.arange(len(fact)), rows), _ranges(position, rows)
         value, time = np.full(len(entry), release.n_levels), np.zeros(len(entry), np.int64)

@@ -102,7 +102,7 @@ OPTIONS = [
     option(
         "--repeats",
         type=click.Choice(["auto", "keep", "last", "first", "max", "error"]),
-        default="last",
+        default="auto",
         help="Entries to keep when a record has the same item several times: all (keep), one (by time and "
         "then row, or the largest value), or all if more than 1 % of the rows repeat, else the last (auto).",
     ),
@@ -176,7 +176,7 @@ class SourceOptions:
     time_unit: "TimeUnit | None" = None
     time_bin: str | None = None
     zone: str = "UTC"
-    repeats: "Repeats" = "last"
+    repeats: "Repeats" = "auto"
     max_rejects: str = "0"
     titles: str | None = None
     rejects: Path | None = None

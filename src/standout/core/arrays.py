@@ -1,9 +1,11 @@
-"""Array types that every package uses, the offsets of a ragged array, and ranks."""
+"""Array types that every package uses, the offsets and slices of a ragged array, and ranks."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets"]
+__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets", "slices_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,6 +24,20 @@ def offsets(counts: ArrayLike) -> Ints:
     start = np.zeros(len(per_row) + 1, np.int64)
     np.cumsum(per_row, dtype=np.int64, out=start[1:])
     return start
+
+
+def slices_of(counts: Ints, most: int) -> Iterator[slice]:
+    """Slices of consecutive rows with at most this many elements together, or of a single row.
+
+    >>> [(part.start, part.stop) for part in slices_of(np.array([2, 1, 9, 3]), 4)]
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends, low = np.cumsum(counts), 0
+    while low < len(counts):
+        before = ends[low - 1] if low else 0
+        high = max(low + 1, int(np.searchsorted(ends, before + most, "right")))
+        yield slice(low, high)
+        low = high
 
 
 def mean_ranks(values: ArrayLike) -> Floats:

@@ -6,14 +6,13 @@ several times counts once, with the pair of entries that is most similar:
     Sim(r, r′) = Σ over shared items of max Sim(entry of r, entry of r′) / |supp(r) ∪ supp(r′)|
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from standout.attack.kernels.record_scores import has_item
 from standout.attack.queries import Queries, prepare_queries
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Floats, Ints, slices_of
 from standout.evaluate.population import Population
 from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
@@ -64,7 +63,7 @@ def revealed_items(
     population = Population.of(release)
     parts = [
         _revealed_items(population, target[pairs], guess[pairs], _part(known, pairs), similarity)
-        for pairs in _slices(population.original.lengths[target])
+        for pairs in slices_of(population.original.lengths[target], ENTRIES_AT_ONCE)
     ]
     if not parts:
         return RevealedItems(np.empty(0), np.empty(0, np.int64), np.empty(0))
@@ -110,7 +109,7 @@ def _pair_items(known: KnownFacts, n_items: int) -> Ints:
 
 def fact_similarities(queries: Queries, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
     """(pair, fact, Sim of the fact and the record's best entry); Sim is -1 if the record lacks the item."""
-    pair, fact, terms = queries.pairs(query, record)
+    pair, fact, terms = queries.best_pairs(query, record)
     share = np.fmax(terms, 0.0).sum(axis=0) / queries.tables.terms[queries.facts.shape[fact]]
     return pair, fact, np.where(np.isnan(terms[0]), -1.0, share)
 
@@ -119,16 +118,6 @@ def full_queries(population: Population, targets: Ints, similarity: Similarity) 
     """Queries with everything that is true of these people as known facts."""
     known = population.all_facts(targets)
     return prepare_queries(population.release, known, similarity, "one", np.full(len(targets), -1))
-
-
-def _slices(lengths: Ints) -> Iterator[slice]:
-    """Consecutive pairs whose targets have about ENTRIES_AT_ONCE entries together."""
-    ends, low = np.cumsum(lengths), 0
-    while low < len(lengths):
-        before = ends[low - 1] if low else 0
-        high = max(low + 1, int(np.searchsorted(ends, before + ENTRIES_AT_ONCE, "right")))
-        yield slice(low, high)
-        low = high
 
 
 def _part(known: KnownFacts, people: slice) -> KnownFacts:

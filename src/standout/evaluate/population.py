@@ -49,11 +49,27 @@ class Population:
         return self._in_release_codes(known_facts(adversary, self.original, people, seed, draws), people)
 
     def all_facts(self, people: Ints) -> KnownFacts:
-        """Everything that is true of these people, in codes of the release; -1 for an item it lacks."""
+        """Everything that is true of these people, in codes of the release; -1 for an item it lacks.
+
+        Equal entries of a person are one fact.
+        """
         counts = self.original.lengths[people]
         first = offsets(counts)
         entries = np.arange(first[-1]) + np.repeat(self.original.by_record.start[people] - first[:-1], counts)
+        if self.original.has_repeats:
+            is_new = self._differs_from_previous(entries)
+            is_new[first[:-1][counts > 0]] = True
+            entries, first = entries[is_new], np.append(0, np.cumsum(is_new))[first]
         return self._in_release_codes(facts_from_entries(self.original, entries, first), people)
+
+    def _differs_from_previous(self, entries: Ints) -> NDArray[np.bool_]:
+        """Whether each entry differs from the one before it in this list; equal entries are neighbours."""
+        differs = np.zeros(len(entries), np.bool_)
+        for column in self.original.by_record[1:]:
+            if column is not None:
+                codes = column[entries]
+                differs[1:] |= codes[1:] != codes[:-1]
+        return differs
 
     def items_in_record(self, person: int, items: Ints) -> NDArray[np.bool_]:
         """Which of a person's items are also in the record that represents them."""

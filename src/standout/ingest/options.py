@@ -46,7 +46,7 @@ class Options:
     time_unit: TimeUnit | None = None
     time_bin: str | None = None
     zone: str = "UTC"
-    repeats: Repeats = "last"
+    repeats: Repeats = "auto"
     max_rejects: int | str = 0
     limit: Limit = field(init=False)
     places: PlaceCells | None = field(init=False)

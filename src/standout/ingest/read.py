@@ -76,7 +76,7 @@ def read(
     time_unit: TimeUnit | None = None,
     time_bin: str | None = None,
     zone: str = "UTC",
-    repeats: Repeats = "last",
+    repeats: Repeats = "auto",
     max_rejects: int | str = 0,
     progress: Progress = no_progress,
 ) -> Release:

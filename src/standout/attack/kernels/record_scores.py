@@ -89,7 +89,8 @@ def entry_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
 def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     """Sim of each pair, in two terms: one that needs no time and one that does.
 
-    The first is NaN if the record lacks the item. No record may have an item several times.
+    The first is NaN if the record lacks the item. If a record has the item several times, the terms are those
+    of its most similar entry.
     """
     by_record, terms = release.by_record, np.zeros((2, len(pairs.record)))
     entries = _Entries(
@@ -153,15 +154,21 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
         terms[0, i] = np.nan
         if at < 0:
             continue
-        kind = np.int64(value[at]) if len(value) else n_levels
-        moment = np.int64(time[at]) if len(time) else 0
-        if kind > n_levels or moment > span:
-            return False
-        if span and moment == span:
-            kind, moment = kind + n_levels + 1, 0
-        u = pairs.shape[i]
-        terms[0, i] = a[u, kind]
-        terms[1, i] = b[u, kind] * c[off[u, kind] + moment - pairs.time[i]]
+        u, stop, best = pairs.shape[i], start[pairs.record[i] + 1], -np.inf
+        while True:
+            kind = np.int64(value[at]) if len(value) else n_levels
+            moment = np.int64(time[at]) if len(time) else 0
+            if kind > n_levels or moment > span:
+                return False
+            if span and moment == span:
+                kind, moment = kind + n_levels + 1, 0
+            fixed, timed = a[u, kind], b[u, kind] * c[off[u, kind] + moment - pairs.time[i]]
+            similarity = max(fixed, 0.0) + max(timed, 0.0)
+            if similarity > best:
+                best, terms[0, i], terms[1, i] = similarity, fixed, timed
+            at += 1
+            if at == stop or items[at] != pairs.item[i]:
+                break
     return True
 
 
