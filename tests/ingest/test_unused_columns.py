@@ -132,6 +132,20 @@ def test_an_index_keeps_its_unused_columns_and_what_is_waived(put, tmp_path):
         so.read(tmp_path / "index", ignore="user")
 
 
+def test_a_coordinate_is_offered_the_roles_that_its_name_allows(put):
+    both = r"latitude={0} with grid=0.01 or longitude={0} with grid=0.01"
+    for name, use in [
+        ("lat", 'latitude="lat" with grid=0.01'),
+        ("start_lng", 'longitude="start_lng" with grid=0.01'),
+        ("Breitengrad", 'latitude="Breitengrad" with grid=0.01'),
+        ("coord", both.format('"coord"')),
+    ]:
+        with pytest.warns(so.ReadingWarning) as warnings:
+            so.read(put(f"user,item,{name}\na,x,1.25\nb,x,2.5\n"))
+        ignore = f'ignore=["{name}"]'
+        assert str(warnings[0].message).endswith(f"is not used: add {use}, or {ignore}")
+
+
 def test_items_that_nobody_shares_and_items_of_coordinates_are_a_warning(put):
     text = "user,item\n" + "".join(f"u{i % 9},i{i}\n" for i in range(100))
     with pytest.warns(so.ReadingWarning, match="100 of 100 entries have an item that no other entry has"):

@@ -12,6 +12,7 @@ __all__ = [
     "is_quasi_identifier",
     "name_rank",
     "name_words",
+    "place_roles",
     "plain_name",
 ]
 
@@ -90,6 +91,8 @@ COORDINATES = {
     ),
     *_words("coords coordinate coordinates easting northing"),
 }
+PLACE_STARTS = {"latitude": ("lat", "breit"), "longitude": ("lon", "lng", "läng", "laeng")}
+"""How a word of the name of a latitude or longitude begins."""
 QUASI = {
     *_words(
         "postcode postal postalcode zip zipcode zip3 zip5 plz postleitzahl codepostal age agegroup ageband"
@@ -172,6 +175,17 @@ def is_quasi_identifier(name: str) -> bool:
 def is_coordinate_name(name: str) -> bool:
     """Whether a name is that of a latitude or longitude."""
     return not COORDINATES.isdisjoint(name_words(name)) or plain_name(name) in ("long", "x", "y")
+
+
+def place_roles(name: str) -> list[str]:
+    """Roles that a coordinate may have: latitude or longitude by its name, otherwise both.
+
+    >>> place_roles("start_lat"), place_roles("Längengrad"), place_roles("column 3")
+    (['latitude'], ['longitude'], ['latitude', 'longitude'])
+    """
+    words = name_words(name)
+    fitting = [role for role in PLACE_ROLES if any(word.startswith(PLACE_STARTS[role]) for word in words)]
+    return fitting if len(fitting) == 1 else list(PLACE_ROLES)
 
 
 def is_id_name(name: str) -> bool:

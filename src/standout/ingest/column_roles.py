@@ -8,20 +8,18 @@ from itertools import pairwise
 
 from standout.core.errors import ColumnError
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
-from standout.ingest.column_names import PLACE_ROLES, ROLES, name_rank
+from standout.ingest.column_names import PLACE_ROLES, name_rank
+from standout.ingest.example_command import example_command
+from standout.ingest.header import CELLS_DECIDE, are_names, is_repeated, recognise
 from standout.ingest.options import Column, Options
-from standout.release.provenance import ColumnKind, UnusedColumn
+from standout.release.provenance import UnusedColumn
 
-__all__ = ["FILE_NAME", "Roles", "decimals_error", "is_header", "numbered_names", "resolve_roles"]
+__all__ = ["FILE_NAME", "Roles", "decimals_error", "numbered_names", "resolve_roles"]
 
 FILE_NAME = "the file name"
 """Column of the record where each file is one record."""
-CELLS_DECIDE = 20
-"""From this rank on, a name is only well known if the cells fit too."""
-NO_PERSON = "No column looks like a person: add one (--record), or take the file's name (--record-from-name)"
 LISTED = 20
 """Number of columns that a message lists."""
-NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
 NUMERIC = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)")
 
 
@@ -82,32 +80,6 @@ def numbered_names(count: int) -> tuple[str, ...]:
     return tuple(f"column {i + 1}" for i in range(count))
 
 
-def is_header(first: Sequence[str], second: Sequence[str] | None, options: Options) -> bool:
-    """Whether the first line is a header.
-
-    It is one if it contains a column that the user named, or if its names are well known. If it may be either
-    (words above numbers, or a single line), the user must decide: a wrong guess could lose somebody's entry.
-    """
-    if options.header is not None:
-        return options.header
-    if any(isinstance(name, str) and not name.isdecimal() and name in first for name in options.named):
-        return True
-    wanted = ("record", "item") if options.places is None else PLACE_ROLES
-    if all(_recognise(first, role) for role in wanted):
-        return True
-    if any(not cell.strip() or _is_number(cell) for cell in first) or len(set(first)) < len(first):
-        return False
-    if second is not None and _are_names(first, [second]):
-        return True
-    if second is None or any(map(_is_number, second)):
-        raise ColumnError(
-            "the first line may be a header or a row: add --header or --no-header"
-            if second is not None
-            else "the file has a single line, which may be a header or a row: add --header or --no-header"
-        )
-    return False
-
-
 def resolve_roles(
     names: Sequence[str],
     options: Options,
@@ -158,8 +130,8 @@ class _Columns:
         if self.declared or self.options.header is True:
             return True
         named = {column for column in self.options.named if isinstance(column, str) and column in self.names}
-        return _are_names(self.names, self.sample) or (
-            self.header and len(named) > 1 and not _is_repeated(self.names, self.sample)
+        return are_names(self.names, self.sample) or (
+            self.header and len(named) > 1 and not is_repeated(self.names, self.sample)
         )
 
     def choose(self) -> tuple[Roles, dict[str, str]]:
@@ -234,7 +206,7 @@ class _Columns:
         """Position of a column that is required; an error if none or several may be it."""
         if (position := self.given(column, role)) is not None:
             return position
-        best = [column for column in _recognise(self.names, role) if column not in taken]
+        best = [column for column in recognise(self.names, role) if column not in taken]
         if not best:
             raise ColumnError(f"no column is recognised as the {role}; {self}: name one with --{role}")
         if len(best) > 1:
@@ -329,34 +301,8 @@ class _Columns:
         more = ", …" if len(kinds) > LISTED else ""
         return ColumnError(
             f"{self}, and its format is unknown: name the record and the item. The columns look like: "
-            f"{looks}{more}. {self._example(kinds)}"
+            f"{looks}{more}. {example_command(kinds, self.sample, options, self.source)}"
         )
-
-    def _example(self, kinds: Sequence[ColumnKind]) -> str:
-        """Complete command for a file without a header, if a column may be a person."""
-        record = next((c for kind in ("id", "text", "number") for c in self._whole(kinds, kind)), None)
-        if record is None:
-            return NO_PERSON
-        places = [column for column, kind in enumerate(kinds) if kind == "coordinate"][:2]
-        others = [c for kind in ("id", "text", "number") for c in self._whole(kinds, kind) if c != record]
-        items = places or sorted(others)[:1]
-        if not items:
-            return f"No column but {record + 1} looks like an item: name it with --item"
-        numbers = (c for c, kind in enumerate(kinds) if kind == "number" and c not in (record, *items))
-        value, time = next(numbers, None), next((c for c, kind in enumerate(kinds) if kind == "date"), None)
-        roles = [("record", record), *(("item", item) for item in items), ("value", value), ("time", time)]
-        typed = " ".join(f"--{role} {column + 1}" for role, column in roles if column is not None)
-        return f"For example: standout audit {shlex.quote(self.source)} {typed}"
-
-    def _whole(self, kinds: Sequence[ColumnKind], wanted: str) -> list[int]:
-        """Columns of a kind that may be ids: no decimals, and not only yes and no."""
-        return [
-            column
-            for column, kind in enumerate(kinds)
-            if kind == wanted
-            and not any(map(has_decimals, cells := column_cells(self.sample, column)))
-            and {*cells} not in ({"0"}, {"0", "1"})
-        ]
 
     def __str__(self) -> str:
         """List the names only if they are certain: a first row of data must not be shown."""
@@ -372,28 +318,3 @@ class _Columns:
 def decimals_error(column: str) -> ColumnError:
     """Error about a record column with decimals."""
     return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with --record")
-
-
-def _are_names(names: Sequence[str], sample: Sample) -> bool:
-    """Whether two roles are recognised, or one above a row of numbers, and no row repeats a name."""
-    if _is_repeated(names, sample):
-        return False
-    recognised = sum(bool(_recognise(names, role)) for role in ROLES)
-    return recognised > 1 or (recognised == 1 and bool(sample) and all(map(_is_number, sample[0])))
-
-
-def _is_repeated(names: Sequence[str], sample: Sample) -> bool:
-    return any(name in row[i : i + 1] for row in sample for i, name in enumerate(names))
-
-
-def _is_number(cell: str) -> bool:
-    return NUMBER.fullmatch(cell.strip()) is not None
-
-
-def _recognise(names: Sequence[str], role: str) -> list[int]:
-    """Columns with the best-known names of a role; several if they are known equally well."""
-    ranks = [name_rank(name, role) for name in names]
-    known = [
-        rank for rank in ranks if rank is not None and (rank < CELLS_DECIDE or role not in ("value", "time"))
-    ]
-    return [column for column, rank in enumerate(ranks) if known and rank == min(known)]

@@ -8,8 +8,9 @@ import numpy as np
 from standout.core.errors import SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
-from standout.ingest.column_roles import Roles, is_header, numbered_names, resolve_roles
+from standout.ingest.column_roles import Roles, numbered_names, resolve_roles
 from standout.ingest.encodings import WINDOWS, is_clean_windows_text
+from standout.ingest.header import is_header
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from standout.core.errors import SourceError
-from standout.ingest.column_roles import is_header
 from standout.ingest.delimited import DelimitedLayout, decoded_head, split_lines
+from standout.ingest.header import is_header
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
 from standout.ingest.unused_columns import merge_unused

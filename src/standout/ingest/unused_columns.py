@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from standout.core.errors import ColumnError
+from standout.ingest.column_names import place_roles
 from standout.release.provenance import ColumnKind, Provenance, UnusedColumn
 
 if TYPE_CHECKING:
@@ -29,10 +30,9 @@ __all__ = [
 USES: dict[ColumnKind, tuple[str, ...]] = {
     "date": ("time",),
     "number": ("value",),
-    "coordinate": ("latitude", "longitude"),
     "id": ("record", "item"),
 }
-"""Roles that a column of each kind may have."""
+"""Roles that a column of each kind may have; the name of a coordinate says more."""
 LOOKS = {"date": "a date", "number": "a number", "coordinate": "a coordinate", "id": "an id"}
 STRENGTH: tuple[ColumnKind, ...] = ("empty", "text", "number", "id", "coordinate", "date", "quasi-identifier")
 UNIQUE, ENOUGH_ENTRIES, FIRST_ITEMS = 0.9, 100, 100
@@ -169,7 +169,7 @@ def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -
 def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> Iterator[str]:
     """Settings that would use a column, with the column that it would replace."""
     grid = f" with {wording.flag('grid', '0.01')}" if column.kind == "coordinate" else ""
-    for role in USES[column.kind]:
+    for role in place_roles(column.name) if column.kind == "coordinate" else USES[column.kind]:
         present = provenance.columns.get(role) if role in ("value", "time") else None
         instead = f" (instead of {column_id(present)})" if present else ""
         yield wording.use(role, column.name) + instead + grid
