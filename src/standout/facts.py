@@ -1,18 +1,17 @@
 """Known facts about a target: given by hand, read from a file, or encoded for a release."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
+from standout.core.checks import check_range, fact_value
 from standout.core.errors import ParameterError
 from standout.fact_file import WrittenNumber, read_fact_rows
 from standout.release.catalogue import Catalogue
@@ -55,7 +54,7 @@ class Fact:
     def __post_init__(self) -> None:
         if not isinstance(self.item, str) or not self.item:
             raise ParameterError("item must be an id or a title, as non-empty text")
-        object.__setattr__(self, "value", _checked_value(self.value))
+        object.__setattr__(self, "value", fact_value(self.value))
         if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
             raise ParameterError(f"time must be a date or datetime, or None, got {type(self.time).__name__}")
 
@@ -94,8 +93,8 @@ class Aux:
         object.__setattr__(self, "facts", facts)
         if not all(isinstance(fact, Fact) for fact in facts):
             raise ParameterError("facts must be a sequence of Fact: Aux([Fact(item, value, time), …])")
-        _check_range("length", self.length, Integral)
-        _check_range("joined", self.joined, date)
+        check_range("length", self.length, Integral)
+        check_range("joined", self.joined, date)
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -262,32 +261,6 @@ class KnownFacts:
         if (earliest, latest) == ANY_TIME:
             return Aux(facts, length)
         return Aux(facts, length, (_moment(release, earliest), _moment(release, latest)))
-
-
-def _checked_value(value: Any) -> float | str | None:
-    """Return the value if it is valid. A number of Python keeps its type."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise ParameterError(f"value must be a number or text, or None, got {type(value).__name__}")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:
-        finite = False
-    if not finite:
-        raise ParameterError("value must be finite, or None if it is not known")
-    return value if isinstance(value, (int, float)) else float(value)
-
-
-def _check_range(name: str, ends: Any, kind: type) -> None:
-    if ends is None:
-        return
-    fits = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(isinstance(end, kind) for end in ends)
-    fits = fits and not any(isinstance(end, bool) for end in ends)
-    fits = fits and (kind is Integral or type(ends[0]) is type(ends[1]))
-    if not fits or ends[0] > ends[1] or (kind is Integral and ends[0] < 0):
-        allowed = "two whole numbers ≥ 0" if kind is Integral else "two dates of the same type"
-        raise ParameterError(f"{name} must be (lowest, highest), {allowed}, got {ends!r}")
 
 
 def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) -> KnownFacts:
