@@ -74,6 +74,21 @@ def test_exact_facts_are_different_entries_of_the_record(rows, items, knows, see
             assert len(facts) == knows and Counter(facts) <= Counter(can_be_known)
 
 
+def test_outside_the_most_popular_items_every_entry_counts():
+    rows = [
+        ("a", "x", 1.0, FIRST),
+        *3 * [("a", "y", 1.0, FIRST)],
+        ("b", "x", 1.0, FIRST),
+        ("b", "z", 1.0, FIRST),
+    ]
+    release, support = read(rows), supports(rows)
+    for knows in range(1, 5):
+        eligible = so.Adversary(knows=knows, items=so.outside_top(1)).eligible(release, range(2))
+        entries = ([row[1:] for row in rows if row[0] == record] for record in "ab")
+        counts = [len(naive.eligible_entries(own, "outside_top", support, 1)) for own in entries]
+        assert counts == [3, 1] and eligible.tolist() == [count >= knows for count in counts]
+
+
 @pytest.mark.parametrize("items", CHOICES, ids=str)
 def test_entries_become_known_as_often_as_their_slow_twin_says(items):
     release, (name, top) = person(), choice_of(items)

@@ -17,7 +17,6 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import key, uniforms
 from standout.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
-from standout.release.build_kernels import count_outside
 from standout.release.clock import SECONDS
 from standout.release.model import Release
 from standout.similarity.attributes import ROUNDING
@@ -181,12 +180,10 @@ class Observer:
         """Number of entries of each record that can be known."""
         by_record, release = self.release.by_record, self.release
         if self.choice.name == "outside_top":
-            counts = np.zeros((1, release.n_records), np.int64)
-            count_outside(by_record.start, by_record.item, release.rank, np.array([self.choice.top]), counts)
-            return np.asarray(counts[0, records])
+            is_outside = release.rank > self.choice.top
+            return _count_by_record(by_record.start, is_outside[by_record.item])[records]
         if self.choice.name in ("recent", "burst") and by_record.time is not None:
-            timed = np.add.reduceat(by_record.time < release.span, by_record.start[:-1], dtype=np.int64)
-            return np.asarray(timed[records])
+            return _count_by_record(by_record.start, by_record.time < release.span)[records]
         return release.lengths[records]
 
     def _eligible(self, entries: Entries) -> Ints:
@@ -331,6 +328,13 @@ class Observer:
             if first < self.release.span:
                 bounds[at] = first - reach, first + reach
         return bounds
+
+
+def _count_by_record(start: Ints, holds: Bools) -> Ints:
+    """Number of entries of each record for which something holds."""
+    counts, is_used = np.zeros(len(start) - 1, np.int64), np.diff(start) > 0
+    counts[is_used] = np.add.reduceat(holds, start[:-1][is_used], dtype=np.int64) if is_used.any() else 0
+    return counts
 
 
 class _Range(NamedTuple):

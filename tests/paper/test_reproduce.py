@@ -99,6 +99,13 @@ def test_parameters_out_of_range_are_rejected(release, tmp_path):
             so.reproduce(release, tmp_path, **{"only": "1", "targets": 2} | wrong)
 
 
+def test_a_release_with_repeats_is_rejected(put, tmp_path):
+    release = so.read(put("user,item\na,x\na,x\nb,x\n"), repeats="keep")
+    with pytest.raises(so.ParameterError, match="repeats must be last, first or max"):
+        so.reproduce(release, tmp_path / "paper")
+    assert not (tmp_path / "paper").exists()
+
+
 def test_a_path_that_cannot_be_a_folder_is_rejected(release, put):
     path = put("x")
     for folder in (path, path / "inside"):

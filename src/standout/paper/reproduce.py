@@ -10,6 +10,7 @@ from standout._version import __version__
 from standout.core.arrays import Ints
 from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
@@ -94,7 +95,7 @@ def reproduce(
     Raises
     ------
     ParameterError
-        If a parameter is out of range or `only` names an unknown figure.
+        If a parameter is out of range, `only` names an unknown figure, or the release has repeats.
     SourceError
         If the qualifying file cannot be read.
 
@@ -109,6 +110,11 @@ def reproduce(
     (1.0, 0.612)
     """
     figures = select_figures(only)
+    if release.has_repeats:
+        raise ParameterError(
+            "repeats must be last, first or max when the release is read: the paper's figures are about data "
+            "with one entry for each record and item"
+        )
     targets, seed, threads = whole_number("targets", targets, 1), check_seed(seed), thread_count(threads)
     folder = make_folder(Path(folder))
     counts = (
