@@ -125,6 +125,8 @@ def test_an_unchanged_release_gives_the_findings_of_its_original(rows, tmp_path)
     further = {check["name"] for check in others["trust"].pop("checks")}
     assert further - {check["name"] for check in findings["trust"].pop("checks")} == {"original"}
     assert {*findings.pop("limits")} < {*others.pop("limits")}
+    (reading,), (same, original) = findings.pop("reading"), others.pop("reading")
+    assert reading == same == original | {"of": "release"}
     assert findings == others
     assert plain.risk_table(draws=2).equals(sanitized.risk_table(draws=2))
 

@@ -130,6 +130,17 @@ def test_clean_text_that_is_not_utf_8_is_read_as_windows_1252(put):
             assert release.provenance.settings["encoding"] == "Windows-1252"
 
 
+def test_control_characters_do_not_decide_the_encoding_wherever_they_are(put):
+    plain, marked = "u,café\n", "u,te\x16a\n"
+    filler = "".join(f"u,{i}\n" for i in range(30))
+    for text in [plain + filler + marked, marked + filler + plain, plain + marked]:
+        for size in [1 << 20, 64]:
+            with windows(size):
+                release = so.read(put(("user,item\n" + text).encode("cp1252")))
+            assert release.provenance.settings["encoding"] == "Windows-1252"
+            assert {("u", "café"), ("u", "te\x16a")} <= set(content(release))
+
+
 def test_a_header_in_windows_1252_can_be_named(put):
     text = "prénom,œuvre\nJosé,Amélie\n"
     assert set(content(so.read(put(text.encode("cp1252")), record="prénom", item="œuvre"))) == {
@@ -225,7 +236,7 @@ def test_a_file_whose_name_looks_like_a_glob_is_the_file(put):
 
 def test_the_later_file_wins_between_equal_times(put):
     files = [put(f"user,item,rating\na,x,{stars}\n") for stars in (3, 5, 4)]
-    assert content(so.read(files)) == {("a", "x"): (4.0, None)}
+    assert content(so.read(files, repeats="last")) == {("a", "x"): (4.0, None)}
     assert content(so.read(files, repeats="first")) == {("a", "x"): (3.0, None)}
 
 

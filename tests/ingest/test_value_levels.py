@@ -93,7 +93,7 @@ def test_values_of_rejected_rows_are_no_levels(put):
 
 
 def test_values_of_superseded_rows_are_no_levels(put):
-    release = so.read(put("user,item,rating\nu,i,1\nu,i,2\nu,j,5\n"))
+    release = so.read(put("user,item,rating\nu,i,1\nu,i,2\nu,j,5\n"), repeats="last")
     assert levels(release) == [2, 5]
     assert release.fingerprint == so.read(put("user,item,rating\nu,i,2\nu,j,5\n")).fingerprint
 

@@ -35,8 +35,8 @@ def test_data_sets_that_cannot_be_linked_are_refused(pair):
     stranger = so.read(pl.DataFrame({"record": ["x", "y"], "item": ["alpha", "beta"]}))
     with pytest.raises(so.StandoutError):
         so.link(pair[0], stranger, **FEW)
-    with pytest.raises(so.ParameterError, match="public must be a Release, got str"):
-        so.link(pair[0], "profiles.csv", **FEW)
+    with pytest.raises(so.ParameterError, match="public must be a Release, a path or a frame, got int"):
+        so.link(pair[0], 7, **FEW)
     alone = so.read(pl.DataFrame({"record": ["x"], "item": ["1"]}))
     with pytest.raises(so.ParameterError, match="at least two records"):
         so.link(alone, pair[1], **FEW)

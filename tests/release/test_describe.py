@@ -32,21 +32,23 @@ def spread(numbers):
 def check(release, entries):
     """Compare every number of the description with loops and dicts."""
     description = so.describe(release)
-    values = Counter(value for value, _ in entries.values() if value is not None)
-    moments = [time for _, time in entries.values() if time is not None]
+    cells = naive.all_cells(entries)
+    values = Counter(value for *_, value, _ in cells if value is not None)
+    moments = [time for *_, time in cells if time is not None]
     lengths, supports = naive.lengths(entries), naive.support(entries)
     assert (description.records, description.items, description.entries) == (
         len(lengths),
         len(supports),
-        len(entries),
+        len(cells),
     )
+    assert description.repeats == len(cells) - len(entries)
     assert description.density == pytest.approx(len(entries) / len(lengths) / len(supports))
     assert description.lengths == pytest.approx(spread(list(lengths.values())))
     assert description.supports == pytest.approx(spread(list(supports.values())))
     assert description.outside_top == naive.outside_top(entries)
     assert description.values == len(values)
-    assert description.without_value == (0 if release.levels is None else len(entries) - values.total())
-    assert description.without_time == (0 if release.clock is None else len(entries) - len(moments))
+    assert description.without_value == (0 if release.levels is None else len(cells) - values.total())
+    assert description.without_time == (0 if release.clock is None else len(cells) - len(moments))
     assert description.time_range == (
         (min(moments).isoformat(), max(moments).isoformat()) if moments else None
     )
@@ -54,7 +56,7 @@ def check(release, entries):
     shares = [values[value] / values.total() for value in sorted(most)]
     assert list(description.value_shares.values()) == pytest.approx(shares)
     assert description.fingerprint == release.fingerprint
-    assert json.loads(json.dumps(description.to_dict()))["entries"] == len(entries)
+    assert json.loads(json.dumps(description.to_dict()))["entries"] == len(cells)
 
 
 def entries_of(release):
@@ -94,7 +96,8 @@ def test_every_number_of_any_table_equals_its_slow_twin(rows, kept):
         (*row[:2], row[2] if "value" in kept else None, row[3] if "time" in kept else None) for row in rows
     ]
     frame = pl.DataFrame(rows, schema=schema, orient="row").select("record", "item", *kept)
-    check(so.read(frame), naive.entries(rows))
+    for repeats in ("last", "keep"):
+        check(so.read(frame, repeats=repeats), naive.entries(rows, repeats))
 
 
 def test_values_that_differ_late_are_not_merged():

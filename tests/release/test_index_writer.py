@@ -171,7 +171,7 @@ class OwnError(Exception):
     """Somebody's own error inside a build."""
 
 
-@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt, SystemExit, so.SourceError, MemoryError])
+@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt, SystemExit, so.StoreError, MemoryError])
 @pytest.mark.parametrize("old", [True, False])
 def test_a_build_that_fails_leaves_the_old_index_or_nothing(tmp_path, release, error, old):
     path = tmp_path / "index"

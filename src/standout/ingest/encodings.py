@@ -12,8 +12,8 @@ __all__ = ["UTF16_MARKS", "WINDOWS", "encoding_setting", "is_clean_windows_text"
 WINDOWS = "cp1252"
 NAMES = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16", "latin-1": "Latin-1"}
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
-"""Control characters, and bytes without a meaning in Windows-1252."""
+UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+"""Bytes without a meaning in Windows-1252. ASCII bytes do not matter: they are the same in UTF-8."""
 UTF8_CHARACTER = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 NOT_ASCII = re.compile(rb"[\x80-\xff]")
 MANY = 10
@@ -36,6 +36,6 @@ def is_clean_windows_text(data: bytes) -> bool:
     >>> is_clean_windows_text("Café".encode("cp1252")), is_clean_windows_text("Café".encode() + b"\xff")
     (True, False)
     """
-    if NOT_TEXT.search(data):
+    if UNDEFINED.search(data):
         return False
     return MANY * utf8_characters(data) < len(NOT_ASCII.findall(data))

@@ -184,7 +184,7 @@ def _item_warnings(release: "Release", wording: Wording) -> Iterator[str]:
     """Yield a warning if items are coordinates, or if nearly every entry has an item of its own."""
     if release.provenance.format == "synthetic" or release.n_entries < ENOUGH_ENTRIES:
         return
-    unique = int((release.support == 1).sum())
+    unique = int((release.item_entries == 1).sum())
     grid = f"{wording.flag('grid', '0.01')} or {wording.flag('geohash', '6')}"
     if _are_places(release):
         yield f"the items look like coordinates: make places of them with {grid}"
