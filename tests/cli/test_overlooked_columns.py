@@ -109,8 +109,8 @@ def test_the_gate_lists_every_overlooked_column_and_an_index_is_no_way_around(pu
     message = (
         "'Age' is a quasi-identifier, whose risk this audit does not measure; "
         "'unit price' looks like a number (--value 'unit price'); "
-        "'order_id' looks like an id (--record order_id or --item order_id). Use them, or waive them with "
-        "--ignore Age --ignore 'unit price' --ignore order_id"
+        "'order_id' looks like an id (--record order_id or --item order_id). Use or remove them, or "
+        "waive them with --ignore Age --ignore 'unit price' --ignore order_id"
     )
     indexed = run("index", path, "-o", tmp_path / "index")
     assert indexed.code == 0 and indexed.err.count("standout: warning: column") == 3

@@ -55,7 +55,7 @@ def test_both_files_of_a_link_and_both_of_an_audit_are_reported(run, data, tmp_p
 def test_verbose_adds_the_details_and_leaves_stdout_alone(run, data):
     plain, verbose = run("describe", data, "--json"), run("describe", data, "--json", "--verbose")
     assert json.loads(plain.out) == json.loads(verbose.out)
-    for title in ("Separator", "Header", "Column of the person", "Values", "Times", "Rejected rows"):
+    for title in ("Separator", "Header", "Person column", "Values", "Times", "Rejected rows"):
         assert title in verbose.read and title not in plain.read
 
 

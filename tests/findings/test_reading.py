@@ -55,6 +55,16 @@ def test_the_sentence_says_layout_columns_range_span_and_counts(tmp_path):
     )
 
 
+def test_details_say_which_is_the_day_and_which_the_month(tmp_path):
+    for text, times in [
+        ("31/12/2010", "day/month/year (%d/%m/%Y), by day, 2010-12-31 to 2010-12-31"),
+        ("12/31/2010 8:26", "month/day/year hour:minute (%m/%d/%Y %H:%M), by day, 2010-12-31 to 2010-12-31"),
+        ("1293753600", "Unix seconds, zone UTC, by day, 2010-12-31 to 2010-12-31"),
+    ]:
+        rows = reading_rows(read(tmp_path, f"user,film,date\n7,Brazil,{text}\n"))
+        assert {row.title: row.text for row in rows}["Times"] == times
+
+
 def test_an_index_says_what_its_source_said(tmp_path):
     (tmp_path / "ratings.csv").write_text(ROWS)
     release = so.read(tmp_path / "ratings.csv", max_rejects=2, value_type="text")

@@ -75,7 +75,7 @@ class _Diagnosis:
         settings, columns = self.provenance.settings, self.provenance.columns
         parts = [f"{name} {settings[name]}" for name in CONCLUDED if name in settings]
         parts = [part for part in parts if part != "time format dates"]
-        roles = [f"{role} = {column}" for role, column in columns.items()]
+        roles = [f"{'person' if role == 'record' else role} = {column}" for role, column in columns.items()]
         return f"Read as: {', '.join([*parts, *roles])}." if parts or roles else ""
 
     def _steps(self, limit: Limit) -> Iterator[NextStep]:

@@ -105,9 +105,11 @@ def require_no_overlooked(provenance: Provenance, wording: Wording) -> None:
     listed = "; ".join(_described(column, provenance, wording) for column in columns)
     every = wording.ignore([column.name for column in columns])
     waive = "it" if len(columns) == 1 else "them"
+    removable = [column.kind == "quasi-identifier" for column in columns]
+    use = "Remove" if all(removable) else "Use or remove" if any(removable) else "Use"
     raise ColumnError(
         f"the threshold cannot be checked while columns are overlooked: {listed}. "
-        f"Use {waive}, or waive {waive} with {every}"
+        f"{use} {waive}, or waive {waive} with {every}"
     )
 
 
@@ -145,7 +147,7 @@ def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> 
     ignore = wording.ignore([column.name])
     if column.kind == "quasi-identifier":
         return (
-            f"column {_shown(column)} is a quasi-identifier: it helps to identify people, and this audit "
+            f"column {_shown(column)} is a quasi-identifier: it helps to identify people, and an audit "
             f"does not measure that risk. Remove it before you publish, or add {ignore}"
         )
     if column.kind == "empty":

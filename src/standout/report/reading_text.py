@@ -21,6 +21,23 @@ SHORT_FORMATS = {
     ("delimited text", "tab"): "TSV",
 }
 KEPT = {"last": "the last one kept", "first": "the first one kept", "max": "the largest value kept"}
+SETTINGS = {"grid": "Grid, in degrees", "geohash": "Geohash letters", "record from name": "File name pattern"}
+"""Titles of settings whose names say too little."""
+DATE_PARTS = {
+    "%d": "day",
+    "%m": "month",
+    "%b": "month",
+    "%B": "month",
+    "%Y": "year",
+    "%y": "year",
+    "%H": "hour",
+    "%I": "hour",
+    "%M": "minute",
+    "%S": "second",
+    "%f": "fraction",
+    "%p": "AM or PM",
+    "%z": "zone",
+}
 
 
 class ReadingRow(NamedTuple):
@@ -93,7 +110,7 @@ def _all_rows(reading: Reading) -> Iterator[ReadingRow]:
     yield ReadingRow("Header", header[reading.header])
     for column in reading.columns:
         role = ROLES.get(column.role, column.role)
-        yield ReadingRow(f"Column of the {role}", column.column, column.reason)
+        yield ReadingRow(f"{role.capitalize()} column", column.column, column.reason)
     yield ReadingRow("Values", _value_details(reading.values))
     yield ReadingRow("Times", _time_details(reading.times))
     for kind, title in ((False, "Unused columns"), (True, "Ignored columns")):
@@ -105,7 +122,7 @@ def _all_rows(reading: Reading) -> Iterator[ReadingRow]:
         yield ReadingRow("Rejected", _rejected(reason))
     yield ReadingRow("Repeated rows", _repeat_details(reading.repeated) if reading.rows else "")
     for name, setting in reading.settings.items():
-        yield ReadingRow(name[:1].upper() + name[1:], setting)
+        yield ReadingRow(SETTINGS.get(name, name[:1].upper() + name[1:]), setting)
 
 
 def _encoding(reading: Reading) -> str | None:
@@ -155,10 +172,25 @@ def _zone(times: TimeReading) -> str | None:
 def _time_details(times: TimeReading | None) -> str:
     if times is None:
         return "none"
-    zone = f"zone {times.zone} (times without a zone are taken as written)"
     span = "" if times.first is None else f"{times.first} to {times.last}"
     missing = f"missing in {times.missing:,} entries" if times.missing else ""
-    return ", ".join(filter(None, (times.format, zone, f"by {times.unit}", span, missing)))
+    return ", ".join(filter(None, (_format(times), _zone_details(times), f"by {times.unit}", span, missing)))
+
+
+def _format(times: TimeReading) -> str | None:
+    """Return the format of times; a pattern also in words, because day and month are easily confused."""
+    words = times.format or ""
+    for code, word in DATE_PARTS.items():
+        words = words.replace(code, word)
+    return times.format if words == times.format or "%" in words else f"{words} ({times.format})"
+
+
+def _zone_details(times: TimeReading) -> str:
+    """Return the zone, unless no time can have one."""
+    pattern = times.format or ""
+    if pattern.startswith("Unix") or "%z" in pattern:
+        return f"zone {times.zone}"
+    return "" if "%" in pattern else f"zone {times.zone} (times without a zone are taken as written)"
 
 
 def _unused(column: UnusedColumnFinding) -> str:
@@ -184,8 +216,8 @@ def _repeats(repeated: RepeatedRows) -> str:
 
 def _repeat_details(repeated: RepeatedRows) -> str:
     if not repeated.rows:
-        return "0 rows have the record and item of an earlier row"
-    text = f"{repeated.rows:,} rows have the record and item of an earlier row; "
+        return "0 rows have the same person and item as an earlier row"
+    text = f"{repeated.rows:,} rows have the same person and item as an earlier row; "
     if not repeated.merged:
         return text + "all were kept"
     return text + f"{repeated.merged:,} were dropped, {KEPT.get(repeated.rule or '', 'one kept')}"
