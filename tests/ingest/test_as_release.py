@@ -7,7 +7,7 @@ from standout.ingest.as_release import as_release
 
 
 @pytest.mark.once
-def test_audit_link_advise_and_simulate_read_a_path_or_a_frame(tmp_path):
+def test_measurements_read_a_path_or_a_frame(tmp_path):
     release = so.synthesize(records=30, items=40, entries=400, seed=7)
     frame = release.to_frame()
     frame.write_csv(tmp_path / "data.csv")
@@ -25,6 +25,8 @@ def test_audit_link_advise_and_simulate_read_a_path_or_a_frame(tmp_path):
     advice = so.advise(path, limit=0.1, candidates=["drop-entries 0.5"], targets=5, people=5)
     assert len(advice.candidates) == 2
     assert so.link(frame, path, decoys=200).complete
+    assert so.unicity(path, 2, targets=5) == so.unicity(read, 2, targets=5)
+    assert so.sparsity(frame).nearest.tolist() == so.sparsity(read).nearest.tolist()
 
 
 def test_other_objects_are_refused_with_the_name_of_the_parameter():
@@ -32,6 +34,8 @@ def test_other_objects_are_refused_with_the_name_of_the_parameter():
         lambda: so.audit(3),
         lambda: so.simulate(None, so.Adversary(knows=1)),
         lambda: so.advise({}),
+        lambda: so.unicity(3, 2),
+        lambda: so.sparsity(None),
     ):
         with pytest.raises(so.ParameterError, match="release must be a Release, a path or a frame, got"):
             call()

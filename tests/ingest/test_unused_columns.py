@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import standout as so
+from standout.ingest.unused_columns import overlooked
 from standout.release.provenance import UnusedColumn
 
 
@@ -107,16 +108,17 @@ def test_frames_have_the_same_kinds(put, tmp_path):
             "at": [None, None],
             "price": [2.5, None],
             "tags": [["a"], ["b"]],
+            "colour": ["red", "blue"],
             "sex": ["f", "m"],
         },
         schema_overrides={"at": pl.Datetime},
     )
     frame.write_parquet(tmp_path / "a.parquet")
-    wanted = {"at": "date", "price": "number", "tags": "text", "sex": "quasi-identifier"}
+    wanted = {"at": "date", "price": "number", "tags": "nested", "colour": "text", "sex": "quasi-identifier"}
     for source in [frame, frame.lazy(), frame.to_pandas(), tmp_path / "a.parquet"]:
-        kinds = unused(so.read(source, ignore=["at", "price", "sex"]))
+        kinds = unused(so.read(source, ignore=["at", "price", "tags", "sex"]))
         assert {name: kind for name, (kind, _) in kinds.items()} == wanted
-        assert [name for name, (_, ignored) in kinds.items() if not ignored] == ["tags"]
+        assert [name for name, (_, ignored) in kinds.items() if not ignored] == ["colour"]
 
 
 def test_an_index_keeps_its_unused_columns_and_what_is_waived(put, tmp_path):
@@ -144,6 +146,21 @@ def test_a_coordinate_is_offered_the_roles_that_its_name_allows(put):
             so.read(put(f"user,item,{name}\na,x,1.25\nb,x,2.5\n"))
         ignore = f'ignore=["{name}"]'
         assert str(warnings[0].message).endswith(f"is not used: add {use}, or {ignore}")
+
+
+def test_a_nested_column_is_not_passed_over(put):
+    path = put(
+        '{"user": "a", "item": "x", "geo": {"lat": 1.5}}\n{"user": "b", "item": "x", "geo": [2]}\n', "a.jsonl"
+    )
+    frame = pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "geo": [[1.5], None]})
+    for source in (path, frame):
+        with pytest.warns(
+            so.ReadingWarning, match=r"column 'geo' is nested and is not used: .* ignore=\[.geo.\]"
+        ):
+            release = so.read(source)
+        with pytest.raises(so.ColumnError, match="'geo' is nested, and what is in it was not looked at"):
+            so.audit(release, quick=True, fail_above=0.5)
+        assert not overlooked(so.read(source, ignore="geo").provenance)
 
 
 def test_items_that_nobody_shares_and_items_of_coordinates_are_a_warning(put):

@@ -52,8 +52,8 @@ class UnusedColumnFinding:
     Attributes
     ----------
     kind
-        What the column looks like. A quasi-identifier is a column such as postcode, age or sex. A column is
-        empty if its first rows are.
+        What the column looks like. A quasi-identifier is a column such as postcode, age or sex. A nested
+        column has objects, lists or bytes. A column is empty if its first rows are.
     ignored
         Whether the user chose to ignore it.
     """

@@ -7,7 +7,7 @@ from functools import partial
 from standout.ingest.column_names import is_coordinate_name, is_id_name, is_quasi_identifier, name_rank
 from standout.release.provenance import ColumnKind
 
-__all__ = ["Sample", "column_cells", "column_kinds", "has_decimals", "looks_like_dates"]
+__all__ = ["NESTED", "Sample", "column_cells", "column_kinds", "has_decimals", "looks_like_dates"]
 
 Sample = Sequence[Sequence[str]]
 """A few rows of a source, as text."""
@@ -48,6 +48,8 @@ CODES = [
     )
 ]
 CODE = re.compile(r"(?=.*\d)[^\s]{4,}")
+NESTED = "{}"
+"""Cell that represents an object, a list or bytes."""
 
 
 def column_cells(sample: Sample, column: int) -> list[str]:
@@ -76,6 +78,8 @@ def column_kind(name: str, cells: Sequence[str]) -> ColumnKind:
     """Kind of one column, from its name and some of its cells."""
     if is_quasi_identifier(name):
         return "quasi-identifier"
+    if _mostly(cells, _is_nested):
+        return "nested"
     numbers = _mostly(cells, _is_number)
     if is_coordinate_name(name) and (numbers or not cells):
         return "coordinate"
@@ -124,6 +128,10 @@ def _is_date(cell: str) -> bool:
         seconds = int(digits[: len(digits) - 3 * ((len(digits) - 9) // 3)])
         return 10**8 <= seconds < 23 * 10**8  # 1973 to 2042
     return any(pattern.fullmatch(cell) for pattern in DATES)
+
+
+def _is_nested(cell: str) -> bool:
+    return cell.startswith(("{", "[")) and cell.endswith(("}", "]"))
 
 
 def _have_digits(cells: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from standout.core.errors import ColumnError, SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
+from standout.ingest.column_kinds import NESTED
 from standout.ingest.column_roles import Roles, resolve_roles
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason, RejectLog
@@ -61,10 +62,10 @@ def _sample(table: Table) -> list[tuple[str, ...]]:
 
 
 def _sample_texts(column: pl.Series) -> list[str]:
-    """Cells as text. If all are missing, one cell shows the type; nested cells are only text."""
+    """Cells as text. If all are missing, one cell shows the type; nested cells are not shown."""
     kind = column.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
-        return ["nested"] * len(column)
+        return ["" if is_missing else NESTED for is_missing in column.is_null()]
     if column.is_null().all() and (kind.is_temporal() or kind.is_numeric()):
         return ["1970-01-01" if kind.is_temporal() else "0"] * len(column)
     return column.cast(pl.String, strict=False).fill_null("").to_list()

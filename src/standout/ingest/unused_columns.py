@@ -34,7 +34,16 @@ USES: dict[ColumnKind, tuple[str, ...]] = {
 }
 """Roles that a column of each kind may have; the name of a coordinate says more."""
 LOOKS = {"date": "a date", "number": "a number", "coordinate": "a coordinate", "id": "an id"}
-STRENGTH: tuple[ColumnKind, ...] = ("empty", "text", "number", "id", "coordinate", "date", "quasi-identifier")
+STRENGTH: tuple[ColumnKind, ...] = (
+    "empty",
+    "text",
+    "number",
+    "id",
+    "nested",
+    "coordinate",
+    "date",
+    "quasi-identifier",
+)
 UNIQUE, ENOUGH_ENTRIES, FIRST_ITEMS = 0.9, 100, 100
 """Nearly every item is unique if more than this share of entries has an item of its own."""
 DEGREES = re.compile(r"[+-]?\d{1,3}\.\d{2,}")
@@ -155,6 +164,11 @@ def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> 
             f"column {_shown(column)} is empty in the first rows and is not used: "
             f"name it if later rows matter, or add {ignore}"
         )
+    if column.kind == "nested":
+        return (
+            f"column {_shown(column)} is nested and is not used: write what matters in it as columns of "
+            f"their own, or add {ignore}"
+        )
     use = " or ".join(_uses(column, provenance, wording))
     return f"column {_shown(column)} looks like {LOOKS[column.kind]} and is not used: add {use}, or {ignore}"
 
@@ -164,6 +178,8 @@ def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -
         return f"{_shown(column)} is a quasi-identifier, whose risk this audit does not measure"
     if column.kind == "empty":
         return f"{_shown(column)} is empty in the first rows, and later rows were not looked at"
+    if column.kind == "nested":
+        return f"{_shown(column)} is nested, and what is in it was not looked at"
     use = " or ".join(_uses(column, provenance, wording))
     return f"{_shown(column)} looks like {LOOKS[column.kind]} ({use})"
 

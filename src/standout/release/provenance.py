@@ -5,10 +5,11 @@ from typing import Literal, TypedDict
 
 __all__ = ["ColumnKind", "Provenance", "ProvenanceFields", "UnusedColumn"]
 
-ColumnKind = Literal["date", "number", "coordinate", "id", "quasi-identifier", "text", "empty"]
+ColumnKind = Literal["date", "number", "coordinate", "id", "quasi-identifier", "nested", "text", "empty"]
 """What an unused column looks like. A quasi-identifier is a column such as postcode, age or sex.
 
-A column is empty if its first rows are: later rows may contain anything."""
+A nested column has objects, lists or bytes. A column is empty if its first rows are: later rows may contain
+anything."""
 
 
 class UnusedColumnFields(TypedDict):

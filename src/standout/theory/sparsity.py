@@ -13,6 +13,7 @@ from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
+from standout.ingest.as_release import as_release
 from standout.neighbours.any_similarity import nearest_by_sums
 from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
 from standout.release.model import Release
@@ -155,7 +156,7 @@ class Sparsity:
 
 
 def sparsity(
-    release: Release,
+    release: Release | Any,
     similarity: Similarity = Present(),  # noqa: B008, it is frozen
     *,
     sample: int | None = None,
@@ -176,7 +177,7 @@ def sparsity(
     Parameters
     ----------
     release
-        The release.
+        The release. A path or frame is read with the default options of `standout.read`.
     similarity
         How similar shared items are, from 0 to 1: Present, Within, Equal, Decay (the mean of its terms),
         Custom, or a subclass of Similarity.
@@ -214,7 +215,7 @@ def sparsity(
     """
     if over not in ("union", "first"):
         raise ParameterError(f'over must be "union" or "first", got {over!r}')
-    release.check()
+    release = as_release(release).check()
     records = _examined(release.n_records, sample, seed)
     is_over_first, threads = over == "first", thread_count(threads)
     if counts_items(release, check_similarity(similarity)):

@@ -17,6 +17,7 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
 from standout.evaluate.estimates import Estimate, rate
+from standout.ingest.as_release import as_release
 from standout.release.model import Levels, Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Within, days_per_unit
@@ -59,7 +60,7 @@ class Unicity:
 
 @overload
 def unicity(
-    release: Release,
+    release: Release | Any,
     k: int,
     *,
     value: float | None = 0,
@@ -71,7 +72,7 @@ def unicity(
 ) -> Unicity: ...
 @overload
 def unicity(
-    release: Release,
+    release: Release | Any,
     k: Sequence[int],
     *,
     value: float | None = 0,
@@ -82,7 +83,7 @@ def unicity(
     progress: Progress = no_progress,
 ) -> list[Unicity]: ...
 def unicity(
-    release: Release,
+    release: Release | Any,
     k: int | Sequence[int],
     *,
     value: float | None = 0,
@@ -105,7 +106,7 @@ def unicity(
     Parameters
     ----------
     release
-        The release.
+        The release. A path or frame is read with the default options of `standout.read`.
     k
         Number of entries, or several. With several k, each uses the first k entries of one draw, for the same
         targets: those with at least as many entries as the largest k.
@@ -142,7 +143,7 @@ def unicity(
     >>> [round(result.share.value, 2) for result in unicity(release, [1, 2, 3, 4])]
     [0.01, 0.12, 0.4, 0.76]
     """
-    sizes = _sizes(k)
+    sizes, release = _sizes(k), as_release(release)
     Within(value, None)  # checks the distance
     width = None if time is None else _bin_width(release, time)
     points = record_points(release.check(), value is not None, width)
