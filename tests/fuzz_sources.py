@@ -5,9 +5,12 @@ import io
 import re
 import sqlite3
 import tarfile
+import tempfile
 import zipfile
 from datetime import date
+from pathlib import Path
 
+import duckdb
 import polars as pl
 
 from standout.ingest.sources import zstd
@@ -26,6 +29,9 @@ __all__ = [
     "ODD_JSON",
     "U_ITEM",
     "archived",
+    "arrow",
+    "arrow_stream",
+    "duckdb_file",
     "gzipped",
     "meddle",
     "mutated",
@@ -209,6 +215,31 @@ def parquet():
     buffer = io.BytesIO()
     FRAME.write_parquet(buffer, compression="uncompressed")
     return buffer.getvalue()
+
+
+def arrow():
+    """The frame as an uncompressed Arrow IPC file."""
+    buffer = io.BytesIO()
+    FRAME.write_ipc(buffer, compression="uncompressed")
+    return buffer.getvalue()
+
+
+def arrow_stream():
+    """The frame as an Arrow IPC stream."""
+    buffer = io.BytesIO()
+    FRAME.write_ipc_stream(buffer, compression="uncompressed")
+    return buffer.getvalue()
+
+
+def duckdb_file():
+    """A DuckDB file with the rows of the frame, in small blocks."""
+    with tempfile.TemporaryDirectory() as folder:
+        with duckdb.connect() as database:
+            database.execute(f"ATTACH '{folder}/a.duckdb' AS a (BLOCK_SIZE 16384)")
+            database.execute('CREATE TABLE a.t ("user" TEXT, item TEXT, rating DOUBLE, time DATE)')
+            database.executemany("INSERT INTO a.t VALUES (?, ?, ?, ?)", FRAME.rows())
+            database.execute("DETACH a")
+        return Path(folder, "a.duckdb").read_bytes()
 
 
 def sqlite():

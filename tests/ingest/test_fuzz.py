@@ -26,7 +26,8 @@ GROUPS = {
     "folders": ["movielens", "movielens 1m", "titles", "u.item"],
     "films": ["netflix", "tar", "tar gzip"],
     "parquet": ["parquet"],
-    "objects": ["json lines", "json array", "sqlite"],
+    "objects": ["json lines", "json array", "sqlite", "duckdb"],
+    "arrow": ["arrow", "arrow stream"],
     "rest": ["options", "index"],
 }
 

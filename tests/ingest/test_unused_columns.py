@@ -155,10 +155,11 @@ def test_a_nested_column_is_not_passed_over(put):
     frame = pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "geo": [[1.5], None]})
     for source in (path, frame):
         with pytest.warns(
-            so.ReadingWarning, match=r"column 'geo' is nested and is not used: .* ignore=\[.geo.\]"
+            so.ReadingWarning,
+            match=r"column 'geo' has nested or binary data and is not used: .* ignore=\[.geo.\]",
         ):
             release = so.read(source)
-        with pytest.raises(so.ColumnError, match="'geo' is nested, and what is in it was not looked at"):
+        with pytest.raises(so.ColumnError, match="'geo' has nested or binary data, which was not looked at"):
             so.audit(release, quick=True, fail_above=0.5)
         assert not overlooked(so.read(source, ignore="geo").provenance)
 

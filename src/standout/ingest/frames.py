@@ -65,7 +65,7 @@ def _sample_texts(column: pl.Series) -> list[str]:
     """Cells as text. If all are missing, one cell shows the type; nested cells are not shown."""
     kind = column.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object):
-        return ["" if is_missing else NESTED for is_missing in column.is_null()]
+        return [NESTED] * len(column)
     if column.is_null().all() and (kind.is_temporal() or kind.is_numeric()):
         return ["1970-01-01" if kind.is_temporal() else "0"] * len(column)
     return column.cast(pl.String, strict=False).fill_null("").to_list()

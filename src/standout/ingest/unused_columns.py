@@ -166,8 +166,8 @@ def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> 
         )
     if column.kind == "nested":
         return (
-            f"column {_shown(column)} is nested and is not used: write what matters in it as columns of "
-            f"their own, or add {ignore}"
+            f"column {_shown(column)} has nested or binary data and is not used: write what matters in it "
+            f"as columns of their own, or add {ignore}"
         )
     use = " or ".join(_uses(column, provenance, wording))
     return f"column {_shown(column)} looks like {LOOKS[column.kind]} and is not used: add {use}, or {ignore}"
@@ -179,7 +179,7 @@ def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -
     if column.kind == "empty":
         return f"{_shown(column)} is empty in the first rows, and later rows were not looked at"
     if column.kind == "nested":
-        return f"{_shown(column)} is nested, and what is in it was not looked at"
+        return f"{_shown(column)} has nested or binary data, which was not looked at"
     use = " or ".join(_uses(column, provenance, wording))
     return f"{_shown(column)} looks like {LOOKS[column.kind]} ({use})"
 
