@@ -174,14 +174,15 @@ def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> 
 
 
 def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -> str:
+    name = column.name if column_id(column.name) != column.name else repr(column.name)
     if column.kind == "quasi-identifier":
-        return f"{_shown(column)} is a quasi-identifier, whose risk this audit does not measure"
+        return f"{name} is a quasi-identifier, whose risk this audit does not measure"
     if column.kind == "empty":
-        return f"{_shown(column)} is empty in the first rows, and later rows were not looked at"
+        return f"{name} is empty in the first rows, and later rows were not looked at"
     if column.kind == "nested":
-        return f"{_shown(column)} has nested or binary data, which was not looked at"
+        return f"{name} has nested or binary data, which was not looked at"
     use = " or ".join(_uses(column, provenance, wording))
-    return f"{_shown(column)} looks like {LOOKS[column.kind]} ({use})"
+    return f"{name} looks like {LOOKS[column.kind]} ({use})"
 
 
 def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> Iterator[str]:

@@ -159,8 +159,7 @@ def _value_details(values: ValueReading | None) -> str:
 def _times(times: TimeReading | None) -> str:
     if times is None:
         return ""
-    span = None if times.first is None else f"{times.first} to {times.last}"
-    return ", ".join(filter(None, (times.format, _zone(times), span)))
+    return ", ".join(filter(None, (times.format, _zone(times), _span(times))))
 
 
 def _zone(times: TimeReading) -> str | None:
@@ -172,9 +171,16 @@ def _zone(times: TimeReading) -> str | None:
 def _time_details(times: TimeReading | None) -> str:
     if times is None:
         return "none"
-    span = "" if times.first is None else f"{times.first} to {times.last}"
     missing = f"missing in {times.missing:,} entries" if times.missing else ""
-    return ", ".join(filter(None, (_format(times), _zone_details(times), f"by {times.unit}", span, missing)))
+    details = _format(times), _zone_details(times), f"by {times.unit}", _span(times), missing
+    return ", ".join(filter(None, details))
+
+
+def _span(times: TimeReading) -> str:
+    """Return the first and last time, to the minute."""
+    if times.first is None or times.last is None:
+        return ""
+    return " to ".join(time.replace("T", " ").removesuffix(":00") for time in (times.first, times.last))
 
 
 def _format(times: TimeReading) -> str | None:
@@ -216,7 +222,7 @@ def _repeats(repeated: RepeatedRows) -> str:
 
 def _repeat_details(repeated: RepeatedRows) -> str:
     if not repeated.rows:
-        return "0 rows have the same person and item as an earlier row"
+        return "0"
     text = f"{repeated.rows:,} rows have the same person and item as an earlier row; "
     if not repeated.merged:
         return text + "all were kept"
