@@ -135,7 +135,7 @@ def test_an_index_keeps_its_unused_columns_and_what_is_waived(put, tmp_path):
 
 
 def test_a_coordinate_is_offered_the_roles_that_its_name_allows(put):
-    both = r"latitude={0} with grid=0.01 or longitude={0} with grid=0.01"
+    both = "latitude={0} or longitude={0} with grid=0.01"
     for name, use in [
         ("lat", 'latitude="lat" with grid=0.01'),
         ("start_lng", 'longitude="start_lng" with grid=0.01'),

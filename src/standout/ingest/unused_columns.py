@@ -169,7 +169,7 @@ def _warning(column: UnusedColumn, provenance: Provenance, wording: Wording) -> 
             f"column {_shown(column)} has nested or binary data and is not used: write what matters in it "
             f"as columns of their own, or add {ignore}"
         )
-    use = " or ".join(_uses(column, provenance, wording))
+    use = _uses(column, provenance, wording)
     return f"column {_shown(column)} looks like {LOOKS[column.kind]} and is not used: add {use}, or {ignore}"
 
 
@@ -181,17 +181,21 @@ def _described(column: UnusedColumn, provenance: Provenance, wording: Wording) -
         return f"{name} is empty in the first rows, and later rows were not looked at"
     if column.kind == "nested":
         return f"{name} has nested or binary data, which was not looked at"
-    use = " or ".join(_uses(column, provenance, wording))
+    use = _uses(column, provenance, wording)
     return f"{name} looks like {LOOKS[column.kind]} ({use})"
 
 
-def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> Iterator[str]:
+def _uses(column: UnusedColumn, provenance: Provenance, wording: Wording) -> str:
     """Settings that would use a column, with the column that it would replace."""
-    grid = f" with {wording.flag('grid', '0.01')}" if column.kind == "coordinate" else ""
-    for role in place_roles(column.name) if column.kind == "coordinate" else USES[column.kind]:
+    if column.kind == "coordinate":
+        roles = " or ".join(wording.use(role, column.name) for role in place_roles(column.name))
+        return f"{roles} with {wording.flag('grid', '0.01')}"
+    settings = []
+    for role in USES[column.kind]:
         present = provenance.columns.get(role) if role in ("value", "time") else None
         instead = f" (instead of {column_id(present)})" if present else ""
-        yield wording.use(role, column.name) + instead + grid
+        settings.append(wording.use(role, column.name) + instead)
+    return " or ".join(settings)
 
 
 def _shown(column: UnusedColumn) -> str:
