@@ -335,7 +335,7 @@ def test_facts_that_say_nothing_leave_the_prior():
             assert verdict.entropy(release.records[5]) == pytest.approx(math.log2(release.n_records))
 
 
-@pytest.mark.parametrize("unit", ["hour", "minute"])
+@pytest.mark.parametrize("unit", ["hour", pytest.param("minute", marks=pytest.mark.large)])
 @pytest.mark.parametrize("adversary", [ADVERSARIES[0], None], ids=str)
 def test_times_to_the_minute_over_decades_equal_the_slow_twin(adversary, unit):
     """A span of more than 2^22 minutes is counted in bins, hence the tolerance."""

@@ -147,6 +147,7 @@ def test_log_likelihoods_give_probabilities_in_proportion_to_likelihoods():
     assert Nobody().attack(RELEASE, KNOWN.aux(RELEASE, 0)).sigma == 0.0
 
 
+@pytest.mark.once
 def test_the_probabilities_of_a_right_likelihood_are_right():
     adversary = so.Adversary(knows=2, value_error=None, time_error=None)
     comparison = so.compare(RELEASE, adversary, {"bayes": Bayes(), "paper": so.ScoreboardRH()}, targets="all")

@@ -242,6 +242,7 @@ def test_the_noise_of_an_output_is_that_of_the_release_that_was_written(tmp_path
         assert np.array_equal(one.scores, other.scores)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "texts",
     [
@@ -261,6 +262,7 @@ def test_knowing_the_noise_identifies_at_least_as_many_as_ignoring_it(texts):
     assert comparison.row("likelihood").difference.value >= -0.01
 
 
+@pytest.mark.once
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("texts", "least"),
