@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.repeated_entries import run_starts
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Floats, Ints, run_starts
 from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.release.postings import unpack_item

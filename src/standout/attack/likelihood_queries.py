@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
+from standout.attack.kernels.entry_terms import FactPairs, mean_terms
 from standout.attack.kernels.query_arrays import NO_LIKELIHOODS, Likelihoods, QueryFacts, ScoreRule
 from standout.attack.kernels.record_scores import entry_ranges
 from standout.attack.queries import Queries, log2_up
 from standout.attack.record_sizes import ChoiceModel
 from standout.attack.release_counts import ReleaseCounts
-from standout.attack.repeated_entries import log_means
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.facts import KnownFacts
@@ -96,10 +96,9 @@ class LikelihoodQueries(Queries):
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
 
-    def combined(self, query: Ints, fact: Ints, record: Ints, terms: Floats, first: Ints) -> Floats:
+    def entry_terms(self, pairs: FactPairs) -> Floats:
         """As in `Queries`; the probability of value and date is the mean over the record's entries."""
-        mean = log_means(first, terms[0] + terms[1])
-        return np.stack([mean, np.zeros(len(mean))])
+        return mean_terms(self.release, pairs, self.tables)
 
     def item_odds(self, fact: Ints, record: Ints) -> Floats:
         """How much likelier a fact's item is from the record than from anywhere else: odds · n/|r|."""

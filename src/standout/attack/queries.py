@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.kernels.entry_terms import FactPairs, best_terms
 from standout.attack.kernels.query_arrays import (
     NO_LIKELIHOODS,
     CandidateFilter,
@@ -16,13 +17,12 @@ from standout.attack.kernels.query_arrays import (
     ScoreRule,
 )
 from standout.attack.kernels.record_scores import Pairs, entry_ranges, first_times, has_item, similarities
-from standout.attack.repeated_entries import best_entries, run_starts
 from standout.core import elementary
-from standout.core.arrays import Floats, Ints, offsets, slices_of
-from standout.core.errors import NotFoundError, ParameterError, StoreError
+from standout.core.arrays import Floats, Ints, offsets, run_starts
+from standout.core.errors import NotFoundError, ParameterError
 from standout.facts import ANY_TIME, KnownFacts
 from standout.release.labels import position_of_id
-from standout.release.model import INVALID_CODE, Release
+from standout.release.model import Release
 from standout.release.postings import unpack_item
 from standout.similarity.attributes import Similarity, call_user_code, check_numbers
 from standout.similarity.lookup_tables import KernelTables, Tables, tabulate
@@ -39,8 +39,6 @@ __all__ = [
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.float32)
-ENTRIES_AT_ONCE = 1 << 20
-"""Number of entries of which terms are computed at a time where records have items several times."""
 
 
 def _rarity(support: Ints) -> Floats:
@@ -187,12 +185,12 @@ class Queries:
         """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
 
         The first term is NaN if the record lacks the item. If it has the item several times, its entries
-        count as `combined` says.
+        count as `entry_terms` says.
         """
         if not self.release.has_repeats:
             return self.best_pairs(query, record)
         pair, fact = self._facts_of_each(query)
-        return pair, fact, self._combined_terms(query[pair], fact, record[pair])
+        return pair, fact, self.entry_terms(self._fact_pairs(query[pair], fact, record[pair]))
 
     def best_pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """The same with the terms of the record's most similar entry."""
@@ -206,38 +204,17 @@ class Queries:
         counts = np.diff(self.facts.first)[query]
         return np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
 
-    def combined(self, query: Ints, fact: Ints, record: Ints, terms: Floats, first: Ints) -> Floats:
-        """The terms of each fact and record, from those of all its entries: here, of its best entry.
+    def entry_terms(self, pairs: FactPairs) -> Floats:
+        """The terms of facts and records that may have an item several times: those of the best entry.
 
-        Sim of a fact is the maximum over a record's entries of the item. The entries of one fact and record
-        follow one another; first[i] is where those of number i begin.
+        Sim of a fact is the maximum over a record's entries of the item.
         """
-        parts, similarity = self.parts(query, fact, record, terms), np.fmax(terms, 0.0).sum(axis=0)
-        return np.asarray(terms[:, best_entries(first, parts, similarity)])
+        return best_terms(self.release, pairs, self.tables)
 
-    def _combined_terms(self, query: Ints, fact: Ints, record: Ints) -> Floats:
-        """The terms of each fact and record of a release in which a record may have an item several times."""
-        position, count = entry_ranges(self.release, record, self.facts.item[fact])
-        terms = np.empty((2, len(fact)))
-        for part in slices_of(np.maximum(count, 1), ENTRIES_AT_ONCE):
-            terms[:, part] = self._terms_of_entries(
-                query[part], fact[part], record[part], position[part], count[part]
-            )
-        return terms
-
-    def _terms_of_entries(self, query: Ints, fact: Ints, record: Ints, position: Ints, count: Ints) -> Floats:
-        """The same for facts and records whose entries are known: `count` of them from `position` on."""
-        release, by_record = self.release, self.release.by_record
-        rows = np.maximum(count, 1)  # one row of NaN for a record that lacks the item
-        of, entry = np.repeat(np.arange(len(fact)), rows), _ranges(position, rows)
-        value, time = np.full(len(entry), release.n_levels), np.zeros(len(entry), np.int64)
-        value = value if by_record.value is None else by_record.value[entry].astype(np.int64)
-        time = time if by_record.time is None else by_record.time[entry].astype(np.int64)
-        if (value > release.n_levels).any() or (time > release.span).any():
-            raise StoreError(INVALID_CODE)
-        terms = self.similarity_terms(fact[of], value, time)
-        terms[:, count[of] == 0] = np.array([[np.nan], [0.0]])
-        return self.combined(query[of], fact[of], record[of], terms, np.cumsum(rows) - rows)
+    def _fact_pairs(self, query: Ints, fact: Ints, record: Ints) -> FactPairs:
+        _, item, _, shape, time = self.facts
+        ranges = entry_ranges(self.release, record, item[fact])
+        return FactPairs.of(shape[fact], time[fact], ranges, self.weight[fact], self.step[query])
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index."""
@@ -250,15 +227,17 @@ class Queries:
         release = self.release
         scores = np.zeros(release.n_records)
         for fact in range(*self.facts_of(q).indices(len(self.weight))):
-            records, value, time = unpack_item(
-                release.by_item, int(self.facts.item[fact]), release.n_levels, release.span
-            )
+            item = int(self.facts.item[fact])
+            if release.has_repeats and release.item_entries[item] > release.n_records:
+                records = np.arange(release.n_records)  # a record without the item adds 0
+            else:
+                records, value, time = unpack_item(release.by_item, item, release.n_levels, release.span)
+                records = records[run_starts(records)] if release.has_repeats else records
             same, query = np.full(len(records), fact), np.full(len(records), q)
-            terms = self.similarity_terms(same, value, time)
             if release.has_repeats:
-                first = run_starts(records)
-                terms = self.combined(query, same, records, terms, first)
-                records, same, query = records[first], same[first], query[first]
+                terms = self.entry_terms(self._fact_pairs(query, same, records))
+            else:
+                terms = self.similarity_terms(same, value, time)
             scores[records] += self.parts(query, same, records, terms)
         is_candidate = self.is_candidate(q)
         return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)

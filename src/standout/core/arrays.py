@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets", "slices_of"]
+__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets", "run_starts", "slices_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,6 +24,17 @@ def offsets(counts: ArrayLike) -> Ints:
     start = np.zeros(len(per_row) + 1, np.int64)
     np.cumsum(per_row, dtype=np.int64, out=start[1:])
     return start
+
+
+def run_starts(record: Ints) -> Ints:
+    """Where each run of equal numbers begins.
+
+    >>> run_starts(np.array([4, 7, 7, 2])).tolist()
+    [0, 1, 3]
+    """
+    is_first = np.ones(len(record), np.bool_)
+    is_first[1:] = record[1:] != record[:-1]
+    return np.flatnonzero(is_first)
 
 
 def slices_of(counts: Ints, most: int) -> Iterator[slice]:

@@ -21,6 +21,8 @@ __all__ = ["SimilarRecords", "similarities_to_all"]
 
 TARGETS_AHEAD = 1024
 """Number of targets whose nearest neighbours are searched at a time in a large release."""
+NOTHING = U(0xFFFFFFFFFFFFFFFF)
+"""No word: words have at most 63 bits."""
 LARGE_RELEASE = 1 << 22
 """Entries from which on comparing every target with all records would take too long."""
 
@@ -47,15 +49,24 @@ class SimilarRecords:
         """
         if not all(target in self.may_have for target in targets[low:high].tolist()):
             self.may_have = self._may_have(targets[low : max(high, low + TARGETS_AHEAD)])
+        kept = self._kept()
         similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
         for target in targets[low:high].tolist():
             if self.may_have[target]:
-                is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
-                if not is_sanitized:
-                    is_similar[target] = False
-                if is_similar.any():
-                    similar_records[target] = np.flatnonzero(is_similar)
+                if target not in kept:
+                    is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
+                    if not is_sanitized:
+                        is_similar[target] = False
+                    kept[target] = np.flatnonzero(is_similar)
+                if len(kept[target]):
+                    similar_records[target] = kept[target]
         return similar_records
+
+    def _kept(self) -> dict[int, Ints]:
+        """The records similar to each target so far: an audit asks for the same targets many times."""
+        kept: dict[tuple[Similarity, float], dict[int, Ints]]
+        kept = vars(self.release).setdefault("_similar_records", {})
+        return kept.setdefault((self.similarity, self.theta), {})
 
     def _may_have(self, targets: Ints) -> dict[int, bool]:
         """Whether each target may have a similar record: by its nearest neighbour, where that is cheaper."""
@@ -147,15 +158,20 @@ def _add_best_similarities(
             at = start[item[low]]
             for r in range(run[item[low]], run[item[low] + 1]):
                 stop, first = start[item[low]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+                previous = NOTHING
                 while at < stop:
                     x = U(word[at])
                     kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
                     record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
                     if not adds:
-                        for fact in range(low, high):
-                            u = shape[fact]
-                            sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
-                            best[record] = max(best[record], sim / terms[fact])
+                        highest = best[record]
+                        if highest < 1.0 and x != previous:  # equal entries of a record follow one another
+                            for fact in range(low, high):
+                                u = shape[fact]
+                                sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
+                                highest = max(highest, sim / terms[fact])
+                            best[record] = highest
+                        previous = x
                     elif best[record] >= 0:
                         total[record] += best[record]
                         n_shared[record] += 1

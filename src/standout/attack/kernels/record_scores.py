@@ -22,6 +22,7 @@ __all__ = [
     "entry_ranges",
     "first_times",
     "has_item",
+    "is_repeated",
     "similarities",
 ]
 
@@ -167,9 +168,17 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
             if similarity > best:
                 best, terms[0, i], terms[1, i] = similarity, fixed, timed
             at += 1
+            while at < stop and items[at] == pairs.item[i] and is_repeated(value, time, at):
+                at += 1  # equal entries follow one another
             if at == stop or items[at] != pairs.item[i]:
                 break
     return True
+
+
+@subroutine
+def is_repeated(value: Array, time: Array, at: Int) -> Flag:
+    """Whether an entry has the value and time of the one before."""
+    return (len(value) == 0 or value[at] == value[at - 1]) and (len(time) == 0 or time[at] == time[at - 1])
 
 
 @subroutine
