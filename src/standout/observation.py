@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core import elementary
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints, occurrence
 from standout.core.errors import ParameterError
 from standout.core.rng import key, uniforms
 from standout.facts import ANY_LENGTH, ANY_TIME, KnownFacts, level_values, repeat_bounds
@@ -228,7 +228,8 @@ class Observer:
         n, count = len(entries.item), self.needs
         shuffled = np.argsort(uniform[0])  # equal ones are in random order
         if self.choice.name == "rarest":
-            return shuffled[np.argsort(self.release.support[entries.item][shuffled], kind="stable")][:count]
+            item = entries.item[shuffled]
+            return shuffled[np.lexsort((self.release.support[item], occurrence(item)))][:count]
         if self.choice.name == "popular":
             return _by_weight(uniform[1], self.release.support[entries.item], count)
         if self.choice.name == "recent":

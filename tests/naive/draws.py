@@ -35,7 +35,9 @@ def draw_chances(record, choice, count, support, top=0):
                 chance *= Fraction(support[entries[entry][0]], left)
                 left -= support[entries[entry][0]]
         if choice == "rarest":
-            order = sorted(order, key=lambda entry: support[entries[entry][0]])
+            items = [entries[entry][0] for entry in order]
+            turn = {entry: items[:at].count(items[at]) for at, entry in enumerate(order)}
+            order = sorted(order, key=lambda entry: (turn[entry], support[entries[entry][0]]))
         if choice == "recent":
             order = sorted(order, key=lambda entry: entries[entry][2], reverse=True)
         if choice == "burst":

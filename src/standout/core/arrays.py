@@ -1,11 +1,12 @@
 """Array types that every package uses, the offsets and slices of a ragged array, and ranks."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "offsets", "run_starts", "slices_of"]
+__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "occurrence", "offsets", "run_starts", "slices_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,7 +27,20 @@ def offsets(counts: ArrayLike) -> Ints:
     return start
 
 
-def run_starts(record: Ints) -> Ints:
+def occurrence(values: NDArray[np.integer[Any]]) -> Ints:
+    """How often each value has occurred before.
+
+    >>> occurrence(np.array([7, 4, 7, 7, 4])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(values, kind="stable")
+    first = run_starts(values[order])
+    before = np.empty(len(values), np.int64)
+    before[order] = np.arange(len(values)) - np.repeat(first, np.diff(first, append=len(values)))
+    return before
+
+
+def run_starts(record: NDArray[np.integer[Any]]) -> Ints:
     """Where each run of equal numbers begins.
 
     >>> run_starts(np.array([4, 7, 7, 2])).tolist()
