@@ -6,7 +6,7 @@ them. The same entries in any row order therefore give the same arrays, byte for
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,21 @@ from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type, read_only
 from standout.release.postings import NO_ITEMS, Postings, block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
+from standout.release.repeats import Repeats, column_or_empty, count_distinct, merge_repeats, sort_in_place
 
 __all__ = [
     "CodedEntries",
     "Repeats",
     "build_release",
     "count_codes",
-    "count_distinct",
     "drop_unused_codes",
     "pack_by_item",
     "read_only_entries",
     "read_only_levels",
     "shortlex_order",
-    "sort_repeats",
 ]
 
-Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
-POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
 KEPT_FROM = 0.01
 """Repeated rows are kept if more than this share of the rows repeat and the user has not chosen."""
 BUNDLES = 512
@@ -85,9 +82,9 @@ def build_release(
     if repeats == "auto":
         repeats = "keep" if repeated > KEPT_FROM * start[-1] else "last"
     if repeated and repeats == "keep":
-        _sort_in_place(by_record)
+        sort_in_place(by_record)
     elif repeated:
-        by_record = _merge(by_record, sizes, repeats)
+        by_record = merge_repeats(by_record, sizes.missing, repeats)
     by_record, levels, clock = drop_unused_codes(by_record, coded.levels, clock)
     provenance = replace(
         provenance,
@@ -118,7 +115,7 @@ def pack_by_item(
 ) -> Postings:
     """Sort the entries by item; levels and clock are those that `drop_unused_codes` returns."""
     n_levels, span = 0 if levels is None else len(levels), 0 if clock is None else clock.span
-    gaps = span > 0 and int(_column(by_record.time).max()) == span  # the highest code means missing
+    gaps = span > 0 and int(column_or_empty(by_record.time).max()) == span  # the highest code means missing
     value_bits, time_bits = word_bits(n_levels, span, gaps)
     layout = [time_bits, time_bits + value_bits, span, n_levels + 1 if gaps else 0]
     start = offsets(count_codes(by_record.item, n_items))
@@ -139,40 +136,6 @@ def pack_by_item(
     )
 
 
-def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of distinct items of each record, and of distinct records of each item."""
-    per_record, per_item = np.zeros(len(by_record.start) - 1, np.int64), np.zeros(n_items, np.int64)
-    build_kernels.count_distinct(by_record.start, by_record.item, per_record, per_item)
-    return per_record, per_item
-
-
-def sort_repeats(by_record: RecordEntries) -> RecordEntries:
-    """Sort the entries of each (record, item) by time, then by value: the canonical order."""
-    start, item, value, time = by_record
-    copies = (None if column is None else column.copy() for column in (value, time))
-    by_record = RecordEntries(start, item, *copies)
-    _sort_in_place(by_record)
-    return by_record
-
-
-def _sort_in_place(by_record: RecordEntries) -> None:
-    build_kernels.sort_repeats(
-        by_record.start, by_record.item, _column(by_record.value), _column(by_record.time)
-    )
-
-
-def _merge(by_record: RecordEntries, sizes: "_Sizes", repeats: Repeats) -> RecordEntries:
-    """Keep one entry of each (record, item)."""
-    start, item, value, time = by_record
-    new_start = np.zeros_like(start)
-    columns = item, _column(value), _column(time)
-    build_kernels.merge_repeats(start, *columns, POLICY[repeats], sizes.missing, new_start)
-    kept = slice(0, int(new_start[-1]))
-    value = None if value is None else value[kept].copy()
-    time = None if time is None else time[kept].copy()
-    return RecordEntries(new_start, item[kept].copy(), value, time)
-
-
 def _packed_blocks(
     by_record: RecordEntries,
     layout: NDArray[np.uint64],
@@ -183,7 +146,7 @@ def _packed_blocks(
 ) -> Iterator[Runs]:
     """Fill `word` block by block; yield the items of each block's runs, their ends and their single ends."""
     n, n_items = len(by_record.start) - 1, len(start) - 1
-    value, time = _column(by_record.value), _column(by_record.time)
+    value, time = column_or_empty(by_record.value), column_or_empty(by_record.time)
     cursor = np.repeat(start[:-1, None], 2, axis=1)
     touched, end = np.empty(n_items, np.uint32), np.empty(n_items, np.uint32)
     single = np.empty(n_items if repeats else 0, np.uint32)
@@ -388,10 +351,6 @@ def count_codes(codes: Codes, count: int) -> NDArray[np.int64]:
 
 def _count_missing(column: Codes | None, code: int) -> int:
     return 0 if column is None else int(np.count_nonzero(column == code))
-
-
-def _column(column: Codes | None) -> Codes:
-    return NO_CODES if column is None else column
 
 
 def read_only_entries(groups: RecordEntries) -> RecordEntries:

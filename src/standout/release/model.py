@@ -145,7 +145,7 @@ class Release:
     @cached_property
     def distinct_items(self) -> NDArray[np.int64]:
         """Number of distinct items of every record, |supp(r)|; equals `lengths` if no item repeats."""
-        from standout.release.build import count_distinct
+        from standout.release.repeats import count_distinct
 
         if not self.has_repeats:
             return self.lengths

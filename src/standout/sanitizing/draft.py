@@ -14,10 +14,11 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
 from standout.facts import level_values
-from standout.release.build import count_codes, drop_unused_codes, sort_repeats
+from standout.release.build import count_codes, drop_unused_codes
 from standout.release.clock import Clock
 from standout.release.distinct_items import DistinctItems, distinct_items, first_entries
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type
+from standout.release.repeats import sort_repeats
 from standout.sanitized import Period, Sanitized
 
 __all__ = ["Draft", "EntryChanges", "ReleasedValues", "compose_indices"]

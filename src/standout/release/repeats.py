@@ -1,0 +1,58 @@
+"""Several entries of one record and item: count them, put them in order, or keep one of them."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.release import build_kernels
+from standout.release.model import Codes, RecordEntries
+
+__all__ = ["Repeats", "column_or_empty", "count_distinct", "merge_repeats", "sort_in_place", "sort_repeats"]
+
+Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
+POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
+NO_CODES: Codes = np.empty(0, np.uint8)
+
+
+def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of distinct items of each record, and of distinct records of each item."""
+    per_record, per_item = np.zeros(len(by_record.start) - 1, np.int64), np.zeros(n_items, np.int64)
+    build_kernels.count_distinct(by_record.start, by_record.item, per_record, per_item)
+    return per_record, per_item
+
+
+def sort_repeats(by_record: RecordEntries) -> RecordEntries:
+    """Sort the entries of each (record, item) by time, then by value: the canonical order."""
+    start, item, value, time = by_record
+    copies = (None if column is None else column.copy() for column in (value, time))
+    by_record = RecordEntries(start, item, *copies)
+    sort_in_place(by_record)
+    return by_record
+
+
+def sort_in_place(by_record: RecordEntries) -> None:
+    """The same in the arrays that are given."""
+    build_kernels.sort_repeats(
+        by_record.start, by_record.item, column_or_empty(by_record.value), column_or_empty(by_record.time)
+    )
+
+
+def merge_repeats(by_record: RecordEntries, missing: NDArray[np.int64], repeats: Repeats) -> RecordEntries:
+    """Keep one entry of each (record, item); entries are in row order.
+
+    missing = [value code, time code] of an entry without one.
+    """
+    start, item, value, time = by_record
+    new_start = np.zeros_like(start)
+    columns = item, column_or_empty(value), column_or_empty(time)
+    build_kernels.merge_repeats(start, *columns, POLICY[repeats], missing, new_start)
+    kept = slice(0, int(new_start[-1]))
+    value = None if value is None else value[kept].copy()
+    time = None if time is None else time[kept].copy()
+    return RecordEntries(new_start, item[kept].copy(), value, time)
+
+
+def column_or_empty(column: Codes | None) -> Codes:
+    """Return a column for kernels, which take an empty one for none."""
+    return NO_CODES if column is None else column
