@@ -16,7 +16,7 @@ from standout.attack.kernels.query_arrays import (
     RecordSizes,
     ScoreRule,
 )
-from standout.attack.kernels.record_scores import Pairs, entry_ranges, first_times, has_item, similarities
+from standout.attack.kernels.record_scores import Pairs, first_times, has_item, similarities
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets, run_starts
 from standout.core.errors import NotFoundError, ParameterError
@@ -39,6 +39,8 @@ __all__ = [
 
 Weights = Literal["rarity", "one", "inverse"] | Callable[[Ints], Any]
 NOBODY, NO_NUMBERS = np.empty(0, np.int32), np.empty(0, np.float32)
+KEPT_SCORES = 1 << 22
+"""Scores of all records are kept if there are at most this many for all queries."""
 
 
 def _rarity(support: Ints) -> Floats:
@@ -213,8 +215,7 @@ class Queries:
 
     def _fact_pairs(self, query: Ints, fact: Ints, record: Ints) -> FactPairs:
         _, item, _, shape, time = self.facts
-        ranges = entry_ranges(self.release, record, item[fact])
-        return FactPairs.of(shape[fact], time[fact], ranges, self.weight[fact], self.step[query])
+        return FactPairs(record, item[fact], shape[fact], time[fact], self.weight[fact], self.step[query])
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index."""
@@ -224,6 +225,19 @@ class Queries:
 
     def scores(self, q: int) -> Floats:
         """The scores of all records for query q in double precision; -∞ unless a record is a candidate."""
+        if q not in self._kept_scores:
+            scores = self._scores(q)
+            if self.release.n_records * len(self) > KEPT_SCORES:
+                return scores
+            self._kept_scores[q] = scores
+        return self._kept_scores[q].copy()
+
+    @cached_property
+    def _kept_scores(self) -> dict[int, Floats]:
+        """Scores of small releases, which verdicts ask for again."""
+        return {}
+
+    def _scores(self, q: int) -> Floats:
         release = self.release
         scores = np.zeros(release.n_records)
         for fact in range(*self.facts_of(q).indices(len(self.weight))):

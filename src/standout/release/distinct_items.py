@@ -1,4 +1,4 @@
-"""The distinct items of each record: what is about items counts an item once, however often it repeats."""
+"""What each record has at least once: its distinct items, and its distinct entries."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
-from standout.release.model import Codes, RecordEntries
+from standout.release.model import Codes, RecordEntries, Release, read_only
 
-__all__ = ["DistinctItems", "distinct_items", "first_entries", "repeat_numbers"]
+__all__ = ["DistinctItems", "distinct_entries", "distinct_items", "first_entries", "repeat_numbers"]
 
 
 class DistinctItems(NamedTuple):
@@ -39,6 +39,29 @@ def distinct_items(by_record: RecordEntries) -> DistinctItems:
     if is_first.all():
         return DistinctItems(by_record.start, by_record.item)
     return DistinctItems(offsets(is_first)[by_record.start], by_record.item[is_first])
+
+
+def distinct_entries(release: Release) -> RecordEntries:
+    """The entries of a release, each once however often it repeats; they are computed once.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> len(distinct_entries(release).item)
+    1000
+    """
+    if not release.has_repeats:
+        return release.by_record
+    kept: dict[str, RecordEntries] = vars(release)
+    if "_distinct_entries" not in kept:
+        by_record = release.by_record
+        is_new = first_entries(by_record)
+        for column in by_record[2:]:
+            if column is not None:
+                is_new[1:] |= column[1:] != column[:-1]
+        value, time = (None if column is None else read_only(column[is_new]) for column in by_record[2:])
+        start = read_only(offsets(is_new)[by_record.start])
+        kept["_distinct_entries"] = RecordEntries(start, read_only(by_record.item[is_new]), value, time)
+    return kept["_distinct_entries"]
 
 
 def repeat_numbers(by_record: RecordEntries) -> NDArray[np.int64]:

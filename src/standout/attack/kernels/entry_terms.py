@@ -1,7 +1,6 @@
 """The terms of Sim of a fact and a record that has its item several times, in double precision: compiled.
 
-Equal entries of a record follow one another, and each is looked up once: a taxi is at one stand in one hour
-many times.
+Equal entries of a record are looked up once: a taxi is at one stand many times in an hour.
 """
 
 import math
@@ -10,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.record_scores import EntryRanges, is_repeated
+from standout.attack.kernels.record_scores import EntryRanges, ranges_among
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
-from standout.release.model import INVALID_CODE, Release
+from standout.release.distinct_items import distinct_entries
+from standout.release.model import INVALID_CODE, RecordEntries, Release
 from standout.similarity.lookup_tables import Tables
 
 __all__ = ["FactPairs", "best_terms", "mean_terms"]
@@ -23,22 +23,14 @@ NO_CODES = np.empty(0, np.uint8)
 
 
 class FactPairs(NamedTuple):
-    """Facts and the entries of a record, pair by pair: a fact's shape and time, and where the entries are.
+    """Facts and records, pair by pair; a part of a score is weight · Sim, each term a multiple of `step`."""
 
-    A part of a score is weight · Sim, each of its terms a multiple of `step`.
-    """
-
+    record: Ints
+    item: Ints
     shape: Ints
     time: Ints
-    position: Ints
-    entries: Ints
     weight: Floats
     step: Floats
-
-    @classmethod
-    def of(cls, shape: Ints, time: Ints, ranges: EntryRanges, weight: Floats, step: Floats) -> "FactPairs":
-        """The pairs of facts and of ranges of entries."""
-        return cls(shape, time, ranges.first, ranges.number, weight, step)
 
 
 class _Entries(NamedTuple):
@@ -64,8 +56,9 @@ def best_terms(release: Release, pairs: FactPairs, tables: Tables) -> Floats:
 
     The first is NaN if the record lacks the item.
     """
-    terms = np.zeros((2, len(pairs.shape)))
-    if not _best_terms(_entries(release), pairs, _tables(tables), terms):
+    terms, entries = np.zeros((2, len(pairs.shape))), distinct_entries(release)
+    ranges = ranges_among(entries, pairs.record, pairs.item)
+    if not _best_terms(_entries(release, entries), pairs, ranges, _tables(tables), terms):
         raise StoreError(INVALID_CODE)
     return terms
 
@@ -75,14 +68,15 @@ def mean_terms(release: Release, pairs: FactPairs, tables: Tables) -> Floats:
 
     That of a single entry is exactly its Sim. The first is NaN if the record lacks the item.
     """
-    terms = np.zeros((2, len(pairs.shape)))
-    if not _mean_terms(_entries(release), pairs, _tables(tables), terms):
+    terms, entries = np.zeros((2, len(pairs.shape))), release.by_record
+    ranges = ranges_among(entries, pairs.record, pairs.item)
+    if not _mean_terms(_entries(release, entries), pairs, ranges, _tables(tables), terms):
         raise StoreError(INVALID_CODE)
     return terms
 
 
-def _entries(release: Release) -> _Entries:
-    value, time = (NO_CODES if column is None else column for column in release.by_record[2:])
+def _entries(release: Release, entries: RecordEntries) -> _Entries:
+    value, time = (NO_CODES if column is None else column for column in entries[2:])
     return _Entries(value, time, release.n_levels, release.span)
 
 
@@ -91,13 +85,13 @@ def _tables(tables: Tables) -> _Tables:
 
 
 @kernel
-def _best_terms(entries: _Entries, pairs: FactPairs, tables: _Tables, terms: Array) -> Flag:
+def _best_terms(
+    entries: _Entries, pairs: FactPairs, ranges: EntryRanges, tables: _Tables, terms: Array
+) -> Flag:
     for i in range(len(pairs.shape)):
         terms[0, i] = np.nan
         highest, most, weight, step = -1.0, -1.0, pairs.weight[i], pairs.step[i]
-        for at in range(pairs.position[i], pairs.position[i] + pairs.entries[i]):
-            if at > pairs.position[i] and is_repeated(entries.value, entries.time, at):
-                continue
+        for at in range(ranges.first[i], ranges.first[i] + ranges.number[i]):
             kind, moment = _codes(entries, at)
             if kind < 0:
                 return False
@@ -110,14 +104,16 @@ def _best_terms(entries: _Entries, pairs: FactPairs, tables: _Tables, terms: Arr
 
 
 @kernel
-def _mean_terms(entries: _Entries, pairs: FactPairs, tables: _Tables, terms: Array) -> Flag:
+def _mean_terms(
+    entries: _Entries, pairs: FactPairs, ranges: EntryRanges, tables: _Tables, terms: Array
+) -> Flag:
     for i in range(len(pairs.shape)):
         terms[0, i] = np.nan
         highest, total = -np.inf, 0.0
-        for turn in range(2 if pairs.entries[i] else 0):  # the highest, then the sum relative to it
+        for turn in range(2 if ranges.number[i] else 0):  # the highest, then the sum relative to it
             share = 0.0
-            for at in range(pairs.position[i], pairs.position[i] + pairs.entries[i]):
-                if at == pairs.position[i] or not is_repeated(entries.value, entries.time, at):
+            for at in range(ranges.first[i], ranges.first[i] + ranges.number[i]):
+                if at == ranges.first[i] or not _is_repeated(entries.value, entries.time, at):
                     kind, moment = _codes(entries, at)
                     if kind < 0:
                         return False
@@ -127,9 +123,15 @@ def _mean_terms(entries: _Entries, pairs: FactPairs, tables: _Tables, terms: Arr
                     else:
                         share = math.exp(fixed + timed - highest)
                 total += share
-        if pairs.entries[i]:
-            terms[0, i] = highest + math.log(total / pairs.entries[i])
+        if ranges.number[i]:
+            terms[0, i] = highest + math.log(total / ranges.number[i])
     return True
+
+
+@subroutine
+def _is_repeated(value: Array, time: Array, at: Int) -> Flag:
+    """Whether an entry has the value and time of the one before."""
+    return (len(value) == 0 or value[at] == value[at - 1]) and (len(time) == 0 or time[at] == time[at - 1])
 
 
 @subroutine

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.release.model import INVALID_CODE, Release
+from standout.release.distinct_items import distinct_entries
+from standout.release.model import INVALID_CODE, RecordEntries, Release
 from standout.similarity.lookup_tables import Tables
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "entry_ranges",
     "first_times",
     "has_item",
-    "is_repeated",
+    "ranges_among",
     "similarities",
 ]
 
@@ -79,11 +80,17 @@ def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
 
 def entry_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
     """All entries that each record has of the item of the same index; record -1 has none."""
-    first = entry_positions(release, record, item)
     if not release.has_repeats:
+        first = entry_positions(release, record, item)
         return EntryRanges(first, (first >= 0).astype(np.int64))
-    count = np.zeros(len(record), np.int64)
-    _count_all(release.by_record.start, release.by_record.item, record, item, first, count)
+    return ranges_among(release.by_record, record, item)
+
+
+def ranges_among(by_record: RecordEntries, record: Ints, item: Ints) -> EntryRanges:
+    """The same among these entries by record."""
+    first, count = np.empty(len(record), np.int64), np.zeros(len(record), np.int64)
+    _find_all(by_record.start, by_record.item, record, item, first)
+    _count_all(by_record.start, by_record.item, record, item, first, count)
     return EntryRanges(first, count)
 
 
@@ -93,7 +100,7 @@ def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     The first is NaN if the record lacks the item. If a record has the item several times, the terms are those
     of its most similar entry.
     """
-    by_record, terms = release.by_record, np.zeros((2, len(pairs.record)))
+    by_record, terms = distinct_entries(release), np.zeros((2, len(pairs.record)))
     entries = _Entries(
         start=by_record.start,
         item=by_record.item,
@@ -168,17 +175,9 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
             if similarity > best:
                 best, terms[0, i], terms[1, i] = similarity, fixed, timed
             at += 1
-            while at < stop and items[at] == pairs.item[i] and is_repeated(value, time, at):
-                at += 1  # equal entries follow one another
             if at == stop or items[at] != pairs.item[i]:
                 break
     return True
-
-
-@subroutine
-def is_repeated(value: Array, time: Array, at: Int) -> Flag:
-    """Whether an entry has the value and time of the one before."""
-    return (len(value) == 0 or value[at] == value[at - 1]) and (len(time) == 0 or time[at] == time[at - 1])
 
 
 @subroutine
