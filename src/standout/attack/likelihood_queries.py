@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.attack.error_model import ErrorModel, TimeErrors
-from standout.attack.kernels.entry_terms import FactPairs, mean_terms
+from standout.attack.kernels.entry_terms import mean_terms
 from standout.attack.kernels.query_arrays import NO_LIKELIHOODS, Likelihoods, QueryFacts, ScoreRule
-from standout.attack.kernels.record_scores import entry_ranges
+from standout.attack.kernels.record_scores import Pairs, entry_ranges
 from standout.attack.queries import Queries, log2_up
 from standout.attack.record_sizes import ChoiceModel
 from standout.attack.release_counts import ReleaseCounts
@@ -96,8 +96,10 @@ class LikelihoodQueries(Queries):
         part = np.fmax(gain + terms[0] + terms[1], 0.0)
         return np.asarray(np.rint(part / self.step[query]) * self.step[query])
 
-    def entry_terms(self, pairs: FactPairs) -> Floats:
+    def entry_terms(self, pairs: Pairs) -> Floats:
         """As in `Queries`; the probability of value and date is the mean over the record's entries."""
+        if not self.release.has_repeats:
+            return super().entry_terms(pairs)
         return mean_terms(self.release, pairs, self.tables)
 
     def item_odds(self, fact: Ints, record: Ints) -> Floats:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.entry_terms import FactPairs, best_terms
 from standout.attack.kernels.query_arrays import (
     NO_LIKELIHOODS,
     CandidateFilter,
@@ -189,33 +188,29 @@ class Queries:
         The first term is NaN if the record lacks the item. If it has the item several times, its entries
         count as `entry_terms` says.
         """
-        if not self.release.has_repeats:
-            return self.best_pairs(query, record)
         pair, fact = self._facts_of_each(query)
-        return pair, fact, self.entry_terms(self._fact_pairs(query[pair], fact, record[pair]))
+        return pair, fact, self.entry_terms(self._pairs(fact, record[pair]))
 
     def best_pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """The same with the terms of the record's most similar entry."""
         pair, fact = self._facts_of_each(query)
+        return pair, fact, similarities(self.release, self._pairs(fact, record[pair]), self.tables)
+
+    def entry_terms(self, pairs: Pairs) -> Floats:
+        """The terms of facts and records that may have an item several times: those of the best entry.
+
+        Sim of a fact is the maximum over a record's entries of the item.
+        """
+        return similarities(self.release, pairs, self.tables)
+
+    def _pairs(self, fact: Ints, record: Ints) -> Pairs:
         _, item, _, shape, time = self.facts
-        pairs = Pairs(record[pair], item[fact], shape[fact], time[fact])
-        return pair, fact, similarities(self.release, pairs, self.tables)
+        return Pairs(record, item[fact], shape[fact], time[fact])
 
     def _facts_of_each(self, query: Ints) -> tuple[Ints, Ints]:
         """(pair, fact): every fact of each query, by the query's index."""
         counts = np.diff(self.facts.first)[query]
         return np.repeat(np.arange(len(query)), counts), _ranges(self.facts.first[query], counts)
-
-    def entry_terms(self, pairs: FactPairs) -> Floats:
-        """The terms of facts and records that may have an item several times: those of the best entry.
-
-        Sim of a fact is the maximum over a record's entries of the item.
-        """
-        return best_terms(self.release, pairs, self.tables)
-
-    def _fact_pairs(self, query: Ints, fact: Ints, record: Ints) -> FactPairs:
-        _, item, _, shape, time = self.facts
-        return FactPairs(record, item[fact], shape[fact], time[fact], self.weight[fact], self.step[query])
 
     def scores_of(self, query: Ints, record: Ints) -> Floats:
         """The score of each record for the query of the same index."""
@@ -249,7 +244,7 @@ class Queries:
                 records = records[run_starts(records)] if release.has_repeats else records
             same, query = np.full(len(records), fact), np.full(len(records), q)
             if release.has_repeats:
-                terms = self.entry_terms(self._fact_pairs(query, same, records))
+                terms = self.entry_terms(self._pairs(same, records))
             else:
                 terms = self.similarity_terms(same, value, time)
             scores[records] += self.parts(query, same, records, terms)

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from standout.core.arrays import offsets
 from standout.release.model import Codes, RecordEntries, Release, read_only
 
-__all__ = ["DistinctItems", "distinct_entries", "distinct_items", "first_entries", "repeat_numbers"]
+__all__ = [
+    "DistinctEntries",
+    "DistinctItems",
+    "distinct_entries",
+    "distinct_items",
+    "first_entries",
+    "repeat_numbers",
+]
 
 
 class DistinctItems(NamedTuple):
@@ -16,6 +23,13 @@ class DistinctItems(NamedTuple):
 
     start: NDArray[np.int64]
     item: Codes
+
+
+class DistinctEntries(NamedTuple):
+    """Entries that differ in record, item, value or time, and how often each occurs."""
+
+    entries: RecordEntries
+    number: NDArray[np.int32]
 
 
 def first_entries(by_record: RecordEntries) -> NDArray[np.bool_]:
@@ -41,17 +55,15 @@ def distinct_items(by_record: RecordEntries) -> DistinctItems:
     return DistinctItems(offsets(is_first)[by_record.start], by_record.item[is_first])
 
 
-def distinct_entries(release: Release) -> RecordEntries:
-    """The entries of a release, each once however often it repeats; they are computed once.
+def distinct_entries(release: Release) -> DistinctEntries:
+    """Return the distinct entries of a release, computed once.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
-    >>> len(distinct_entries(release).item)
+    >>> len(distinct_entries(release).entries.item)
     1000
     """
-    if not release.has_repeats:
-        return release.by_record
-    kept: dict[str, RecordEntries] = vars(release)
+    kept: dict[str, DistinctEntries] = vars(release)
     if "_distinct_entries" not in kept:
         by_record = release.by_record
         is_new = first_entries(by_record)
@@ -60,7 +72,9 @@ def distinct_entries(release: Release) -> RecordEntries:
                 is_new[1:] |= column[1:] != column[:-1]
         value, time = (None if column is None else read_only(column[is_new]) for column in by_record[2:])
         start = read_only(offsets(is_new)[by_record.start])
-        kept["_distinct_entries"] = RecordEntries(start, read_only(by_record.item[is_new]), value, time)
+        number = np.diff(np.append(np.flatnonzero(is_new), len(is_new))).astype(np.int32)
+        entries = RecordEntries(start, read_only(by_record.item[is_new]), value, time)
+        kept["_distinct_entries"] = DistinctEntries(entries, read_only(number))
     return kept["_distinct_entries"]
 
 

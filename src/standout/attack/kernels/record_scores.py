@@ -100,7 +100,8 @@ def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     The first is NaN if the record lacks the item. If a record has the item several times, the terms are those
     of its most similar entry.
     """
-    by_record, terms = distinct_entries(release), np.zeros((2, len(pairs.record)))
+    terms = np.zeros((2, len(pairs.record)))
+    by_record = distinct_entries(release).entries if release.has_repeats else release.by_record
     entries = _Entries(
         start=by_record.start,
         item=by_record.item,
