@@ -32,6 +32,7 @@ RETAIL: dict[str, Any] = {
     "time_format": "%m/%d/%Y %H:%M",
     "encoding": "latin-1",
     "max_rejects": "25%",
+    "repeats": "last",
 }
 OTC: dict[str, Any] = {"record": 1, "item": 2, "value": 3, "time": 4, "time_format": "s"}
 PHIS, BITS = (0.0, 1.5, 5.0, 15.0, 50.0, 100.0), (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)

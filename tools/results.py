@@ -74,6 +74,7 @@ CASES = [
             "time_format": "%m/%d/%Y %H:%M",
             "encoding": "latin-1",
             "max_rejects": "25%",
+            "repeats": "last",
         },
     ),
     Case(

@@ -100,7 +100,7 @@ class RejectedRows(SourceError):  # noqa: N818  (the name says which rows, not t
     ...     so.read(frame)
     ... except so.RejectedRows as error:
     ...     print(str(error)[:60])
-    1 of 2 rows are unusable: 1 × no record id (row 2). List the
+    1 of 2 rows are unusable: 1 × no record id (row 2). Read as:
     >>> so.read(frame, max_rejects=1).n_entries
     1
     """
