@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from standout.adversary import Adversary, known_facts
 from standout.attack.kernels.record_scores import has_item
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Ints
 from standout.facts import KnownFacts, facts_from_entries
+from standout.release.distinct_items import distinct_positions
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 
@@ -53,23 +54,8 @@ class Population:
 
         Equal entries of a person are one fact.
         """
-        counts = self.original.lengths[people]
-        first = offsets(counts)
-        entries = np.arange(first[-1]) + np.repeat(self.original.by_record.start[people] - first[:-1], counts)
-        if self.original.has_repeats:
-            is_new = self._differs_from_previous(entries)
-            is_new[first[:-1][counts > 0]] = True
-            entries, first = entries[is_new], np.append(0, np.cumsum(is_new))[first]
+        entries, first = distinct_positions(self.original, people)
         return self._in_release_codes(facts_from_entries(self.original, entries, first), people)
-
-    def _differs_from_previous(self, entries: Ints) -> NDArray[np.bool_]:
-        """Whether each entry differs from the one before it in this list; equal entries are neighbours."""
-        differs = np.zeros(len(entries), np.bool_)
-        for column in self.original.by_record[1:]:
-            if column is not None:
-                codes = column[entries]
-                differs[1:] |= codes[1:] != codes[:-1]
-        return differs
 
     def items_in_record(self, person: int, items: Ints) -> NDArray[np.bool_]:
         """Which of a person's items are also in the record that represents them."""

@@ -8,20 +8,20 @@ If records have items several times, Sim(r_i, r′_i) is the highest Sim of an e
 about item i. The words of a record stand together in the postings, so this needs no further memory.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.query_arrays import BLOCK, U
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Floats, Ints, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress
 from standout.core.threads import run_in_slices
 from standout.facts import facts_from_entries
-from standout.release.model import RecordEntries, Release
+from standout.release.distinct_items import distinct_positions
+from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Similarity
 from standout.similarity.lookup_tables import tabulate
@@ -79,20 +79,21 @@ def nearest_by_sums(
     """The nearest neighbour of each of these records, in their order; the first one in a tie."""
     nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
     n_items, search = release.distinct_items, _search_repeats if release.has_repeats else _search
-    cuts = _batch_cuts(release.lengths[records])
 
     def allocate() -> _Sums:
         return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32))
 
-    for low, high in pairwise(cuts):
-        batch = records[low:high]
+    for batch_slice in slices_of(release.lengths[records], ENTRIES_AT_ONCE):
+        batch = records[batch_slice]
         facts = _facts(release, similarity, batch)
-        part = Nearest(nearest.similarity[low:high], nearest.record[low:high])
+        part = Nearest(nearest.similarity[batch_slice], nearest.record[batch_slice])
 
         def work_on(first: int, last: int, sums: _Sums) -> None:
             search(release.by_item, facts, batch, n_items, over_first, sums, part, first, last)  # noqa: B023
 
-        run_in_slices(len(batch), threads, allocate, work_on, _part(progress, low, len(records)))
+        run_in_slices(
+            len(batch), threads, allocate, work_on, _part(progress, batch_slice.start, len(records))
+        )
     if nearest.similarity.max(initial=0.0) > 1 + ROUNDING:
         raise ParameterError(
             "similarity must be from 0 to 1 for every pair of entries, got more than 1: "
@@ -106,24 +107,13 @@ def _part(progress: Progress, before: int, total: int) -> Progress:
     return lambda stage, done, _: progress("comparing", before + done, total)
 
 
-def _batch_cuts(lengths: Ints) -> list[int]:
-    """Where batches begin, and where the last one ends."""
-    ends, cuts = np.cumsum(lengths), [0]
-    while cuts[-1] < len(lengths):
-        before = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
-        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, before + ENTRIES_AT_ONCE, side="right"))))
-    return cuts
-
-
 def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
-    counts = release.lengths[records]
-    first = offsets(counts)
-    entries = np.arange(first[-1]) + np.repeat(release.by_record.start[records] - first[:-1], counts)
-    if release.has_repeats:
-        entries, first = _without_copies(release.by_record, entries, first)
+    entries, first = distinct_positions(release, records)
     known = facts_from_entries(release, entries, first)
     tables = tabulate(release, known, similarity)
-    step = np.ldexp(1.0, np.frexp(counts.astype(np.float64))[1] - 52)  # sums are below 2^52 steps
+    step = np.ldexp(
+        1.0, np.frexp(release.lengths[records].astype(np.float64))[1] - 52
+    )  # sums are below 2^52 steps
     return _Facts(
         first=first,
         item=known.item,
@@ -136,16 +126,6 @@ def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
         c=tables.c,
         terms=tables.terms,
     )
-
-
-def _without_copies(by_record: RecordEntries, entries: Ints, first: Ints) -> tuple[Ints, Ints]:
-    """The entries and where each record's begin, without entries that equal the one before."""
-    is_new = np.zeros(len(entries), np.bool_)
-    is_new[first[:-1][np.diff(first) > 0]] = True
-    for column in by_record[1:]:
-        if column is not None:
-            is_new[1:] |= column[entries[1:]] != column[entries[:-1]]
-    return entries[is_new], np.append(0, np.cumsum(is_new))[first]
 
 
 @kernel

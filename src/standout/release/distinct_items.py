@@ -1,11 +1,12 @@
 """What each record has at least once: its distinct items, and its distinct entries."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import offsets
+from standout.core.arrays import Bools, Ints, offsets
 from standout.release.model import Codes, RecordEntries, Release, read_only
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "DistinctItems",
     "distinct_entries",
     "distinct_items",
+    "distinct_positions",
     "first_entries",
     "repeat_numbers",
 ]
@@ -67,15 +69,39 @@ def distinct_entries(release: Release) -> DistinctEntries:
     if "_distinct_entries" not in kept:
         by_record = release.by_record
         is_new = first_entries(by_record)
-        for column in by_record[2:]:
-            if column is not None:
-                is_new[1:] |= column[1:] != column[:-1]
+        is_new[1:] |= _differ(by_record[2:])
         value, time = (None if column is None else read_only(column[is_new]) for column in by_record[2:])
         start = read_only(offsets(is_new)[by_record.start])
         number = np.diff(np.append(np.flatnonzero(is_new), len(is_new))).astype(np.int32)
         entries = RecordEntries(start, read_only(by_record.item[is_new]), value, time)
         kept["_distinct_entries"] = DistinctEntries(entries, read_only(number))
     return kept["_distinct_entries"]
+
+
+def distinct_positions(release: Release, records: Ints) -> tuple[Ints, Ints]:
+    """Positions of these records' distinct entries among the entries by record; where each record's begin.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> positions, first = distinct_positions(release, np.array([16, 17]))
+    >>> first.tolist(), len(positions) == release.lengths[16:18].sum()
+    ([0, 3, 10], True)
+    """
+    by_record, counts = release.by_record, release.lengths[records]
+    first = offsets(counts)
+    position = np.arange(first[-1]) + np.repeat(by_record.start[records] - first[:-1], counts)
+    if not release.has_repeats:
+        return position, first
+    is_new = np.zeros(len(position), np.bool_)
+    is_new[first[:-1][counts > 0]] = True
+    is_new[1:] |= _differ([None if column is None else column[position] for column in by_record[1:]])
+    return position[is_new], offsets(is_new)[first]
+
+
+def _differ(columns: Sequence[Codes | None]) -> Bools | np.bool_:
+    """Whether each entry but the first differs from the one before; equal ones of a record are neighbours."""
+    differences = [column[1:] != column[:-1] for column in columns if column is not None]
+    return np.logical_or.reduce(differences) if differences else np.bool_(False)
 
 
 def repeat_numbers(by_record: RecordEntries) -> NDArray[np.int64]:
