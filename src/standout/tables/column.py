@@ -1,0 +1,180 @@
+"""One column of a table: its type, its distinct values, and a code for each cell."""
+
+import math
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError
+from standout.release.model import Codes, Levels, read_only
+from standout.tables.column_similarity import ColumnSimilarity
+from standout.tables.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["EPOCH", "KINDS", "ROLES", "Column", "ColumnKind", "ColumnRole", "code_dtype"]
+
+ColumnKind = Literal["number", "ordered", "category", "date", "boolean", "set"]
+ColumnRole = Literal["quasi-identifier", "sensitive", "other"]
+KINDS: tuple[ColumnKind, ...] = ("number", "ordered", "category", "date", "boolean", "set")
+ROLES: tuple[ColumnRole, ...] = ("quasi-identifier", "sensitive", "other")
+EPOCH = date(1970, 1, 1)
+
+
+def code_dtype(n_levels: int) -> np.dtype[Any]:
+    """Narrowest integer type that holds the codes of this many levels, and one code for a missing cell."""
+    return np.dtype(np.uint8 if n_levels < 1 << 8 else np.uint16 if n_levels < 1 << 16 else np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the source.
+    kind : str
+        number, ordered, category, date, boolean or set (of categories).
+    levels : ndarray of float, or tuple of str
+        The distinct values that occur. Numbers ascend; dates are days since 1970-01-01 and ascend; ordered
+        levels are in their order; categories are in the order of their hierarchy, otherwise of their text.
+    codes : ndarray
+        For each row the position of its value in `levels`; `missing` for an empty cell. Of a set: the codes
+        of all members, row after row, ascending within a row.
+    starts : ndarray, optional
+        Only of a set: row r has codes[starts[r] : starts[r + 1]]. An empty set is a missing cell.
+    similarity : ColumnSimilarity
+        The paper's Sim for this column.
+    error : float
+        How far an imprecise adversary is off, at most: in units of a number, in days of a date, in steps of
+        ordered levels, in heights of a hierarchy. 0 for other categories.
+    hierarchy : Hierarchy, optional
+        A tree over the categories.
+    role : str
+        quasi-identifier (others may know it), sensitive (what must not be learned), or other.
+    attribute : str
+        The attribute that this column is part of; several columns with one attribute are a tuple, such as
+        (value, date, place). Default: the column's own name.
+
+    Examples
+    --------
+    >>> age = Column("age", "number", np.array([34.0, 82.0, 83.0]), np.array([1, 0, 3, 1], np.uint8))
+    >>> age.n_rows, age.missing, age.counts.tolist(), age.value(1)
+    (4, 3, [1, 2, 0, 1], 82.0)
+    """
+
+    name: str
+    kind: ColumnKind
+    levels: Levels
+    codes: Codes
+    starts: Ints | None = None
+    similarity: ColumnSimilarity = field(default_factory=ColumnSimilarity)
+    error: float = 0.0
+    hierarchy: Hierarchy | None = None
+    role: ColumnRole = "other"
+    attribute: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.kind == "set") != (self.starts is not None):
+            raise ParameterError("starts must be given for a set, and only for a set")
+        if not (math.isfinite(self.error) and self.error >= 0):
+            raise ParameterError(f"error must be a finite number ≥ 0, got {self.error!r}")
+        object.__setattr__(self, "codes", read_only(self.codes))
+        if not self.attribute:
+            object.__setattr__(self, "attribute", self.name)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of distinct values."""
+        return len(self.levels)
+
+    @property
+    def missing(self) -> int:
+        """Code of an empty cell: the one after the last level."""
+        return self.n_levels
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes) if self.starts is None else len(self.starts) - 1
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether two levels can be near each other without being equal."""
+        return self.kind in ("number", "date", "ordered") or self.hierarchy is not None
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Number of rows with each level, and at the end the number of empty cells."""
+        counts = np.bincount(self.codes, minlength=self.n_levels + 1)
+        if self.starts is not None:
+            counts[self.missing] = np.count_nonzero(np.diff(self.starts) == 0)
+        return read_only(counts.astype(np.int64))
+
+    @cached_property
+    def is_missing(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        """Which cells are empty."""
+        empty = self.codes == self.missing if self.starts is None else np.diff(self.starts) == 0
+        return read_only(np.asarray(empty))
+
+    def value(self, code: int) -> float | str | date | None:
+        """The value of a code; None if it means missing."""
+        if code == self.missing:
+            return None
+        level = self.levels[code]
+        return EPOCH + timedelta(days=int(level)) if self.kind == "date" else _plain(level)
+
+    def code(self, value: float | str | date) -> int | None:
+        """The code of a value, or None if no row has it."""
+        if isinstance(value, date):
+            value = float((value - EPOCH).days)
+        if isinstance(self.levels, tuple):
+            return self._code_of.get(str(value))
+        position = int(np.searchsorted(self.levels, float(value)))
+        return position if position < self.n_levels and self.levels[position] == float(value) else None
+
+    @cached_property
+    def _code_of(self) -> dict[str, int]:
+        return {str(level): code for code, level in enumerate(self.levels)}
+
+    def rows(self, rows: Ints) -> "Column":
+        """The same column with these rows only; its levels stay."""
+        if self.starts is None:
+            return replace(self, codes=self.codes[rows])
+        counts = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(counts))
+        position = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], counts)
+        return replace(self, codes=self.codes[position], starts=starts)
+
+    def to_series(self) -> "pl.Series":
+        """The cells as a Polars series of their own type."""
+        import polars as pl
+
+        if isinstance(self.levels, tuple):
+            known = pl.Series(self.name, list(self.levels), dtype=pl.String)
+        elif self.kind == "date":
+            known = pl.Series(self.name, self.levels.astype(np.int32), dtype=pl.Int32).cast(pl.Date)
+        else:
+            whole = bool((self.levels == np.floor(self.levels)).all() and (abs(self.levels) < 2**53).all())
+            known = pl.Series(self.name, self.levels.astype(np.int64) if whole else self.levels)
+        cells = known.extend_constant(None, 1).gather(self.codes.astype(np.uint32))
+        if self.starts is None:
+            return cells
+        owner = np.repeat(np.arange(self.n_rows), np.diff(self.starts))
+        lists = (
+            pl.DataFrame({"row": owner, self.name: cells})
+            .group_by("row", maintain_order=True)
+            .agg(pl.col(self.name))
+        )
+        rows = pl.DataFrame({"row": np.arange(self.n_rows)})
+        return rows.join(lists, on="row", how="left", maintain_order="left")[self.name]
+
+
+def _plain(level: Any) -> float | str:
+    return level if isinstance(level, str) else float(level)
