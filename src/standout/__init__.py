@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from standout.release.record import Entry, Item, Record
     from standout.release.store import open_index as open  # noqa: A004
     from standout.release.store import save, verify
+    from standout.risk_measures.result import TableRisk
+    from standout.risk_measures.table_risk import table_risk
     from standout.sanitized import Sanitized
     from standout.sanitizing.cluster import ClusterRecords
     from standout.sanitizing.km import KmSuppress
@@ -160,6 +162,7 @@ _MODULES = {
     "Sparsity": "theory.sparsity",
     "StandoutError": "core.errors",
     "StoreError": "core.errors",
+    "TableRisk": "risk_measures.result",
     "TargetEntries": "own_observation",
     "Unicity": "theory.unicity",
     "UnicityCell": "theory.unicity_grid",
@@ -191,6 +194,7 @@ _MODULES = {
     "sparsity": "theory.sparsity",
     "step": "sanitizing.step_parser",
     "synthesize": "synthetic.synthesize",
+    "table_risk": "risk_measures.table_risk",
     "unicity": "theory.unicity",
     "unicity_grid": "theory.unicity_grid",
     "utility": "data_utility.utility",
@@ -261,6 +265,7 @@ __all__ = [
     "Sparsity",
     "StandoutError",
     "StoreError",
+    "TableRisk",
     "TargetEntries",
     "Unicity",
     "UnicityCell",
@@ -293,6 +298,7 @@ __all__ = [
     "sparsity",
     "step",
     "synthesize",
+    "table_risk",
     "unicity",
     "unicity_grid",
     "utility",
