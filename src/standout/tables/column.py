@@ -139,6 +139,15 @@ class Column:
         position = int(np.searchsorted(self.levels, float(value)))
         return position if position < self.n_levels and self.levels[position] == float(value) else None
 
+    def nearest_code(self, value: float | str | date) -> int:
+        """The code of the level nearest to a number or date; the lower one of two equally near levels."""
+        try:
+            number = float((value - EPOCH).days) if isinstance(value, date) else float(value)
+        except ValueError:
+            raise ParameterError(f"the value of column {self.name!r} must be a number or a date") from None
+        levels = np.asarray(self.levels, np.float64)
+        return int(np.argmin(np.abs(levels - number)))
+
     @cached_property
     def _code_of(self) -> dict[str, int]:
         return {str(level): code for code, level in enumerate(self.levels)}

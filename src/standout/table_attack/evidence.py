@@ -1,0 +1,170 @@
+"""What a known cell says about each level of a column: a window of numbers, and one number for the rest.
+
+Likelihood compares two explanations of a known level v: the candidate's own cell x, and anybody's cell.
+
+    ln(1 − c + c · P(v | x) / P(v))
+
+P(v | x) = (1 − w) / n(x) if x is near v, else w / (L − n(v)): a share w of the facts is wrong, and n(x)
+of the L levels are near x. P(v) is its mean over the cells of the column: a rare value weighs more. A share
+1 − c of the facts is about something that the table does not show; an empty cell adds ln(1 − c).
+
+If the table was sanitized, v is a level of the original and y one of the released column. The adversary knows
+the steps and how frequent the levels are, and averages over the x that y may come from:
+
+    P(v | y) = (1 − replaced) · Σ_x P(x | y) P(v | x) + replaced · P(v)
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from standout.core import elementary
+from standout.core.arrays import Floats, Ints
+from standout.tables.column import Column
+from standout.tables.model import Channel
+from standout.tables.nearness import Near, near_levels
+
+__all__ = ["LARGEST_SET", "ColumnEvidence", "Window"]
+
+LARGEST_SET = 254
+"""Sets with more members count as sets of this size."""
+
+
+class Window(NamedTuple):
+    """What a fact adds: numbers[code − low] for the codes of the window, `outside`, or `empty` if missing."""
+
+    low: int
+    numbers: Floats
+    outside: float
+    empty: float
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnEvidence:
+    """Known levels of one column of the original, and what is released of it."""
+
+    original: Column
+    released: Column
+    channel: Channel | None
+    error: float
+    wrong: float
+    coverage: float
+
+    @cached_property
+    def near(self) -> Near:
+        """Which levels of the original are near each other."""
+        return near_levels(self.original, self.error)
+
+    @cached_property
+    def _mass(self) -> Ints:
+        """Number of cells of the original that become each code of the release; the last is missing."""
+        assert self.channel is not None
+        counts = self.original.counts[: self.original.n_levels]
+        return np.bincount(self.channel.released, counts, self.released.n_levels + 1).astype(np.int64)
+
+    def likelihood(self, code: int, own: int | None = None) -> Window:
+        """ln(1 − c + c · P(v | cell) / P(v)) for a known level v.
+
+        `own` is the level of a target that is not in the table: its cell does not count in P(v).
+        """
+        low, high = int(self.near.low[code]), int(self.near.high[code])
+        inside = (1.0 - self.wrong) / self.near.number[low:high]
+        rest = self.original.n_levels - (high - low)
+        outside = self.wrong / rest if rest else 0.0
+        counts = self.original.counts[low:high].astype(np.float64)
+        n = float(self.original.n_rows - self.original.counts[-1])
+        if own is not None and own != self.original.missing:
+            n -= 1.0
+            if low <= own < high:
+                counts[own - low] -= 1.0
+        mean = self._mean(inside, outside, counts, n)
+        if self.channel is None:
+            return self._window(low, inside / mean, outside / mean, 0.0)
+        low, released, empty = self._push(low, inside - outside, outside, mean)
+        replaced = self.channel.replaced
+        numbers = (1.0 - replaced) * (released + outside) / mean + replaced
+        return self._window(low, numbers, (1.0 - replaced) * outside / mean + replaced, empty / mean)
+
+    def _mean(self, inside: Floats, outside: float, counts: Floats, n: float) -> float:
+        """P(v); if nobody's cell explains v, as if one more cell did."""
+        near = float((inside * counts).sum())
+        total = near + (n - float(counts.sum())) * outside
+        return total / n if total > 0 else float(inside.max()) / (n + 1.0)
+
+    def _window(self, low: int, numbers: Floats, outside: float, empty: float) -> Window:
+        doubt = 1.0 - self.coverage
+        inside = elementary.log(doubt + self.coverage * numbers)
+        ends = elementary.log(np.array([doubt + self.coverage * outside, doubt + self.coverage * empty]))
+        return Window(low, inside, float(ends[0]), float(ends[1]))
+
+    def _push(self, low: int, excess: Floats, outside: float, mean: float) -> tuple[int, Floats, float]:
+        """Means over the levels that each released code may come from, and P(v | an empty cell)."""
+        assert self.channel is not None
+        to = self.channel.released[low : low + len(excess)]
+        sums = np.bincount(to, self.original.counts[low : low + len(excess)] * excess)
+        first, missing = int(to.min()), self.released.n_levels
+        window = sums[first:missing] / np.maximum(self._mass[first : min(len(sums), missing)], 1)
+        emptied = (float(sums[missing]) if len(sums) > missing else 0.0) + self._mass[missing] * outside
+        suppressed = self.channel.suppressed
+        cells = float(self._mass.sum())
+        never = float(self.original.counts[-1])
+        empties = never + suppressed * cells + (1.0 - suppressed) * float(self._mass[missing])
+        explained = suppressed * cells * mean + (1.0 - suppressed) * emptied
+        return first, window, explained / empties if empties else 0.0
+
+    def similarity(self, code: int) -> Window:
+        """The paper's Sim of a known level and each cell; an empty cell has 0."""
+        low, numbers = self.original.similarity.window(self.original, code)
+        if self.channel is None:
+            return Window(low, numbers, 0.0, 0.0)
+        low, numbers, _ = self._push(low, numbers, 0.0, 0.0)
+        return Window(low, numbers, 0.0, 0.0)
+
+    def equality(self, code: int) -> Window:
+        """1 if a cell shows what the known level became; an empty cell counts if cells were suppressed."""
+        if self.channel is None:
+            return Window(code, np.ones(1), 0.0, 0.0)
+        became = int(self.channel.released[code])
+        hidden = self.channel.suppressed > 0 or bool((self.channel.released == self.released.missing).any())
+        if became == self.released.missing:
+            return Window(0, np.zeros(0), 0.0, 1.0)
+        return Window(became, np.ones(1), 0.0, float(hidden))
+
+    @cached_property
+    def _member_shares(self) -> Floats:
+        """For each category, the sum of 1 / size over the sets that have it."""
+        starts = self.original.starts
+        assert starts is not None
+        sizes = np.diff(starts)
+        inverse = np.repeat(1.0 / np.maximum(sizes, 1), sizes)
+        return np.asarray(np.bincount(self.original.codes, inverse, self.original.n_levels), np.float64)
+
+    def member_likelihood(self, code: int, own: Ints | None = None) -> Window:
+        """The same for a member of a set, by the number of members of the cell; 0: it is not in the set.
+
+        `own` are the members of a target that is not in the table.
+        """
+        column = self.original
+        outside = self.wrong / max(column.n_levels - 1, 1)
+        with_it, n = float(column.counts[code]), float(column.n_rows - column.counts[-1])
+        shares = float(self._member_shares[code])
+        if own is not None and len(own):
+            n -= 1.0
+            if code in own:
+                with_it, shares = with_it - 1.0, shares - 1.0 / len(own)
+        total = (1.0 - self.wrong) * shares + (n - with_it) * outside
+        mean = total / n if total > 0 else 1.0 / (n + 1.0)
+        sizes = np.arange(1, LARGEST_SET + 1)
+        replaced, suppressed, empty = 0.0, 0.0, 0.0
+        if self.channel is not None:
+            replaced, suppressed = self.channel.replaced, self.channel.suppressed
+            emptied = suppressed * (column.n_rows - column.counts[-1])
+            empty = emptied / (emptied + column.counts[-1]) if emptied else 0.0
+        numbers = np.append(outside, (1.0 - self.wrong) / sizes + 0.0) / mean
+        return self._window(0, (1.0 - replaced) * numbers + replaced, 0.0, empty)
+
+    def member_presence(self) -> Window:
+        """1 if the set has the member, whatever its size."""
+        return Window(0, np.append(0.0, np.ones(LARGEST_SET)), 0.0, 0.0)

@@ -1,0 +1,99 @@
+"""Attribute disclosure: guessing a column that is not known from the rows that fit what is known."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import check_seed
+from standout.evaluate.estimates import Estimate, rate
+from standout.table_attack.prepare import original_of, representing_rows
+from standout.table_attack.row_verdicts import weighted_votes
+from standout.table_attack.simulate_table import AttackName, table_attack_named, table_targets
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableAttack
+from standout.tables.model import SanitizedTable, Table
+
+__all__ = ["Inference", "infer_column"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """How well an adversary guesses a column that is not known: with the target in the table, and without.
+
+    `guessed` is the share of right guesses, `control` that about people who are not in the table: what can be
+    learned about anybody. `baseline` is the share of the commonest value.
+    """
+
+    column: str
+    guessed: Estimate
+    control: Estimate
+    baseline: float
+
+
+def infer_column(
+    table: Table,
+    adversary: TableAdversary,
+    column: str,
+    attack: AttackName | TableAttack = "likelihood",
+    *,
+    targets: int | None = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Inference:
+    """Guess the value of a column for random people, as the likeliest over all rows  [attribute disclosure].
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    adversary : TableAdversary
+        Who knows what; the column must not be among what is known.
+    column : str
+        The column to guess; it must not be a set.
+    attack : str or TableAttack
+        An attack with a posterior.
+    targets, seed, threads, progress
+        As in `simulate_table`.
+
+    Returns
+    -------
+    Inference
+        Share of right guesses, with a control.
+
+    Raises
+    ------
+    ParameterError
+        If the column is a set, or the attack has no posterior.
+    """
+    original = original_of(table)
+    hidden = original.column(column)
+    attack = table_attack_named(attack, adversary)
+    if hidden.starts is not None or not attack.has_posterior:
+        raise ParameterError("column must not be a set, and attack must have a posterior")
+    rows, _ = table_targets(table, adversary, targets, check_seed(seed), "inference")
+    rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)]
+    facts = adversary.observe(original, rows, seed)
+    facts = facts.without(original.position(column))
+    true = _released_codes(table, column, rows)
+    shares = []
+    for gone in (False, True):
+        votes = weighted_votes(
+            table, facts, attack, adversary, column, absent=gone, threads=threads, progress=progress
+        )[:, :-1]
+        best = votes == votes.max(axis=1, keepdims=True)
+        right = best[np.arange(len(rows)), true] / best.sum(axis=1)
+        shares.append(rate(math.fsum(right), len(rows)))
+    counts = table.column(column).counts[:-1]
+    return Inference(column, shares[0], shares[1], float(counts.max()) / max(int(counts.sum()), 1))
+
+
+def _released_codes(table: Table, column: str, rows: Ints) -> Ints:
+    """What the release would show of the true values of these rows."""
+    codes = original_of(table).column(column).codes[rows].astype(np.int64)
+    channel = table.channels.get(column) if isinstance(table, SanitizedTable) else None
+    return codes if channel is None else channel.released[codes]

@@ -1,0 +1,302 @@
+"""Scores of all rows of a table, block by block: look-ups in dense columns of codes.
+
+Scores are whole numbers, `UNIT` = 1. Their sums are exact, so the order of facts, threads and blocks changes
+nothing, and equal rows tie. A block of rows is scored for one query after the other: its codes and its scores
+stay in the cache. A fact costs one look-up and one addition per row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.attack.kernels.exp_sum import exp_sum
+from standout.core.arrays import Floats, Ints
+from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
+
+__all__ = [
+    "LOWEST",
+    "NARROW_TABLE",
+    "UNIT",
+    "DenseColumns",
+    "FactTables",
+    "RowSummaries",
+    "score_rows",
+    "scores_of_rows",
+    "scores_of_targets",
+    "vote",
+]
+
+UNIT = 1 << 20
+"""A score of 1."""
+NARROW_TABLE = 256
+"""Length of the table of a fact about a column of bytes: one number for each code."""
+BLOCK = 1 << 13
+"""Number of rows whose scores are kept in the cache."""
+LOWEST = np.int32(-(2**31) + 1)
+"""Score of a row that is no candidate."""
+FADED = -40 * UNIT
+"""Rows this far below the best have no weight: e^-40 is below 1e-17."""
+U = np.uint64
+
+
+class DenseColumns(NamedTuple):
+    """The codes of a table: one row of a matrix for each column, by the width of its codes."""
+
+    narrow: NDArray[np.uint8]
+    medium: NDArray[np.uint16]
+    wide: NDArray[np.uint32]
+
+
+class FactTables(NamedTuple):
+    """What each fact adds to the score of a row, by the row's code.
+
+    Query q owns the facts first[q] … first[q + 1]. Fact f is about row matrix[f] of the matrix of width[f]
+    (0: narrow, 1: medium, 2: wide). A narrow code is looked up at number[start[f] + code]. Other codes are
+    looked up from low[f] on: number[start[f] + code - low[f]] for `length[f]` codes; all others add
+    outside[f], and a missing cell, whose code is missing[f], adds empty[f].
+    """
+
+    first: Ints
+    width: NDArray[np.int8]
+    matrix: Ints
+    start: Ints
+    low: NDArray[np.uint32]
+    length: NDArray[np.uint32]
+    outside: NDArray[np.int32]
+    missing: NDArray[np.uint32]
+    empty: NDArray[np.int32]
+    number: NDArray[np.int32]
+
+
+class RowSummaries(NamedTuple):
+    """What a kernel finds for each query.
+
+    `best` is the highest score, `ties` the number of rows that have it, `guess` one of them and `second` the
+    highest score of another row (equal to `best` in a tie). `above` and `level` are the numbers of rows
+    with a higher score than `own[q]` and with the same one. `total` and `squares` are the sums of scores and
+    of squared scores, and `weight` = Σ e^((score − best) · scale), over the candidates. `anchor` is the best
+    score so far, which the weight is relative to.
+    """
+
+    best: NDArray[np.int32]
+    second: NDArray[np.int32]
+    ties: Ints
+    guess: Ints
+    above: Ints
+    level: Ints
+    total: Floats
+    squares: Floats
+    weight: Floats
+    anchor: NDArray[np.int32]
+
+    def part(self, queries: slice) -> "RowSummaries":
+        """Views of the elements of some queries."""
+        return RowSummaries._make(part[queries] for part in self)
+
+    @classmethod
+    def empty(cls, queries: int) -> "RowSummaries":
+        """Summaries to be filled in."""
+        return cls(
+            best=np.full(queries, LOWEST, np.int32),
+            second=np.full(queries, LOWEST, np.int32),
+            ties=np.zeros(queries, np.int64),
+            guess=np.full(queries, -1, np.int64),
+            above=np.zeros(queries, np.int64),
+            level=np.zeros(queries, np.int64),
+            total=np.zeros(queries),
+            squares=np.zeros(queries),
+            weight=np.zeros(queries),
+            anchor=np.full(queries, LOWEST, np.int32),
+        )
+
+
+@kernel
+def score_rows(
+    columns: DenseColumns,
+    facts: FactTables,
+    excluded: Array,
+    own: Array,
+    least: Flag,
+    scale: Array,
+    out: RowSummaries,
+    low: Int,
+    high: Int,
+    n_rows: Int,
+) -> None:
+    """Fill in the summaries of queries low … high - 1.
+
+    `excluded` is a row per query that is no candidate, or -1. If `least`, a score is the smallest addend
+    instead of their sum. `scale` is by query; where it is 0, no weights are summed.
+    """
+    score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.float32)
+    for begin in range(0, n_rows, BLOCK):
+        end = min(begin + BLOCK, n_rows)
+        for q in range(low, high):
+            _score_block(columns, facts, q, begin, end, least, score)
+            n = end - begin
+            if begin <= excluded[q] < end:
+                n = _remove(score, excluded[q] - begin, n)
+            _summarise(score, n, begin, own[q], excluded[q], out, q)
+            if scale[q] > 0.0:
+                _add_weights(score, n, eased, scale[q], out, q)
+
+
+@kernel
+def scores_of_targets(columns: DenseColumns, facts: FactTables, rows: Array, least: Flag, out: Array) -> None:
+    """Fill in the score of one row for each query; a negative row is skipped."""
+    score = np.empty(1, np.int32)
+    for q in range(len(rows)):
+        if rows[q] >= 0:
+            _score_block(columns, facts, q, rows[q], rows[q] + 1, least, score)
+            out[q] = score[0]
+
+
+@kernel
+def scores_of_rows(columns: DenseColumns, facts: FactTables, least: Flag, out: Array) -> None:
+    """Fill in the scores of all rows for the only query."""
+    for begin in range(0, len(out), BLOCK):
+        end = min(begin + BLOCK, len(out))
+        _score_block(columns, facts, 0, begin, end, least, out[begin:end])
+
+
+@kernel
+def vote(
+    columns: DenseColumns,
+    facts: FactTables,
+    excluded: Array,
+    best: Array,
+    scale: Array,
+    codes: Array,
+    votes: Array,
+    low: Int,
+    high: Int,
+    n_rows: Int,
+) -> None:
+    """Add the weight e^((score − best) · scale) of each row to votes[query, code of the row]."""
+    score = np.empty(BLOCK, np.int32)
+    for begin in range(0, n_rows, BLOCK):
+        end = min(begin + BLOCK, n_rows)
+        for q in range(low, high):
+            _score_block(columns, facts, q, begin, end, False, score)
+            for i in range(end - begin):
+                below = np.int64(score[i]) - np.int64(best[q])
+                if below * scale[q] > FADED and begin + i != excluded[q]:
+                    votes[q, codes[begin + i]] += np.exp(below * (scale[q] / UNIT))
+
+
+@subroutine
+def _score_block(
+    columns: DenseColumns, facts: FactTables, q: Int, begin: Int, end: Int, least: Flag, score: Array
+) -> None:
+    n = U(end - begin)
+    score[:n] = np.int32(2**31 - 1) if least else np.int32(0)
+    for f in range(facts.first[q], facts.first[q + 1]):
+        row, start = facts.matrix[f], facts.start[f]
+        if facts.width[f] == 0:
+            table = facts.number[start : start + NARROW_TABLE]
+            if least:
+                _lower_by_bytes(columns.narrow[row, begin:end], table, score)
+            else:
+                _add_by_bytes(columns.narrow[row, begin:end], table, score)
+            continue
+        table = facts.number[start : start + np.int64(facts.length[f]) + 1]
+        if facts.width[f] == 1:
+            _add_by_window(columns.medium[row, begin:end], facts, f, table, least, score)
+        else:
+            _add_by_window(columns.wide[row, begin:end], facts, f, table, least, score)
+
+
+@subroutine
+def _add_by_bytes(codes: Array, table: Array, score: Array) -> None:
+    for i in range(U(len(codes))):
+        score[i] += table[U(codes[i])]
+
+
+@subroutine
+def _lower_by_bytes(codes: Array, table: Array, score: Array) -> None:
+    for i in range(U(len(codes))):
+        score[i] = min(score[i], table[U(codes[i])])
+
+
+@subroutine
+def _add_by_window(codes: Array, facts: FactTables, f: Int, table: Array, least: Flag, score: Array) -> None:
+    """Add what a fact says about codes from low[f] on; the last number of the table is for all others."""
+    low, length = facts.low[f], facts.length[f]
+    missing, empty = facts.missing[f], facts.empty[f]
+    if least:
+        for i in range(U(len(codes))):
+            place: Int = min(np.uint32(codes[i]) - low, length)
+            number = empty if np.uint32(codes[i]) == missing else table[U(place)]
+            score[i] = min(score[i], number)
+        return
+    for i in range(U(len(codes))):
+        place = min(np.uint32(codes[i]) - low, length)
+        score[i] += empty if np.uint32(codes[i]) == missing else table[U(place)]
+
+
+@subroutine
+def _remove(score: Array, i: Int, n: Int) -> Int:
+    """Take a row out: the last one moves to its place. Its position in the block no longer matters."""
+    score[i] = score[n - 1]
+    return n - 1
+
+
+@subroutine
+def _summarise(score: Array, n: Int, begin: Int, own: Int, excluded: Int, out: RowSummaries, q: Int) -> None:
+    highest, above, level, total = LOWEST, 0, 0, np.int64(0)
+    for i in range(U(n)):
+        highest = max(highest, score[i])
+    for i in range(U(n)):
+        above += score[i] > own
+        level += score[i] == own
+        total += np.int64(score[i])
+    out.above[q] += above
+    out.level[q] += level
+    out.total[q] += total / UNIT
+    out.squares[q] += _squares(score, n)
+    if highest >= out.second[q]:
+        _rank_best(score, n, begin, excluded, out, q)
+
+
+@subroutine
+def _rank_best(score: Array, n: Int, begin: Int, excluded: Int, out: RowSummaries, q: Int) -> None:
+    """Bring the best and the second best up to date with a block."""
+    best, second = out.best[q], out.second[q]
+    ties: Int = out.ties[q]
+    guess: Int = out.guess[q]
+    for i in range(n):
+        s = score[i]
+        if s > best:
+            best, second, ties = s, best, 1
+            place = n if begin + i == excluded else i  # the last row took the place of the excluded one
+            guess = begin + place
+        elif s == best:
+            second = best
+            ties += 1
+        elif s > second:
+            second = s
+    out.best[q], out.second[q], out.ties[q], out.guess[q] = best, second, ties, guess
+
+
+@summing_subroutine
+def _squares(score: Array, n: Int) -> Real:
+    total = 0.0
+    for i in range(n):
+        number = score[i] * (1.0 / UNIT)
+        total += number * number
+    return total
+
+
+@subroutine
+def _add_weights(score: Array, n: Int, eased: Array, scale: Real, out: RowSummaries, q: Int) -> None:
+    """Add the weights of a block, relative to the best score so far."""
+    if n == 0:
+        return
+    best = out.best[q]
+    if best > out.anchor[q]:
+        out.weight[q] *= np.exp((np.int64(out.anchor[q]) - np.int64(best)) * (scale / UNIT))
+        out.anchor[q] = best
+    for i in range(U(n)):
+        eased[i] = np.float32(np.int64(score[i]) - np.int64(best)) * np.float32(1.0 / UNIT)
+    out.weight[q] += exp_sum(eased, 0, n, 0.0, scale, np.float32(1.0))

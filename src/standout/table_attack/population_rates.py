@@ -1,0 +1,69 @@
+"""A table that is a sample of a population: claims about people who may not be in it.
+
+A person of the population who is not in the table explains the facts as well as anybody does. In units of the
+guess that is P(facts) / P(facts | guess), and there are N − n such people:
+
+    posterior = 1 / (1 / posterior among the rows + (N − n) · P(facts) / P(facts | guess))
+"""
+
+import math
+from dataclasses import dataclass
+
+from standout.core.arrays import Floats
+from standout.evaluate.estimates import Estimate, rate
+from standout.table_attack.row_verdicts import RowVerdicts
+
+__all__ = ["PopulationRates", "population_rates"]
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRates:
+    """Claims about one of a population: the table is a sample, and the target may not be in it.
+
+    `identified` is the share of the population that is claimed rightly, `in_table` that of the people in the
+    table, `confidence` the share of claims that are right.
+    """
+
+    population: int
+    identified: Estimate
+    in_table: Estimate
+    confidence: Estimate
+
+
+def population_rates(
+    verdicts: RowVerdicts, absent: RowVerdicts, people: int, posterior: float
+) -> PopulationRates:
+    """Claims about people in the table and about others, with a posterior that allows for both."""
+    n_rows, n = verdicts.candidates, len(verdicts.found)
+    claims = _unsure(verdicts, people - n_rows) >= posterior
+    right = math.fsum(verdicts.found * claims)
+    wrong = math.fsum((1.0 - verdicts.found) * claims)
+    false = float((_unsure(absent, people - n_rows) >= posterior).sum())
+    share, in_table = n_rows / people, rate(right, n)
+    identified = Estimate(in_table.value * share, in_table.low * share, in_table.high * share, n)
+    return PopulationRates(people, identified, in_table, _confidence(right, wrong, false, n, share))
+
+
+def _unsure(verdicts: RowVerdicts, nobody: float) -> Floats:
+    """The posterior of the guess if so many other people may be the target too."""
+    likely = verdicts.best_likelihood
+    if likely is not None:  # e^-best: what a person who is not in the table weighs, relative to the guess
+        return 1.0 / (1.0 / verdicts.posterior + nobody * likely)
+    return verdicts.posterior / (1.0 + nobody / max(verdicts.candidates, 1))
+
+
+def _confidence(right: float, wrong: float, false: float, n: int, share: float) -> Estimate:
+    """The share of claims that are right. Its interval takes the ends of both rates."""
+    made = share * (right + wrong) + (1.0 - share) * false
+    if made == 0:
+        return Estimate(0.0, 0.0, 1.0, 0)
+    low_right, high_right = rate(right, n).low, rate(right, n).high
+    bad = [share * w + (1.0 - share) * f for w, f in zip(_ends(wrong, n), _ends(false, n), strict=True)]
+    low = share * low_right / max(share * low_right + bad[1], 1e-300)
+    high = share * high_right / max(share * high_right + bad[0], 1e-300)
+    return Estimate(share * right / made, low, high, n)
+
+
+def _ends(successes: float, n: int) -> tuple[float, float]:
+    estimate = rate(successes, n)
+    return estimate.low, estimate.high

@@ -1,0 +1,267 @@
+"""From facts about rows to the tables that kernels look up."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.core.arrays import Ints
+from standout.table_attack.evidence import LARGEST_SET, ColumnEvidence, Window
+from standout.table_attack.kernels import NARROW_TABLE, UNIT, DenseColumns, FactTables
+from standout.table_attack.row_facts import RowFacts
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableAttack
+from standout.tables.column import Column
+from standout.tables.model import SanitizedTable, Table
+
+__all__ = ["Preparation", "Prepared", "dense_columns", "original_of", "representing_rows"]
+
+MEMBERS = 1 << 28
+"""Largest size in bytes of the matrix of set members that are looked up at once."""
+NUMBERS = 1 << 26
+"""Largest number of table elements at once."""
+EMPTY_SET = 255
+
+
+def original_of(table: Table) -> Table:
+    """The table that adversaries know facts about."""
+    return table.original if isinstance(table, SanitizedTable) else table
+
+
+def representing_rows(table: Table) -> Ints:
+    """For each row of the original, the released row that stands for it, or -1 if it was removed."""
+    if not isinstance(table, SanitizedTable):
+        return np.arange(table.n_rows)
+    rows = np.full(table.original.n_rows, -1)
+    rows[table.original_row] = np.arange(table.n_rows)
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    """Matrices of codes, and where each column is in them: (width, row of the matrix)."""
+
+    columns: DenseColumns
+    place: dict[str, tuple[int, int]]
+
+
+def dense_columns(table: Table) -> _Dense:
+    """The codes of a table as matrices; kept with the table."""
+    kept = vars(table)
+    if "_dense" not in kept:
+        groups: tuple[list[Column], ...] = ([], [], [])
+        for column in table.columns:
+            if column.starts is None:
+                groups[(1, 2, 4).index(column.codes.dtype.itemsize)].append(column)
+        place = {
+            column.name: (width, row)
+            for width, group in enumerate(groups)
+            for row, column in enumerate(group)
+        }
+        matrices = [
+            np.stack([column.codes for column in group]) if group else np.empty((0, table.n_rows), dtype)
+            for group, dtype in zip(groups, (np.uint8, np.uint16, np.uint32), strict=True)
+        ]
+        kept["_dense"] = _Dense(DenseColumns(*matrices), place)
+    dense = kept["_dense"]
+    assert isinstance(dense, _Dense)
+    return dense
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Prepared:
+    """Some queries, ready for the kernels."""
+
+    queries: slice
+    columns: DenseColumns
+    facts: FactTables
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """Turns facts into look-up tables, for an attack on a table.
+
+    If `absent`, the targets are not in the table: what is counted in columns is counted without them.
+    """
+
+    table: Table
+    attack: TableAttack
+    adversary: TableAdversary | None
+    absent: bool = False
+    windows: dict[tuple[int, int, int], Window] = field(default_factory=dict)
+
+    @cached_property
+    def evidence(self) -> dict[int, ColumnEvidence]:
+        """By position in the original table; columns that were dropped have none."""
+        original = original_of(self.table)
+        channels = self.table.channels if isinstance(self.table, SanitizedTable) else {}
+        names = set(self.table.names)
+        return {
+            position: ColumnEvidence(
+                original=column,
+                released=self.table.column(column.name),
+                channel=channels.get(column.name),
+                error=column.error if self.adversary is None else self.adversary.error_of(column),
+                wrong=self.attack.wrong,
+                coverage=self.attack.coverage,
+            )
+            for position, column in enumerate(original.columns)
+            if column.name in names
+        }
+
+    def batches(self, facts: RowFacts) -> Iterator[Prepared]:
+        """The queries in slices whose tables fit into memory."""
+        usable = np.isin(facts.column, list(self.evidence))
+        sizes = np.where(usable, self._table_sizes(facts), 0)
+        per_query = np.add.reduceat(np.append(sizes, 0), facts.first[:-1]) * (np.diff(facts.first) > 0)
+        members = max(MEMBERS // max(self.table.n_rows, 1), 16)
+        low = 0
+        while low < len(facts):
+            high, total, seen = low, 0, 0
+            while high < len(facts) and (high == low or (total < NUMBERS and seen < members)):
+                total += int(per_query[high])
+                seen += self._n_members(facts, high)
+                high += 1
+            yield self._prepare(facts, usable, slice(low, high))
+            low = high
+
+    def _n_members(self, facts: RowFacts, query: int) -> int:
+        columns = facts.column[facts.first[query] : facts.first[query + 1]].tolist()
+        return sum(c in self.evidence and self.evidence[c].original.starts is not None for c in columns)
+
+    def _table_sizes(self, facts: RowFacts) -> Ints:
+        """Upper bound of the length of each fact's table."""
+        most = {c: max(e.released.n_levels + 1, NARROW_TABLE) for c, e in self.evidence.items()}
+        return np.array([most.get(column, 0) for column in facts.column.tolist()], np.int64)
+
+    def _prepare(self, facts: RowFacts, usable: NDArray[np.bool_], queries: slice) -> Prepared:
+        positions = np.arange(facts.first[queries.start], facts.first[queries.stop])
+        positions = positions[usable[positions]]
+        query = np.searchsorted(facts.first, positions, side="right") - 1 - queries.start
+        counts = np.bincount(query, minlength=queries.stop - queries.start)
+        dense, members = (
+            dense_columns(self.table),
+            _Members(self.table, len(dense_columns(self.table).columns.narrow)),
+        )
+        rows = [
+            self._fact(facts, f, queries.start + q, dense, members)
+            for f, q in zip(positions.tolist(), query.tolist(), strict=True)
+        ]
+        return Prepared(queries, members.added_to(dense.columns), _fact_tables(counts, rows))
+
+    def _fact(self, facts: RowFacts, f: int, query: int, dense: _Dense, members: "_Members") -> "_FactRow":
+        column, code = int(facts.column[f]), int(facts.code[f])
+        evidence = self.evidence[column]
+        target = int(facts.target[query])
+        if evidence.original.starts is not None:
+            return self._member_fact(evidence, column, code, target, members)
+        own = int(evidence.original.codes[target]) if self.absent and target >= 0 else -1
+        key = column, code, own
+        if key not in self.windows:
+            self.windows[key] = self.attack.window(evidence, code, None if own < 0 else own)
+        width, row = dense.place[evidence.released.name]
+        return _FactRow(width, row, self.windows[key], evidence.released.missing)
+
+    def _member_fact(
+        self, evidence: ColumnEvidence, column: int, code: int, target: int, members: "_Members"
+    ) -> "_FactRow":
+        own = None
+        if self.absent and target >= 0:
+            starts = evidence.original.starts
+            assert starts is not None
+            own = evidence.original.codes[starts[target] : starts[target + 1]].astype(np.int64)
+        window = self.attack.member_window(evidence, code, own)
+        became = code if evidence.channel is None else int(evidence.channel.released[code])
+        if became == evidence.released.missing:  # the member is nowhere in the release
+            return _FactRow(
+                0, members.row(evidence.released, None), Window(0, np.zeros(1), 0.0, 0.0), EMPTY_SET
+            )
+        return _FactRow(0, members.row(evidence.released, became), window, EMPTY_SET)
+
+
+@dataclass(frozen=True, eq=False)
+class _FactRow:
+    """One fact: where its column is, and what it adds."""
+
+    width: int
+    row: int
+    window: Window
+    missing: int
+
+
+class _Members:
+    """Sets as dense columns: for a category, the size of each row's set that has it, else 0."""
+
+    def __init__(self, table: Table, after: int) -> None:
+        self.table, self.after = table, after
+        self.rows: dict[tuple[str, int | None], int] = {}
+        self.columns: list[NDArray[np.uint8]] = []
+
+    def row(self, column: Column, code: int | None) -> int:
+        """The row of the matrix for a category of a set column; None: a category that no row has."""
+        key = column.name, code
+        if key not in self.rows:
+            self.rows[key] = self.after + len(self.columns)
+            self.columns.append(_sizes(column, code))
+        return self.rows[key]
+
+    def added_to(self, columns: DenseColumns) -> DenseColumns:
+        """The matrices with these rows below the narrow one."""
+        if not self.columns:
+            return columns
+        return columns._replace(narrow=np.vstack([columns.narrow, *self.columns]))
+
+
+def _sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
+    assert column.starts is not None
+    sizes = np.diff(column.starts)
+    found = np.zeros(column.n_rows, np.uint8)
+    if code is not None:
+        owner = np.searchsorted(column.starts, np.flatnonzero(column.codes == code), side="right") - 1
+        found[owner] = np.minimum(sizes[owner], LARGEST_SET)
+    found[sizes == 0] = EMPTY_SET
+    return found
+
+
+def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
+    """The look-up tables of these facts; equal windows are stored once."""
+    number: list[NDArray[np.int32]] = []
+    start_of: dict[tuple[int, int, int], int] = {}
+    start = np.zeros(len(rows), np.int64)
+    end = 0
+    for f, row in enumerate(rows):
+        key = id(row.window), row.width, row.missing
+        if key not in start_of:
+            start_of[key] = end
+            number.append(_numbers(row))
+            end += len(number[-1])
+        start[f] = start_of[key]
+    return FactTables(
+        first=np.append(0, np.cumsum(counts)),
+        width=np.array([row.width for row in rows], np.int8),
+        matrix=np.array([row.row for row in rows], np.int64),
+        start=start,
+        low=np.array([row.window.low for row in rows], np.uint32),
+        length=np.array([len(row.window.numbers) for row in rows], np.uint32),
+        outside=_fixed(np.array([row.window.outside for row in rows])),
+        missing=np.array([row.missing for row in rows], np.uint32),
+        empty=_fixed(np.array([row.window.empty for row in rows])),
+        number=np.concatenate(number) if number else np.empty(0, np.int32),
+    )
+
+
+def _numbers(row: _FactRow) -> NDArray[np.int32]:
+    """One number per code of a narrow column; otherwise those of the window, then the one for all others."""
+    window = row.window
+    if row.width:
+        return _fixed(np.append(window.numbers, window.outside))
+    table = np.full(NARROW_TABLE, window.outside)
+    table[window.low : window.low + len(window.numbers)] = window.numbers
+    table[row.missing] = window.empty
+    return _fixed(table)
+
+
+def _fixed(numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+    return np.rint(numbers * UNIT).astype(np.int32)

@@ -1,0 +1,229 @@
+"""What an attack says about each person: the best rows, how far they stand out, how probable they are."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from standout.core import elementary
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.progress import Progress, no_progress
+from standout.core.threads import run_in_slices
+from standout.table_attack.kernels import (
+    UNIT,
+    RowSummaries,
+    score_rows,
+    scores_of_targets,
+    vote,
+)
+from standout.table_attack.prepare import Preparation, Prepared, representing_rows
+from standout.table_attack.row_facts import RowFacts
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import ExactMatch, TableAttack, TableThreshold
+from standout.tables.column import Column
+from standout.tables.model import Table
+
+__all__ = ["RowVerdicts", "attack_rows", "weighted_votes"]
+
+LN2 = math.log(2.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowVerdicts:
+    """The result of an attack on many people, one element for each.
+
+    Attributes
+    ----------
+    candidates : int
+        Number of rows that each person may be.
+    guess : ndarray of int
+        The first of the best rows.
+    ties : ndarray of int
+        Number of best rows; of an attack with a threshold, the number of rows that pass it.
+    found : ndarray of float
+        The probability that a random one of the best rows is the target's: 1 / ties or 0.
+    above : ndarray of int
+        Number of rows that score higher than the target's.
+    eccentricity : ndarray of float
+        (best − second best) / σ; 0 in a tie  [Algorithm 1B].
+    posterior : ndarray of float
+        The probability of the guess: e^score over the sum of all rows; e^(score/σ) of the paper's attack.
+    own_posterior : ndarray of float
+        The same of the target's row; 0 if it is not in the table.
+    best_likelihood : ndarray of float or None
+        P(facts) / P(facts | guess): how probable the facts are about anybody, if the attack says so.
+    """
+
+    candidates: int
+    guess: Ints
+    ties: Ints
+    found: Floats
+    above: Ints
+    eccentricity: Floats
+    posterior: Floats
+    own_posterior: Floats
+    best_likelihood: Floats | None = None
+
+    @property
+    def bits_left(self) -> Floats:
+        """−log2 of the probability of the target's row; at most log2 of the number of candidates."""
+        most = math.log2(max(self.candidates, 1))
+        with np.errstate(divide="ignore"):
+            return np.minimum(-elementary.log(self.own_posterior) / LN2, most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    summaries: RowSummaries
+    own: "np.ndarray[tuple[int], np.dtype[np.int32]]"
+    present: Bools
+
+
+def attack_rows(
+    table: Table,
+    facts: RowFacts,
+    attack: TableAttack,
+    adversary: TableAdversary | None = None,
+    *,
+    absent: bool = False,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> RowVerdicts:
+    """Attack many people at once.
+
+    Parameters
+    ----------
+    table : Table
+        The released table.
+    facts : RowFacts
+        What is known; its targets are rows of the original.
+    attack : TableAttack
+        The attack.
+    adversary : TableAdversary, optional
+        The adversary whose errors the facts have. Default: each column's own error.
+    absent : bool
+        Remove each target's row, and count without it.
+    threads : int, optional
+        Number of threads; it changes no result.
+    progress : callable
+        Called with the stage, the work done and the total.
+
+    Returns
+    -------
+    RowVerdicts
+        One element per target.
+    """
+    rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
+    scores = _Scores(
+        RowSummaries.empty(len(facts)), np.zeros(len(facts), np.int32), (rows >= 0) & (not absent)
+    )
+    preparation = Preparation(table, attack, adversary, absent)
+    for batch in preparation.batches(facts):
+        _score(batch, rows, attack, absent, scores, table.n_rows, threads, progress)
+    return _verdicts(scores, attack, table.n_rows - absent)
+
+
+def _score(
+    batch: Prepared,
+    rows: Ints,
+    attack: TableAttack,
+    absent: bool,
+    scores: _Scores,
+    n_rows: int,
+    threads: int | None,
+    progress: Progress,
+) -> None:
+    """Fill in the scores of one batch of queries; two passes where weights need σ first."""
+    target, least = rows[batch.queries], attack.takes_smallest
+    own = scores.own[batch.queries]
+    scores_of_targets(batch.columns, batch.facts, target, least, own)
+    compared = own
+    if isinstance(attack, (TableThreshold, ExactMatch)):
+        compared = np.full(len(own), round(attack.alpha * UNIT), np.int32)
+    excluded = target if absent else np.full(len(target), -1)
+    summaries = scores.summaries.part(batch.queries)
+    scale = np.full(len(target), 1.0 if attack.has_posterior else 0.0)
+
+    def run(out: RowSummaries, scale: Floats) -> None:
+        def work(low: int, high: int, _: None) -> None:
+            score_rows(batch.columns, batch.facts, excluded, compared, least, scale, out, low, high, n_rows)
+
+        run_in_slices(len(target), threads, lambda: None, work, progress)
+
+    run(summaries, scale)
+    if not attack.has_posterior and not least:
+        again = RowSummaries.empty(len(target))
+        run(again, 1.0 / np.maximum(_sigma(summaries, n_rows - absent), 1e-9))
+        summaries.weight[:] = again.weight
+
+
+def _sigma(summaries: RowSummaries, n: int) -> Floats:
+    mean = summaries.total / max(n, 1)
+    return np.sqrt(np.maximum(summaries.squares / max(n, 1) - mean * mean, 0.0))
+
+
+def _verdicts(scores: _Scores, attack: TableAttack, n: int) -> RowVerdicts:
+    out = scores.summaries
+    if isinstance(attack, (TableThreshold, ExactMatch)):
+        return _matches(scores, attack, n)
+    found = np.where(scores.present & (scores.own == out.best), 1.0 / np.maximum(out.ties, 1), 0.0)
+    sigma = _sigma(out, n)
+    gap = (out.best.astype(np.int64) - out.second) / UNIT
+    eccentricity = np.where((sigma > 0) & (out.ties == 1) & (n > 1), gap / np.maximum(sigma, 1e-9), 0.0)
+    scale = np.ones(len(found)) if attack.has_posterior else 1.0 / np.maximum(sigma, 1e-9)
+    best = out.best / UNIT
+    total = np.maximum(out.weight, 1e-300)
+    likelihood = elementary.exp(-best) if attack.has_posterior else None
+    below = (scores.own.astype(np.int64) - out.best) / UNIT
+    own = np.where(scores.present, elementary.exp(below * scale) / total, 0.0)
+    return RowVerdicts(n, out.guess, out.ties, found, out.above, eccentricity, 1.0 / total, own, likelihood)
+
+
+def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> RowVerdicts:
+    """Algorithm 1A and exact matching: all rows that pass are equally probable."""
+    out, limit = scores.summaries, round(attack.alpha * UNIT)
+    passing = out.above + out.level
+    inside = scores.present & (scores.own >= limit)
+    found = np.where(inside, 1.0 / np.maximum(passing, 1), 0.0)
+    alone = np.where(passing == 1, np.inf, 0.0)
+    probability = np.where(passing > 0, 1.0 / np.maximum(passing, 1), 0.0)
+    own = np.where(inside, probability, 0.0)
+    guess = np.where(passing > 0, out.guess, -1)
+    return RowVerdicts(n, guess, passing, found, np.zeros(len(found), np.int64), alone, probability, own)
+
+
+def weighted_votes(
+    table: Table,
+    facts: RowFacts,
+    attack: TableAttack,
+    adversary: TableAdversary | None,
+    name: str,
+    *,
+    absent: bool = False,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Floats:
+    """For each target, the posterior of each level of a released column (the last one: an empty cell)."""
+    column = table.column(name)
+    rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
+    votes = np.zeros((len(facts), column.n_levels + 1))
+    for batch in Preparation(table, attack, adversary, absent).batches(facts):
+        target = rows[batch.queries]
+        excluded = target if absent else np.full(len(target), -1)
+        _vote(batch, excluded, column, votes[batch.queries], threads, progress)
+    return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _vote(
+    batch: Prepared, excluded: Ints, column: Column, votes: Floats, threads: int | None, progress: Progress
+) -> None:
+    """Find the best score of each query of a batch, then add up the weights of its rows."""
+    count, n_rows = len(excluded), column.n_rows
+    found, own, no_scale = RowSummaries.empty(count), np.zeros(count, np.int32), np.zeros(count)
+    scale, columns, facts = np.ones(count), batch.columns, batch.facts
+
+    def work(low: int, high: int, _: None) -> None:
+        score_rows(columns, facts, excluded, own, False, no_scale, found, low, high, n_rows)
+        vote(columns, facts, excluded, found.best, scale, column.codes, votes, low, high, n_rows)
+
+    run_in_slices(count, threads, lambda: None, work, progress)
