@@ -93,6 +93,20 @@ if TYPE_CHECKING:
     from standout.similarity.records import record_similarity
     from standout.synthetic.calibration import Calibration, calibration
     from standout.synthetic.synthesize import synthesize
+    from standout.table_attack.inference import Inference, infer_column
+    from standout.table_attack.simulate_table import TableSimulation, simulate_table
+    from standout.table_attack.table_adversary import TableAdversary
+    from standout.table_attack.table_attacks import (
+        ExactMatch,
+        TableAttack,
+        TableLikelihood,
+        TableScoreboard,
+        TableThreshold,
+    )
+    from standout.tables.column import Column
+    from standout.tables.column_similarity import ColumnSimilarity
+    from standout.tables.hierarchy import Hierarchy
+    from standout.tables.model import SanitizedTable, Table
     from standout.theory import bounds, prize
     from standout.theory.altered import Altered, altered
     from standout.theory.sparsity import Sparsity, sparsity
@@ -111,7 +125,9 @@ _MODULES = {
     "Candidate": "attack.lineup",
     "CapRecords": "sanitizing.suppression_steps",
     "ClusterRecords": "sanitizing.cluster",
+    "Column": "tables.column",
     "ColumnError": "core.errors",
+    "ColumnSimilarity": "tables.column_similarity",
     "Comparison": "evaluate.comparison",
     "Composition": "advising.composition",
     "Custom": "similarity.attributes",
@@ -123,8 +139,11 @@ _MODULES = {
     "Entry": "release.record",
     "Equal": "similarity.attributes",
     "Estimate": "evaluate.estimates",
+    "ExactMatch": "table_attack.table_attacks",
     "Fact": "facts",
     "FactEntries": "attack.fact_entries",
+    "Hierarchy": "tables.hierarchy",
+    "Inference": "table_attack.inference",
     "Item": "release.record",
     "KmSuppress": "sanitizing.km",
     "KnownFacts": "facts",
@@ -154,6 +173,7 @@ _MODULES = {
     "RoundValue": "sanitizing.value_steps",
     "SampleRecords": "sanitizing.suppression_steps",
     "Sanitized": "sanitized",
+    "SanitizedTable": "tables.model",
     "Scoreboard": "attack.scoreboard",
     "ScoreboardRH": "attack.scoreboard",
     "Similarity": "similarity.attributes",
@@ -162,7 +182,14 @@ _MODULES = {
     "Sparsity": "theory.sparsity",
     "StandoutError": "core.errors",
     "StoreError": "core.errors",
+    "Table": "tables.model",
+    "TableAdversary": "table_attack.table_adversary",
+    "TableAttack": "table_attack.table_attacks",
+    "TableLikelihood": "table_attack.table_attacks",
     "TableRisk": "risk_measures.result",
+    "TableScoreboard": "table_attack.table_attacks",
+    "TableSimulation": "table_attack.simulate_table",
+    "TableThreshold": "table_attack.table_attacks",
     "TargetEntries": "own_observation",
     "Unicity": "theory.unicity",
     "UnicityCell": "theory.unicity_grid",
@@ -180,6 +207,7 @@ _MODULES = {
     "composition": "advising.composition",
     "describe": "release.describe",
     "fact_entries": "attack.fact_entries",
+    "infer_column": "table_attack.inference",
     "link": "linking.link",
     "open": "release.store",
     "open_sanitized": "sanitizing.open_sanitized",
@@ -191,6 +219,7 @@ _MODULES = {
     "sanitize": "sanitizing.sanitize",
     "save": "release.store",
     "simulate": "evaluate.simulate",
+    "simulate_table": "table_attack.simulate_table",
     "sparsity": "theory.sparsity",
     "step": "sanitizing.step_parser",
     "synthesize": "synthetic.synthesize",
@@ -214,7 +243,9 @@ __all__ = [
     "Candidate",
     "CapRecords",
     "ClusterRecords",
+    "Column",
     "ColumnError",
+    "ColumnSimilarity",
     "Comparison",
     "Composition",
     "Custom",
@@ -226,8 +257,11 @@ __all__ = [
     "Entry",
     "Equal",
     "Estimate",
+    "ExactMatch",
     "Fact",
     "FactEntries",
+    "Hierarchy",
+    "Inference",
     "Item",
     "KmSuppress",
     "KnownFacts",
@@ -257,6 +291,7 @@ __all__ = [
     "RoundValue",
     "SampleRecords",
     "Sanitized",
+    "SanitizedTable",
     "Scoreboard",
     "ScoreboardRH",
     "Similarity",
@@ -265,7 +300,14 @@ __all__ = [
     "Sparsity",
     "StandoutError",
     "StoreError",
+    "Table",
+    "TableAdversary",
+    "TableAttack",
+    "TableLikelihood",
     "TableRisk",
+    "TableScoreboard",
+    "TableSimulation",
+    "TableThreshold",
     "TargetEntries",
     "Unicity",
     "UnicityCell",
@@ -284,6 +326,7 @@ __all__ = [
     "composition",
     "describe",
     "fact_entries",
+    "infer_column",
     "link",
     "open",
     "open_sanitized",
@@ -295,6 +338,7 @@ __all__ = [
     "sanitize",
     "save",
     "simulate",
+    "simulate_table",
     "sparsity",
     "step",
     "synthesize",

@@ -94,6 +94,8 @@ def released_table(table, seed=0):
             if column.name == "grade":
                 swapped = np.flatnonzero(draw.random(len(order)) < 0.3)
                 codes[swapped] = codes[draw.permutation(swapped)]
-            part = Column(column.name, column.kind, levels, codes.astype(np.uint8), similarity=column.similarity)
+            part = Column(
+                column.name, column.kind, levels, codes.astype(np.uint8), similarity=column.similarity
+            )
         columns.append(part)
     return SanitizedTable(tuple(columns), original=table, channels=channels, original_row=order)

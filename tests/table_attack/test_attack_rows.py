@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from naive import table_attack as naive
+from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
 
+from naive import table_attack as naive
 from standout.table_attack.row_verdicts import attack_rows, weighted_votes
 from standout.table_attack.simulate_table import table_attack_named
 from standout.table_attack.table_adversary import TableAdversary
-from tests.table_attack.made_tables import as_twin, cells_of, made_table, released_table
 
 ATTACKS = ("likelihood", "paper", "threshold", "exact match")
 ADVERSARY = TableAdversary(knows=4, wrong=1)
@@ -19,9 +19,7 @@ def twins(table, adversary):
 
 def facts_of(table, facts, query):
     owned = range(facts.first[query], facts.first[query + 1])
-    levels = [
-        (int(facts.column[f]), table.columns[facts.column[f]].levels[facts.code[f]]) for f in owned
-    ]
+    levels = [(int(facts.column[f]), table.columns[facts.column[f]].levels[facts.code[f]]) for f in owned]
     return [(column, level if isinstance(level, str) else float(level)) for column, level in levels]
 
 
