@@ -1,6 +1,6 @@
 """Slow twin of the attacks on tables: plain Python over cells, one row after the other.
 
-A column is a dictionary: kind, levels (in order), cells (a level, a list of levels for a set, or None), error,
+A column is a dictionary: kind, levels (in order), cells (a level, a list of levels, or None), error,
 similarity (name, scale), groups (lists of group numbers by height) and optionally a channel (released: a
 released level or None by level, replaced, suppressed) with the released cells.
 """

@@ -50,7 +50,8 @@ def made_table(rows=60, seed=0):
     members = [np.sort(draw.choice(6, size, replace=False)) for size in sizes]
     region = Hierarchy(tuple(tuple(map(str, range(max(g) + 1))) for g in GROUPS), GROUPS)
     columns = [
-        Column("age", "number", ages, drawn(draw, rows, 10), similarity=ColumnSimilarity("decay", 3.0), error=2.0),
+        Column("age", "number", ages, drawn(draw, rows, 10),
+               similarity=ColumnSimilarity("decay", 3.0), error=2.0),
         Column("born", "date", np.array([0.0, 5, 9, 40]), drawn(draw, rows, 4),
                similarity=ColumnSimilarity("within", 5.0), error=5.0),
         Column("grade", "ordered", ("low", "middle", "high", "top"), drawn(draw, rows, 4),
@@ -61,13 +62,14 @@ def made_table(rows=60, seed=0):
                similarity=ColumnSimilarity("hierarchy"), error=1.0),
         Column("ills", "set", tuple("ABCDEF"), np.concatenate(members).astype(np.uint8),
                starts=np.append(0, np.cumsum(sizes))),
-        Column("income", "number", wide, drawn(draw, rows, 300), similarity=ColumnSimilarity("decay", 40.0), error=25.0),
+        Column("income", "number", wide, drawn(draw, rows, 300),
+               similarity=ColumnSimilarity("decay", 40.0), error=25.0),
     ]  # fmt: skip
     return Table(tuple(columns))
 
 
 def released_table(table, seed=0):
-    """The table with ages in bands, some jobs suppressed, some grades exchanged, and rows in another order."""
+    """The table with ages in bands, some jobs suppressed, some grades exchanged, and rows shuffled."""
     draw = np.random.default_rng(seed)
     bands = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3, 3])
     channels = {

@@ -46,18 +46,12 @@ class TableSimulation:
         Who knows what, and how it is used.
     targets : ndarray of int
         Rows of the original.
-    left_out : Estimate
-        Share of people about whom too little is there to know.
+    n_left_out : int
+        Number of people about whom too little is there to know.
     verdicts, absent : RowVerdicts
         Results with the targets in the table, and with each target's row removed.
     posterior, phi : float
         Thresholds of a claim.
-    identified : Estimate
-        The best guess is right; in a tie, with probability 1 / ties.
-    correct_claims, wrong_claims, absent_claims : Estimate
-        Claims of the right row, of a wrong row, and of any row if the target is not in the table.
-    bits_gained : Estimate
-        Information about which row is the target's.
     population : PopulationRates or None
         Rates if the table is a sample of a population.
     """

@@ -76,11 +76,35 @@ class TableAdversary:
         return len(self.columns or ()) if self.knows is None else self.knows
 
     def error_of(self, column: Column) -> float:
-        """The largest error of a right fact about a column."""
+        """The largest error of a right fact about a column.
+
+        Parameters
+        ----------
+        column : Column
+            The column.
+
+        Returns
+        -------
+        float
+            The error in the units of the column.
+        """
         return float(self.errors.get(column.name, self.error * column.error))
 
     def eligible(self, table: Table, rows: Ints) -> Bools:
-        """Which rows have enough attributes that are not missing."""
+        """Which rows have enough attributes that are not missing.
+
+        Parameters
+        ----------
+        table : Table
+            The original table.
+        rows : array of int
+            Positions of rows.
+
+        Returns
+        -------
+        ndarray of bool
+            One element for each row.
+        """
         return np.asarray(self._known(table, rows).sum(axis=1) >= self.most)
 
     def observe(self, table: Table, rows: Ints, seed: int = 0) -> RowFacts:

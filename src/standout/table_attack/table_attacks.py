@@ -27,8 +27,19 @@ COVERAGE = 0.98
 class TableAttack:
     """Base class: how known cells become scores.
 
-    `takes_smallest` says that a score is the smallest addend instead of the sum. `has_posterior` says that
-    scores are log-likelihood ratios.
+    Subclass it, with a `name` and a `window`, for an attack of your own.
+
+    Attributes
+    ----------
+    takes_smallest : bool
+        A score is the smallest addend instead of the sum.
+    has_posterior : bool
+        Scores are log-likelihood ratios.
+
+    Examples
+    --------
+    >>> TableAttack().takes_smallest
+    False
     """
 
     name: ClassVar[str] = ""
@@ -46,11 +57,41 @@ class TableAttack:
         return 1.0
 
     def window(self, evidence: ColumnEvidence, code: int, own: int | None) -> Window:
-        """What a known level adds to a row, by the row's code."""
+        """What a known level adds to a row, by the row's code.
+
+        Parameters
+        ----------
+        evidence : ColumnEvidence
+            What is known of the column.
+        code : int
+            The known level, a level of the original column.
+        own : int, optional
+            The target's own level, if it is not in the table.
+
+        Returns
+        -------
+        Window
+            By the code of a row's cell.
+        """
         raise NotImplementedError
 
     def member_window(self, evidence: ColumnEvidence, code: int, own: Ints | None) -> Window:
-        """What a known member of a set adds to a row, by the size of its set; 0: it lacks the member."""
+        """What a known member of a set adds to a row, by the size of its set; 0: it lacks the member.
+
+        Parameters
+        ----------
+        evidence : ColumnEvidence
+            What is known of the column.
+        code : int
+            The known member of a set, a level of the original column.
+        own : array of int, optional
+            Members of the target's own set, if it is not in the table.
+
+        Returns
+        -------
+        Window
+            By the size of a row's set; 0: it lacks the member.
+        """
         return evidence.member_presence()
 
 

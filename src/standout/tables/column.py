@@ -124,14 +124,36 @@ class Column:
         return read_only(np.asarray(empty))
 
     def value(self, code: int) -> float | str | date | None:
-        """The value of a code; None if it means missing."""
+        """The value of a code.
+
+        Parameters
+        ----------
+        code : int
+            A position in `levels`, or `missing`.
+
+        Returns
+        -------
+        float, str, date or None
+            The value; None if the cell is empty.
+        """
         if code == self.missing:
             return None
         level = self.levels[code]
         return EPOCH + timedelta(days=int(level)) if self.kind == "date" else _plain(level)
 
     def code(self, value: float | str | date) -> int | None:
-        """The code of a value, or None if no row has it."""
+        """The code of a value.
+
+        Parameters
+        ----------
+        value : float, str or date
+            The value, in the words of the table.
+
+        Returns
+        -------
+        int or None
+            Its position in `levels`; None if no row has it.
+        """
         if isinstance(value, date):
             value = float((value - EPOCH).days)
         if isinstance(self.levels, tuple):
@@ -140,7 +162,23 @@ class Column:
         return position if position < self.n_levels and self.levels[position] == float(value) else None
 
     def nearest_code(self, value: float | str | date) -> int:
-        """The code of the level nearest to a number or date; the lower one of two equally near levels."""
+        """The code of the level nearest to a number or date.
+
+        Parameters
+        ----------
+        value : float or date
+            A value that may not occur.
+
+        Returns
+        -------
+        int
+            Position of the nearest level; the lower one of two that are equally near.
+
+        Raises
+        ------
+        ParameterError
+            If the value is not a number or a date.
+        """
         try:
             number = float((value - EPOCH).days) if isinstance(value, date) else float(value)
         except ValueError:
@@ -153,7 +191,18 @@ class Column:
         return {str(level): code for code, level in enumerate(self.levels)}
 
     def rows(self, rows: Ints) -> "Column":
-        """The same column with these rows only; its levels stay."""
+        """The same column with these rows only.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Column
+            A column with the same levels.
+        """
         if self.starts is None:
             return replace(self, codes=self.codes[rows])
         counts = np.diff(self.starts)[rows]
@@ -162,7 +211,13 @@ class Column:
         return replace(self, codes=self.codes[position], starts=starts)
 
     def to_series(self) -> "pl.Series":
-        """The cells as a Polars series of their own type."""
+        """The cells as a Polars series of their own type.
+
+        Returns
+        -------
+        polars.Series
+            Numbers, dates, texts or lists of texts.
+        """
         import polars as pl
 
         if isinstance(self.levels, tuple):

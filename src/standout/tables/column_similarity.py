@@ -61,9 +61,19 @@ class ColumnSimilarity:
             raise ParameterError(f"scale must be a finite number > 0, got {self.scale!r}")
 
     def window(self, column: "Column", code: int) -> tuple[int, Floats]:
-        """The levels that are similar to this one: the code of the first, and Sim of each of them.
+        """The levels that are similar to a level; Sim of all others is 0.
 
-        Levels outside of this window have Sim = 0.
+        Parameters
+        ----------
+        column : Column
+            The column.
+        code : int
+            The level.
+
+        Returns
+        -------
+        (int, ndarray of float)
+            The code of the first similar level, and Sim of it and of those after it.
         """
         if self.name == "equal":
             return code, np.ones(1)

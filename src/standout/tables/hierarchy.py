@@ -44,9 +44,17 @@ class Hierarchy:
         return len(self.labels)
 
     def similarities(self, code: int) -> Floats:
-        """1 − height of the lowest common ancestor / height of the tree, for each level.
+        """1 − height of the lowest common ancestor / height of the tree.
 
-        Levels without a common ancestor have similarity 0.
+        Parameters
+        ----------
+        code : int
+            A level.
+
+        Returns
+        -------
+        ndarray of float
+            One number for each level; 0 without a common ancestor.
         """
         common = self.groups == self.groups[:, [code]]
         lowest = np.where(common.any(axis=0), common.argmax(axis=0) + 1, self.height)
@@ -54,5 +62,16 @@ class Hierarchy:
         return 1.0 - lowest / self.height
 
     def group_of(self, height: int) -> Ints:
-        """The group of each level at a height; at height 0 each level is its own group."""
+        """The group of each level at a height.
+
+        Parameters
+        ----------
+        height : int
+            A height; at height 0 each level is its own group.
+
+        Returns
+        -------
+        ndarray of int
+            Positions in `labels[height - 1]`.
+        """
         return np.arange(self.groups.shape[1]) if height == 0 else self.groups[height - 1]

@@ -79,6 +79,16 @@ class Table:
     def position(self, name: str) -> int:
         """Position of a column.
 
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        int
+            Its position in `columns`.
+
         Raises
         ------
         NotFoundError
@@ -90,7 +100,18 @@ class Table:
             raise NotFoundError(f"the table has no column {name!r}; it has {', '.join(self.names)}") from None
 
     def column(self, name: str) -> Column:
-        """The column of this name."""
+        """The column of this name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        Column
+            The column.
+        """
         return self.columns[self.position(name)]
 
     @cached_property
@@ -125,7 +146,18 @@ class Table:
         return digest.hexdigest()
 
     def rows(self, rows: Ints) -> "Table":
-        """The table with these rows only."""
+        """The table with these rows only.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the rows.
+
+        Returns
+        -------
+        Table
+            A table with the same columns.
+        """
         return replace(
             self,
             columns=tuple(column.rows(rows) for column in self.columns),
@@ -134,11 +166,28 @@ class Table:
         )
 
     def with_columns(self, columns: Sequence[Column]) -> "Table":
-        """The table with these columns instead of its own; ids and history stay."""
+        """The table with other columns.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            Columns with as many rows.
+
+        Returns
+        -------
+        Table
+            A table with the same ids and history.
+        """
         return replace(self, columns=tuple(columns))
 
     def to_frame(self) -> "pl.DataFrame":
-        """All columns as a Polars frame, with the ids in front if there are some."""
+        """All columns as a Polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            The ids, if there are some, and the columns.
+        """
         import polars as pl
 
         frame = pl.DataFrame([column.to_series() for column in self.columns])
@@ -183,6 +232,14 @@ class SanitizedTable(Table):
         released table lacks was dropped.
     original_row : ndarray
         For each row of the released table, the row of the original that it comes from.
+
+    Examples
+    --------
+    >>> age = Column("age", "number", np.array([34.0, 38.0]), np.array([0, 1], np.uint8))
+    >>> band = Column("age", "category", ("30-39",), np.zeros(2, np.uint8))
+    >>> SanitizedTable((band,), original=Table((age,)), channels={"age": Channel(np.zeros(2, np.int64))},
+    ...                original_row=np.arange(2))
+    <Table: 2 rows × 1 column>
     """
 
     original: Table = None  # type: ignore[assignment]
