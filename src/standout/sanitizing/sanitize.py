@@ -1,7 +1,9 @@
 """`standout.sanitize`: apply steps to a release and keep the link to the original."""
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -18,19 +20,44 @@ from standout.sanitizing.step import Step
 from standout.sanitizing.step_noise import NoiseKeys
 from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.suppression_steps import DropItems
+from standout.table_sanitizing.sanitize_table import sanitize_table
+from standout.table_sanitizing.table_step import TableStep
+from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["sanitize"]
 
 
+@overload
 def sanitize(
     release: Release,
-    *steps: Step | str,
+    *steps: Step | str | Sequence[Step | str],
     seed: int | None = None,
     renumber: bool = False,
     progress: Progress = no_progress,
     threads: int | None = None,
-) -> Sanitized:
-    """Apply steps to a release, one after the other; the release itself does not change.
+) -> Sanitized: ...
+
+
+@overload
+def sanitize(
+    release: Table,
+    *steps: TableStep | str | Sequence[TableStep | str],
+    seed: int | None = None,
+    renumber: bool = False,
+    progress: Progress = no_progress,
+    threads: int | None = None,
+) -> SanitizedTable: ...
+
+
+def sanitize(
+    release: Release | Table,
+    *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
+    seed: int | None = None,
+    renumber: bool = False,
+    progress: Progress = no_progress,
+    threads: int | None = None,
+) -> Sanitized | SanitizedTable:
+    """Apply steps to a release or table, one after the other; the release itself does not change.
 
     Random draws depend only on (seed, number of the step, record, item). The same seed gives the same result,
     and two calls with one seed give the same result as one call with all steps. Records that lose all their
@@ -38,15 +65,19 @@ def sanitize(
     them equal; only "merge-repeats" and "randomized-response … items" merge them. The report of each step
     counts every entry: entries before = entries + removed + merged - added.
 
+    A table has its own steps, such as ``so.RoundColumn("age", 5)``. Its rows are put into a random order and
+    get new ids, whatever `renumber` says. Its history, if it has one, stays as it is.
+
     Keep the seed secret: it allows others to undo noise and new ids. Do not use one seed for two releases: an
     adversary who compares them can undo part of the noise.
 
     Parameters
     ----------
     release
-        Release to change. It may be sanitized already; its steps are then continued.
+        Release or table to change. It may be sanitized already; its steps are then continued.
     *steps
-        Steps as objects (``so.RoundTime("month")``) or as text (``"round-time month"``).
+        Steps as objects (``so.RoundTime("month")``) or as text (``"round-time month"``), one by one or as a
+        list.
     seed
         Seed of all random draws. Default: drawn from the system's entropy and stored nowhere.
     renumber
@@ -58,7 +89,7 @@ def sanitize(
 
     Returns
     -------
-    Sanitized
+    Sanitized or SanitizedTable
         The changed release, with its original, which record represents which person, and a report of each
         step.
 
@@ -75,11 +106,33 @@ def sanitize(
     >>> safer.n_entries, [report.step for report in safer.step_reports]
     (886, ['round-time month', 'drop-rare-items 10'])
     """
-    parsed = [parse_step(step) if isinstance(step, str) else step for step in steps]
-    if not all(isinstance(step, Step) for step in parsed):
-        raise ParameterError(
-            "a step must be a Step such as RoundTime('month'), or text such as 'round-time month'"
-        )
+    given = _flat(steps)
+    if isinstance(release, Table):
+        return sanitize_table(release, given, seed, progress)  # type: ignore[arg-type]
+    return _sanitize_release(release, given, seed, renumber, progress, threads)
+
+
+def _flat(steps: Sequence[object]) -> list[object]:
+    """The steps, with those in lists one by one."""
+    return [step for given in steps for step in (given if isinstance(given, (list, tuple)) else [given])]
+
+
+def _sanitize_release(
+    release: Release,
+    steps: Sequence[object],
+    seed: int | None,
+    renumber: bool,
+    progress: Progress,
+    threads: int | None,
+) -> Sanitized:
+    parsed: list[Step] = []
+    for step in steps:
+        known = parse_step(step) if isinstance(step, str) else step
+        if not isinstance(known, Step):
+            raise ParameterError(
+                "a step must be a Step such as RoundTime('month'), or text such as 'round-time month'"
+            )
+        parsed.append(known)
     reports = list(release.step_reports) if isinstance(release, Sanitized) else []
     added = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
     draft = Draft.of(release, threads)

@@ -18,6 +18,8 @@ from standout.sanitizing.suppression_steps import (
 )
 from standout.sanitizing.time_steps import PerturbTime, RoundTime
 from standout.sanitizing.value_steps import PerturbValue, RoundValue
+from standout.table_sanitizing.table_step import TableStep
+from standout.table_sanitizing.table_step_parser import is_table_step, parse_table_step
 
 __all__ = ["STEPS", "parse_step", "step"]
 
@@ -39,14 +41,14 @@ STEPS: tuple[type[Step], ...] = (
 )
 
 
-def parse_step(words: str) -> Step:
+def step(words: str) -> Step | TableStep:
     """Read a step from text; it is the inverse of `str(step)`.
 
     Parameters
     ----------
     words
-        Name of the step and its parameters, quoted as in a shell. ``standout sanitize --list-steps`` shows
-        all steps.
+        Name of the step and its parameters, quoted as in a shell; of a table: name, colon, column, equals
+        sign, parameter. ``standout sanitize --list-steps`` shows all steps.
 
     Returns
     -------
@@ -65,7 +67,15 @@ def parse_step(words: str) -> Step:
     RoundTime(to=None, days=30)
     >>> str(so.step("round-time 30 days"))
     'round-time 30 days'
+    >>> so.step("round:age=5")
+    RoundColumn(column='age', to=5)
     """
+    is_about_table = isinstance(words, str) and is_table_step(words)
+    return parse_table_step(words) if is_about_table else parse_step(words)
+
+
+def parse_step(words: str) -> Step:
+    """Read a step on a release, not on a table; see `step`."""
     try:
         name, *parameters = shlex.split(words)
     except (ValueError, TypeError, AttributeError):
@@ -77,7 +87,3 @@ def parse_step(words: str) -> Step:
         return kinds[name].from_words(*parameters)
     except ParameterError as error:
         raise ParameterError(f"step {words!r}: {error}") from None
-
-
-step = parse_step
-"""The public name, `standout.step`."""

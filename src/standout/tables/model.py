@@ -13,6 +13,7 @@ from standout.core.errors import NotFoundError, ParameterError
 from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.release.provenance import Provenance
+from standout.sanitized import StepReport
 from standout.tables.column import Column
 
 if TYPE_CHECKING:
@@ -232,6 +233,8 @@ class SanitizedTable(Table):
         released table lacks was dropped.
     original_row : ndarray
         For each row of the released table, the row of the original that it comes from.
+    step_reports : tuple of StepReport
+        The steps that it was made with, and what each changed: counts only.
 
     Examples
     --------
@@ -245,3 +248,4 @@ class SanitizedTable(Table):
     original: Table = None  # type: ignore[assignment]
     channels: Mapping[str, Channel] = field(default_factory=dict)
     original_row: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    step_reports: tuple[StepReport, ...] = ()

@@ -125,10 +125,10 @@ def sanitize(
       fingerprint, version     of the output
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
-    from standout.sanitizing.step_parser import step
+    from standout.sanitizing.step_parser import parse_step
     from standout.sanitizing.writer import check_output_paths, write_sanitized
 
-    parsed = [step(text) for text in steps]
+    parsed = [parse_step(text) for text in steps]
     if not parsed and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
     check_output_paths(output, key, force, Path(data))

@@ -1,0 +1,178 @@
+"""Apply steps to a table, and keep the link to the original."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from standout.core.arrays import Ints
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.core.rng import check_seed, generator
+from standout.release.labels import Labels
+from standout.release.model import read_only
+from standout.release.provenance import Provenance
+from standout.sanitized import StepReport
+from standout.table_sanitizing.cell_steps import SuppressCells
+from standout.table_sanitizing.level_change import LevelChange, compact, recode, same_values
+from standout.table_sanitizing.row_classes import cell_numbers
+from standout.table_sanitizing.table_draft import TableDraft
+from standout.table_sanitizing.table_step import TableStep
+from standout.table_sanitizing.table_step_parser import parse_table_step
+from standout.tables.column import Column
+from standout.tables.model import Channel, SanitizedTable, Table
+
+__all__ = ["level_draft", "sanitize_table", "with_levels_of"]
+
+
+def sanitize_table(
+    table: Table,
+    steps: Iterable[TableStep | str],
+    seed: int | None = None,
+    progress: Progress = no_progress,
+) -> SanitizedTable:
+    """Apply steps to a table; see `standout.sanitize`.
+
+    The rows of the result are in a random order and have new ids, 1 … N, if the table has ids: neither links
+    a row to its person.
+    """
+    parsed = [parse_table_step(step) if isinstance(step, str) else step for step in steps]
+    if not all(isinstance(step, TableStep) for step in parsed):
+        raise ParameterError("a step on a table must be one such as RoundColumn('age', 5), or 'round:age=5'")
+    seed = secrets.randbits(63) if seed is None else check_seed(seed)
+    draft, reports = _start(table)
+    _check_order([*map(parse_table_step, (report.step for report in reports)), *parsed])
+    for number, step in enumerate(parsed):
+        progress("sanitizing", number, len(parsed))
+        before = draft
+        draft, counts = step.apply(before, generator(seed, "table step", len(reports)))
+        reports.append(StepReport(str(step), _counts(before, draft) | counts))
+    return _finish(draft, tuple(reports), seed)
+
+
+def _check_order(steps: Sequence[TableStep]) -> None:
+    """Refuse to merge values of a column after rare ones were emptied.
+
+    Merged values are less rare, so fewer need to be emptied. It also keeps what happened to a value a matter
+    of the steps alone.
+    """
+    suppressed: dict[str, SuppressCells] = {}
+    for step in steps:
+        if isinstance(step, SuppressCells):
+            suppressed[step.column] = step
+        name = getattr(step, "column", None)
+        if name in suppressed and type(step).level_change is not TableStep.level_change:
+            raise ParameterError(
+                f"{suppressed[name]} comes before {step}: put it after, because merged values are less rare"
+            )
+
+
+def _start(table: Table) -> tuple[TableDraft, list[StepReport]]:
+    """A draft of a table, and the reports of the steps that it was made with."""
+    if not isinstance(table, SanitizedTable):
+        return TableDraft.of(table), []
+    steps = [parse_table_step(report.step) for report in table.step_reports]
+    draft, order = level_draft(table.original, steps), np.argsort(table.original_row)
+    columns = [with_levels_of(column.rows(order), draft.column(column.name)) for column in table.columns]
+    channels = {
+        column.name: _same_noise(draft.channel(column.name), table.channels.get(column.name))
+        for column in columns
+    }
+    rows = table.original_row[order]
+    return replace(draft, columns=tuple(columns), rows=rows, channels=channels), list(table.step_reports)
+
+
+def level_draft(original: Table, steps: Sequence[TableStep]) -> TableDraft:
+    """What steps make of the levels of a table; its cells are not those of the result."""
+    draft = TableDraft.of(original)
+    for step in steps:
+        for column in draft.columns:
+            change = step.level_change(column)
+            if change is not None:
+                draft = draft.with_levels(column.name, change)
+    return draft
+
+
+def with_levels_of(column: Column, other: Column) -> Column:
+    """The cells of a column in the codes of another one that has all its levels."""
+    change = LevelChange(other.kind, other.levels, same_values(column, other), other.hierarchy)
+    return replace(recode(column, change), similarity=other.similarity)
+
+
+def _same_noise(levels: Channel, noise: Channel | None) -> Channel:
+    if noise is None:
+        return levels
+    return replace(levels, replaced=noise.replaced, suppressed=noise.suppressed)
+
+
+def _counts(before: TableDraft, after: TableDraft) -> dict[str, float]:
+    """Rows, columns and cells before and after a step."""
+    kept = np.flatnonzero(np.isin(before.rows, after.rows, assume_unique=True))
+    changed = emptied = 0
+    old = {column.name: column for column in before.columns}
+    for column in after.columns:
+        if column is not old[column.name]:
+            cells = _cell_changes(old[column.name].rows(kept), column)
+            changed, emptied = changed + cells[0], emptied + cells[1]
+    return {
+        "rows before": before.n_rows,
+        "rows": after.n_rows,
+        "rows removed": before.n_rows - len(kept),
+        "columns before": len(before.columns),
+        "columns": len(after.columns),
+        "cells changed": changed,
+        "cells emptied": emptied,
+    }
+
+
+def _cell_changes(before: Column, after: Column) -> tuple[int, int]:
+    """Number of cells with another value, and number of cells that were emptied."""
+    if before.codes is after.codes:
+        return 0, 0
+    emptied = int(np.count_nonzero(after.is_missing & ~before.is_missing))
+    if before.starts is not None:
+        together = _stacked_sets(with_levels_of(before, after), after)
+        is_same = together[: before.n_rows] == together[before.n_rows :]
+    else:
+        same = np.append(same_values(before, after), after.missing)
+        is_same = same[before.codes] == after.codes
+    return int(np.count_nonzero(~is_same & ~after.is_missing)), emptied
+
+
+def _stacked_sets(before: Column, after: Column) -> Ints:
+    assert before.starts is not None and after.starts is not None
+    codes = np.concatenate([before.codes.astype(np.int64), after.codes.astype(np.int64)])
+    starts = np.append(before.starts[:-1], before.starts[-1] + after.starts)
+    return cell_numbers(replace(after, codes=codes, starts=starts))
+
+
+def _finish(draft: TableDraft, reports: tuple[StepReport, ...], seed: int) -> SanitizedTable:
+    """Make the table that a draft describes: with the levels that occur, and rows in a random order."""
+    order = generator(seed, "table rows").permutation(draft.n_rows)
+    columns, channels = [], {}
+    for column in draft.columns:
+        smaller, change = compact(column.rows(order))
+        channel = draft.channel(column.name)
+        channel = replace(channel, released=read_only(change.lookup[channel.released].astype(np.int64)))
+        columns.append(smaller)
+        if not _is_unchanged(channel):
+            channels[column.name] = channel
+    table, rows = draft.original, draft.rows[order]
+    record = table.provenance.columns.get("record")
+    return SanitizedTable(
+        columns=tuple(columns),
+        ids=None if table.ids is None else Labels.of(map(str, range(1, len(rows) + 1))),
+        history=table.history,
+        history_record=None if table.history_record is None else table.history_record[rows],
+        provenance=Provenance("sanitized", columns={} if record is None else {"record": record}),
+        original=table,
+        channels=channels,
+        original_row=read_only(rows),
+        step_reports=reports,
+    )
+
+
+def _is_unchanged(channel: Channel) -> bool:
+    is_same = bool((channel.released == np.arange(len(channel.released))).all())
+    return is_same and channel.replaced == channel.suppressed == 0

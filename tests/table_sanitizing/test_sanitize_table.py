@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from sanitizing_tables import in_original_order, random_table, values
+
+import standout as so
+from standout.core.errors import ParameterError
+from standout.tables.model import SanitizedTable
+
+pytestmark = pytest.mark.once
+
+STEPS = [
+    "round:age=5", "swap:zip=0.4", "suppress-to-k:age,size=3", "generalize:zip=1", "swap:zip=0.3",
+    "top-code:age=..70", "suppress-cells:zip=5", "drop-rows:size=4", "generalize:size=2",
+]  # fmt: skip
+
+
+def same(safer, other):
+    assert safer.fingerprint == other.fingerprint
+    assert safer.original_row.tolist() == other.original_row.tolist()
+    assert safer.channels.keys() == other.channels.keys()
+    for name, channel in safer.channels.items():
+        assert channel.released.tolist() == other.channels[name].released.tolist()
+        assert channel.replaced == pytest.approx(other.channels[name].replaced)
+        assert channel.suppressed == pytest.approx(other.channels[name].suppressed)
+    assert safer.step_reports == other.step_reports
+
+
+@pytest.mark.parametrize("cut", range(len(STEPS) + 1))
+def test_two_calls_with_one_seed_equal_one_call_with_all_steps(cut):
+    table = random_table(seed=1)
+    whole = so.sanitize(table, STEPS, seed=5)
+    same(so.sanitize(so.sanitize(table, *STEPS[:cut], seed=5), STEPS[cut:], seed=5), whole)
+
+
+def test_rows_are_shuffled_and_get_new_ids():
+    table = random_table(n_rows=200)
+    safer = so.sanitize(table, "round:age=5", seed=1)
+    assert isinstance(safer, SanitizedTable)
+    assert list(safer.ids) == [str(row) for row in range(1, 201)]
+    assert sorted(safer.original_row.tolist()) == list(range(200))
+    assert np.count_nonzero(safer.original_row == np.arange(200)) < 10
+    assert safer.original_row.tolist() != so.sanitize(table, "round:age=5", seed=2).original_row.tolist()
+
+
+def test_no_steps_change_nothing_but_the_order_of_rows():
+    table = random_table()
+    safer = so.sanitize(table, seed=0)
+    assert safer.channels == {} and safer.step_reports == ()
+    for name in table.names:
+        assert in_original_order(safer, name) == values(table.column(name))
+
+
+def test_without_a_seed_each_call_draws_another_order():
+    table = random_table()
+    orders = {tuple(so.sanitize(table, "round:age=5").original_row.tolist()) for _ in range(3)}
+    assert len(orders) == 3
+
+
+def test_noise_of_two_steps_on_a_column_adds_up():
+    safer = so.sanitize(random_table(), "swap:age=0.5", "round:age=5", "swap:age=0.5", seed=0)
+    assert safer.channels["age"].replaced == pytest.approx(0.75)
+
+
+def test_every_level_of_a_released_column_occurs():
+    safer = so.sanitize(random_table(), STEPS, seed=3)
+    for column in safer.columns:
+        assert (column.counts[:-1] > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_swapped_cells_are_as_frequent_as_the_channel_says(seed):
+    table = random_table(n_rows=2000, seed=seed, missing=0)
+    safer = so.sanitize(table, "swap:age=0.3", seed=seed)
+    codes, column = table.column("age").codes, safer.column("age")
+    back = np.empty(2000, np.int64)
+    back[safer.original_row] = column.codes
+    share = np.bincount(codes) / 2000
+    differs = 0.3 * (1 - (share**2).sum())
+    assert np.mean(back != codes) == pytest.approx(differs, abs=0.04)
+
+
+def test_steps_on_releases_are_refused_on_tables_and_the_other_way_round():
+    with pytest.raises(ParameterError, match="a step on a table"):
+        so.sanitize(random_table(), so.RoundTime("month"))
+    with pytest.raises(ParameterError, match="there is no step 'round:age=5'"):
+        so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), "round:age=5")
