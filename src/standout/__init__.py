@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from standout.tables.column_similarity import ColumnSimilarity
     from standout.tables.hierarchy import Hierarchy
     from standout.tables.model import SanitizedTable, Table
+    from standout.tables.read_table import read_table
     from standout.theory import bounds, prize
     from standout.theory.altered import Altered, altered
     from standout.theory.sparsity import Sparsity, sparsity
@@ -225,6 +226,7 @@ _MODULES = {
     "outside_top": "adversary",
     "prize": "theory",
     "read": "ingest.read",
+    "read_table": "tables.read_table",
     "record_similarity": "similarity.records",
     "reproduce": "paper.reproduce",
     "sanitize": "sanitizing.sanitize",
@@ -352,6 +354,7 @@ __all__ = [
     "outside_top",
     "prize",
     "read",
+    "read_table",
     "record_similarity",
     "reproduce",
     "sanitize",

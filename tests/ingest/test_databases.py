@@ -47,13 +47,13 @@ def test_the_only_table_is_read_and_the_file_stays_as_it_is(put, tmp_path, kind,
 @KINDS
 def test_one_of_several_tables_must_be_named(tmp_path, kind):
     path = made(kind, tmp_path / "x", f"CREATE TABLE other {COLUMNS}")
-    with pytest.raises(so.SourceError, match=r"has 2 tables: choose one with --table \(other, visits"):
+    with pytest.raises(so.SourceError, match=r"has 2 tables: choose one with --sql-table \(other, visits"):
         so.read(path)
-    with pytest.raises(so.ParameterError, match=r'table must be one of other, visits "x", got'):
-        so.read(path, table="x")
-    assert so.read(path, table='visits "x"').n_entries == 3
+    with pytest.raises(so.ParameterError, match=r'sql_table must be one of other, visits "x", got'):
+        so.read(path, sql_table="x")
+    assert so.read(path, sql_table='visits "x"').n_entries == 3
     with pytest.raises(so.SourceError, match="has no rows"):
-        so.read(path, table="other")
+        so.read(path, sql_table="other")
 
 
 @KINDS
@@ -64,8 +64,8 @@ def test_an_empty_database_is_refused(tmp_path, kind):
 
 
 def test_a_table_can_only_be_named_for_a_database(put):
-    with pytest.raises(so.ParameterError, match="table can only be set for a SQLite or DuckDB file"):
-        so.read(put(CSV), table="visits")
+    with pytest.raises(so.ParameterError, match="sql_table can only be set for a SQLite or DuckDB file"):
+        so.read(put(CSV), sql_table="visits")
 
 
 def test_cells_of_sqlite_keep_their_type(tmp_path):

@@ -62,7 +62,7 @@ OPTIONS = [
     option("--quote", metavar="CHAR", default='"', help="Quote character, '' for none."),
     option("--encoding", metavar="NAME", default="utf-8", help="Text encoding."),
     option("--member", metavar="NAME", help="File to read from a zip archive."),
-    option("--table", metavar="NAME", help="Table to read from a SQLite or DuckDB file."),
+    option("--sql-table", metavar="NAME", help="Table to read from a SQLite or DuckDB file."),
     option(
         "--skip-lines",
         type=click.IntRange(min=0),
@@ -141,7 +141,7 @@ SECOND_SOURCE_OPTIONS: dict[str, SecondSourceOption] = {
     "titles": SecondSourceOption("Titles of the items of {}.", "FILE"),
     "separator": SecondSourceOption("Separator of {}; \\t is a tab.", "TEXT"),
     "encoding": SecondSourceOption("Text encoding of {}.", "NAME"),
-    "table": SecondSourceOption("Table of {}, if it is a SQLite or DuckDB file.", "NAME"),
+    "sql-table": SecondSourceOption("Table of {}, if it is a SQLite or DuckDB file.", "NAME"),
     "time-format": SecondSourceOption("Time format of {}.", "FORMAT"),
     "max-rejects": SecondSourceOption("Maximum number or share of unusable rows of {}.", "N|SHARE"),
 }
@@ -167,7 +167,7 @@ class SourceOptions:
     quote: str = '"'
     encoding: str = "utf-8"
     member: str | None = None
-    table: str | None = None
+    sql_table: str | None = None
     skip_lines: int = 0
     record_from_name: str | None = None
     value_type: "ValueType" = "auto"
@@ -249,7 +249,7 @@ class SourceOptions:
             quote=self.quote,
             encoding=self.encoding,
             member=self.member,
-            table=self.table,
+            sql_table=self.sql_table,
             skip_lines=self.skip_lines,
             record_from_name=self.record_from_name,
             value_type=self.value_type,

@@ -90,13 +90,15 @@ def _choose(table: str | None, tables: list[str], tables_and_views: list[str], n
     listed = ", ".join(tables_and_views[:SHOWN]) + (", …" if len(tables_and_views) > SHOWN else "")
     if table is not None:
         if table not in tables_and_views:
-            raise ParameterError(f"table must be one of {listed}, got {table!r}: {name} has no such table")
+            raise ParameterError(
+                f"sql_table must be one of {listed}, got {table!r}: {name} has no such table"
+            )
         return table
     if not tables_and_views:
         raise SourceError(f"{name} has no tables: check the file")
     candidates = tables or tables_and_views
     if len(candidates) > 1:
-        raise SourceError(f"{name} has {len(candidates)} tables: choose one with --table ({listed})")
+        raise SourceError(f"{name} has {len(candidates)} tables: choose one with --sql-table ({listed})")
     return candidates[0]
 
 

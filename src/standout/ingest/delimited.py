@@ -16,7 +16,16 @@ from standout.ingest.sources import Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
 
-__all__ = ["DelimitedLayout", "decoded_head", "detect_layout", "read_delimited", "split_lines"]
+__all__ = [
+    "SEPARATOR_NAMES",
+    "DelimitedLayout",
+    "decoded_head",
+    "detect_layout",
+    "first_lines",
+    "guess_separator",
+    "read_delimited",
+    "split_lines",
+]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
@@ -52,8 +61,8 @@ def detect_layout(stream: Stream, options: Options, in_order: str = "") -> Delim
 
     `in_order` names a known format whose files without a header have record, item, value and time.
     """
-    lines = _first_lines(stream)
-    separator = options.separator or _separator(stream.name, lines, options.quote)
+    lines = first_lines(stream)
+    separator = options.separator or guess_separator(stream.name, lines, options.quote)
     quote = options.quote if len(separator) == 1 else ""
     rows = split_lines(lines, separator, quote)
     if not rows:
@@ -101,7 +110,7 @@ def _batch(stream: Stream, window: Window, rows: Rows, roles: Roles) -> Batch:
     return Batch(rows.line, rows.status, record, items, value, time)
 
 
-def _first_lines(stream: Stream) -> list[str]:
+def first_lines(stream: Stream) -> list[str]:
     """First lines as text, only to detect the layout; invalid bytes are reported later."""
     head = decoded_head(text_head(stream)).removeprefix("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
@@ -120,7 +129,7 @@ def decoded_head(head: bytes) -> str:
         return complete.decode(WINDOWS) if is_windows else complete.decode("utf-8", "replace")
 
 
-def _separator(name: str, lines: list[str], quote: str) -> str:
+def guess_separator(name: str, lines: list[str], quote: str) -> str:
     """Separator with which most of the first lines have the same number of fields, then the most fields.
 
     A space is only used if no other separator fits.

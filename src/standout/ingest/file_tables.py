@@ -34,7 +34,7 @@ def open_table(kind: Kind, file: SourceFile, options: Options, stack: ExitStack)
         return ipc_table(path)
     from standout.ingest.databases import duckdb_table, sqlite_table
 
-    return (sqlite_table if kind == "SQLite" else duckdb_table)(path, options.table, name)
+    return (sqlite_table if kind == "SQLite" else duckdb_table)(path, options.sql_table, name)
 
 
 def _local(file: SourceFile, stack: ExitStack) -> Path:

@@ -74,8 +74,8 @@ def recognise(paths: list[SourcePath], options: Options) -> RecognisedSource:
 
 def check_options(kind: Kind, options: Options) -> None:
     """Refuse options that do not apply to a format."""
-    if options.table is not None and kind not in ("SQLite", "DuckDB"):
-        raise ParameterError(f"table can only be set for a SQLite or DuckDB file, not for {kind}")
+    if options.sql_table is not None and kind not in ("SQLite", "DuckDB"):
+        raise ParameterError(f"sql_table can only be set for a SQLite or DuckDB file, not for {kind}")
     if options.skip_lines and kind not in ("delimited text", "MovieLens"):
         raise ParameterError(f"skip_lines can only be set for delimited text, not for {kind}")
 

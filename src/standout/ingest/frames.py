@@ -20,7 +20,7 @@ from standout.ingest.timestamps import TimeReader
 from standout.ingest.unused_columns import merge_unused
 from standout.release.build_kernels import TIME_BIAS
 
-__all__ = ["read_frame"]
+__all__ = ["polars_errors", "read_frame"]
 
 
 def read_frame(
@@ -38,7 +38,7 @@ def read_frame(
     Every source that is not text ends here. `name` names the source in messages. `earlier` has the collector
     and the roles of the files before it, and `record` is the id of all rows if each file is one record.
     """
-    with _read_errors(name):
+    with polars_errors(name):
         table, row = open_table(), 0
         if earlier is None:
             roles = resolve_roles(table.names, options, header=True, sample=_sample(table), declared=True)
@@ -80,7 +80,7 @@ def _same_columns(table: Table, roles: Roles, name: str, collector: Collector) -
 
 
 @contextmanager
-def _read_errors(name: str) -> Iterator[None]:
+def polars_errors(name: str) -> Iterator[None]:
     """Turn errors of Polars into a SourceError of one line."""
     try:
         yield

@@ -45,7 +45,7 @@ NOT_ALLOWED = {
     "header",
     "skip_lines",
     "record_from_name",
-    "table",
+    "sql_table",
     "quote",
     "encoding",
     "time_format",

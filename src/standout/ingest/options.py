@@ -37,7 +37,7 @@ class Options:
     quote: str = '"'
     encoding: str = "utf-8"
     member: str | None = None
-    table: str | None = None
+    sql_table: str | None = None
     skip_lines: int = 0
     record_from_name: str | None = None
     value_type: ValueType = "auto"

@@ -36,7 +36,7 @@ from standout.release.store import is_index, open_index
 if TYPE_CHECKING:
     from standout.ingest.value_levels import ValueType
 
-__all__ = ["SourceReader", "read"]
+__all__ = ["SOURCES", "SourceReader", "read"]
 
 SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
@@ -45,7 +45,8 @@ SOURCES = (
 SAMPLED_FILES = 100
 """Largest number of files whose first rows are examined for what their unused columns look like."""
 RECORDED = {
-    "max_rejects", "member", "quote", "record_from_name", "skip_lines", "table", "value_bin", "value_type",
+    "max_rejects", "member", "quote", "record_from_name", "skip_lines", "sql_table", "value_bin",
+    "value_type",
 }  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def read(
     quote: str = '"',
     encoding: str = "utf-8",
     member: str | None = None,
-    table: str | None = None,
+    sql_table: str | None = None,
     skip_lines: int = 0,
     record_from_name: str | None = None,
     value_type: "ValueType" = "auto",
@@ -120,7 +121,7 @@ def read(
         Encoding of a text file.
     member : str, optional
         File to read inside a zip archive.
-    table : str, optional
+    sql_table : str, optional
         Table to read in a SQLite or DuckDB file; default: its only table.
     skip_lines : int
         Number of lines to skip at the start of each text file.
@@ -187,7 +188,7 @@ def read(
         quote=quote,
         encoding=encoding,
         member=member,
-        table=table,
+        sql_table=sql_table,
         skip_lines=skip_lines,
         record_from_name=record_from_name,
         value_type=value_type,
@@ -319,7 +320,7 @@ class SourceReader:
 
         if not is_table(source):
             raise ParameterError(f"{SOURCES}, got {type(source).__name__}")
-        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "table"}):
+        for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
             raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
         collector, roles = read_frame(
             lambda: table_of(source), "the frame", self.options, self.rejects, self.progress

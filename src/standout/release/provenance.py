@@ -45,6 +45,7 @@ class ProvenanceFields(TypedDict):
     without_value: int
     without_time: int
     rejected_lines: dict[str, str]
+    column_notes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Provenance:
     `columns` maps a role (record, item, value, time) to a column, and `reasons` maps it to why this column
     was chosen. `rejected` maps each reason to a number of rows. `repeats` is the number of rows with the
     record and item of an earlier row, and `merged` the number of those that were dropped. `rejected_lines`
-    has the first lines of each reason of `rejected`, as text.
+    has the first lines of each reason of `rejected`, as text. `column_notes` is for tables: by column, how
+    its cells were read and how many are empty.
     """
 
     format: str
@@ -70,6 +72,7 @@ class Provenance:
     without_value: int = 0
     without_time: int = 0
     rejected_lines: dict[str, str] = field(default_factory=dict)
+    column_notes: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> ProvenanceFields:
         """Return the fields as a dictionary for JSON."""

@@ -1,0 +1,59 @@
+"""What a user should check about a column: it names people, it is empty, it says nothing."""
+
+import re
+from collections.abc import Iterator
+
+from standout.ingest.column_names import PERSONAL, name_words, plain_name
+from standout.tables.column import Column
+from standout.tables.distinct_cells import DistinctCells
+from standout.tables.id_column import has_id_name
+from standout.tables.known_names import CONTACTS, PEOPLE
+
+__all__ = ["column_doubts", "direct_identifier"]
+
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
+MOSTLY, SAMPLE = 0.8, 200
+DIFFERENT = 0.5
+"""Names differ in most rows; a column with few levels names groups, not people."""
+
+
+def direct_identifier(name: str, cells: DistinctCells) -> str:
+    """What a column looks like that names people directly; "" if it does not.
+
+    Names of people differ in most rows. E-mail addresses and telephone numbers are recognised by their form.
+    """
+    texts = cells.values.head(SAMPLE).to_list() if cells.is_text else []
+    if texts and sum(EMAIL.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
+        return "an e-mail address"
+    if texts and sum(PHONE.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
+        return "a telephone number"
+    words = name_words(name)
+    if not texts or len(cells.values) < DIFFERENT * cells.filled or not words:
+        return ""
+    is_name = plain_name(name) in PEOPLE or (
+        words[-1] == "name" and (words[:-1] == [] or words[-2] in PERSONAL)
+    )
+    return "a name or address" if is_name or {*words} & CONTACTS else ""
+
+
+def column_doubts(column: Column, cells: DistinctCells, doubt: str) -> Iterator[str]:
+    """Yield warnings about one column."""
+    name = repr(column.name)
+    if looks := direct_identifier(column.name, cells):
+        yield (
+            f"column {name} looks like {looks}: it identifies people directly. Remove it before you "
+            "publish; until then leave it out on purpose (ignore)"
+        )
+    if not cells.filled or not (column.n_levels and column.counts[:-1].any()):
+        yield f"column {name} has no values: all of its cells are empty"
+    elif column.n_levels == 1 and not column.counts[-1]:
+        yield f"column {name} has the same value in all rows"
+    if has_id_name(column.name) and column.kind != "boolean" and 1 < column.n_levels < cells.filled:
+        shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
+        yield (
+            f"column {name} looks like an id of people, but {shared:,} of {cells.n_rows:,} rows share it "
+            "with another row: it is read as an attribute. A table has one row per person"
+        )
+    if doubt:
+        yield f"column {name}: {doubt}"

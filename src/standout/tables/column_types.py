@@ -1,0 +1,325 @@
+"""Decide what a column is: number, date, boolean, ordered, set or category, from its cells or a schema."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from standout.core.arrays import Bools, Floats, Ints
+from standout.core.errors import ColumnError
+from standout.release.model import Levels
+from standout.tables.column import ColumnKind
+from standout.tables.date_texts import NOT_A_DATE, dates_as, dates_in
+from standout.tables.distinct_cells import DistinctCells
+from standout.tables.missing_markers import ALWAYS, WITH_NUMBERS, missing_in
+from standout.tables.number_texts import is_category_name, is_code_name, numbers_in
+from standout.tables.ordered_texts import evident_order
+from standout.tables.set_texts import recognise_separator, sets_in
+
+__all__ = ["CellLevels", "Wish", "levels_of"]
+
+MISSING = -1
+LARGEST = 2.0**53
+"""Larger whole numbers are not exact, so two of them could become one."""
+PAIRS = (
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("nein", "ja"), ("n", "j"), ("non", "oui"),
+    ("no", "si"), ("no", "sí"), ("falsch", "wahr"), ("off", "on"), ("0", "1"), ("0.0", "1.0"),
+)  # fmt: skip
+"""Words for false and true."""
+SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
+"""Words that mean true or false even if no other word occurs."""
+CLOCK = "its times of day are left out, so what they reveal is not measured"
+FEW_CODES = 30
+LONG_CODE = r"^\d{9,}$"
+FEW_ODD = 0.5
+"""A category with more numbers than this may have been meant as a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user says about the cells of a column. None: it is inferred."""
+
+    kind: ColumnKind | None = None
+    levels: tuple[str, ...] | None = None
+    missing: tuple[str, ...] | None = None
+    separator: str | None = None
+    date_format: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellLevels:
+    """The levels of a column, and the level of each distinct cell: -1 if it is empty.
+
+    Of a set, `codes` are the members of all distinct cells and `starts` says where those of each begin.
+    `markers` counts the cells with a text that means that they are empty, `odd` those that prevented a number
+    or a date, and `doubt` says what a user should check.
+    """
+
+    kind: ColumnKind
+    levels: Levels
+    codes: Ints
+    starts: Ints | None = None
+    reason: str = ""
+    separator: str = ""
+    date_format: str = ""
+    markers: dict[str, int] = field(default_factory=dict)
+    doubt: str = ""
+
+
+def levels_of(name: str, cells: DistinctCells, wish: Wish) -> CellLevels:
+    """Decide what a column is, and find its levels."""
+    reader = _Reader(name, cells, wish)
+    if wish.kind is None:
+        return reader.infer()
+    if cells.starts is not None and wish.kind != "set":
+        raise ColumnError(f'column {name!r} has lists: set kind = "set" in the schema, or leave it out')
+    readers: dict[ColumnKind, Callable[[str], CellLevels]] = {
+        "number": reader.as_number,
+        "date": reader.as_date,
+        "boolean": reader.as_boolean,
+        "ordered": reader.as_ordered,
+        "category": reader.as_category,
+        "set": reader.as_set,
+    }
+    return readers[wish.kind]("the schema says so")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the distinct cells of one column."""
+
+    name: str
+    cells: DistinctCells
+    wish: Wish
+
+    def infer(self) -> CellLevels:
+        """The most telling kind that fits all cells."""
+        if self.cells.starts is not None:
+            return self.as_set("its cells are lists")
+        return self._infer_text() if self.cells.is_text else self._infer_value()
+
+    def _infer_value(self) -> CellLevels:
+        kind = self.cells.values.dtype
+        if kind == pl.Boolean:
+            return self.as_boolean("its type")
+        if kind == pl.Date:
+            return self.as_date("its type")
+        if self.cells.values.to_list() == [0, 1]:
+            return self.as_boolean("all cells are 0 or 1")
+        if reason := self._code_reason(self.cells.texts):
+            return self.as_category(reason)
+        largest = self.cells.values.abs().max()
+        if isinstance(largest, (int, float)) and largest >= LARGEST:
+            return self.as_category("its numbers have too many digits to be exact")
+        return self.as_number("its type")
+
+    def _infer_text(self) -> CellLevels:
+        texts, missing = self.cells.values, self._missing(WITH_NUMBERS)
+        shown = texts.filter(pl.Series(~missing))
+        if not len(shown):
+            return self.as_category("no cell has a value")
+        if _pair(shown) is not None:
+            return self.as_boolean("all cells are words for yes or no")
+        numbers = numbers_in(shown)
+        if numbers.fits.all():
+            reason = self._code_reason(shown)
+            return self.as_category(reason) if reason else self.as_number("all cells are numbers")
+        dates = dates_in(shown)
+        if not dates.misfits:
+            return self.as_date("all cells are dates")
+        kept = texts.filter(pl.Series(~self._missing(ALWAYS)))
+        if (order := _order(kept)) is not None:
+            return self.as_ordered(order[1])
+        counts = self.cells.counts[:-1][~self._missing(ALWAYS)]
+        if recognise_separator(kept, counts) is not None:
+            return self.as_set("its cells have several members")
+        reason = "cells have leading zeros" if _has_codes(shown) else "its cells are texts"
+        doubt = self._doubt(~missing, numbers.fits, dates.rivals)
+        return replace(self.as_category(reason), doubt=doubt)
+
+    def _code_reason(self, texts: pl.Series) -> str:
+        """Why the numbers of a column are codes; "" if they are numbers."""
+        if is_code_name(self.name):
+            return "its name is that of a code"
+        if is_category_name(self.name) and len(texts) <= FEW_CODES and texts.str.contains(r"^\d+$").all():
+            return "its name is that of a category, and its cells are codes"
+        if len(texts) > 1 and texts.str.contains(LONG_CODE).all() and texts.str.len_bytes().n_unique() == 1:
+            return "its cells are codes: long numbers of equal length"
+        return ""
+
+    def _doubt(self, shown: Bools, is_number: Bools, rivals: Sequence[str]) -> str:
+        counts = self.cells.counts[:-1][shown]
+        total, odd = int(counts.sum()), int(counts[~is_number].sum())
+        if odd < FEW_ODD * total:
+            return (
+                f"{odd:,} of {total:,} cells are not numbers, so it is read as a category: if they mean that "
+                "the cell is empty, list them under missing in a schema"
+            )
+        if rivals:
+            return (
+                f"its dates fit {' and '.join(rivals)}, so it is read as a category: set kind and "
+                "date_format in a schema"
+            )
+        return ""
+
+    def as_number(self, reason: str) -> CellLevels:
+        """Levels are the distinct numbers."""
+        missing, written = self._missing(WITH_NUMBERS), ""
+        if self.cells.is_text:
+            shown = self.cells.values.filter(pl.Series(~missing))
+            values = np.full(len(missing), np.nan)
+            values[~missing], written = numbers_in(shown)
+        elif self.cells.values.dtype.is_numeric() or self.cells.values.dtype == pl.Boolean:
+            values = self.cells.values.cast(pl.Float64).to_numpy().copy()
+            values[missing] = np.nan
+        else:
+            raise self._misfit(len(missing), "a number")
+        misfit = np.isnan(values) & ~missing
+        if misfit.any():
+            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "a number")
+        reason = f"{reason}, {written}" if written else reason
+        return self._ranked("number", values, missing, reason)
+
+    def as_date(self, reason: str) -> CellLevels:
+        """Levels are the distinct days."""
+        missing, pattern, has_clock = self._missing(WITH_NUMBERS), "", self.cells.has_clock
+        if self.cells.values.dtype == pl.Date:
+            days = self.cells.values.to_physical().cast(pl.Int64).to_numpy().copy()
+        else:
+            shown = self.cells.texts.filter(pl.Series(~missing))
+            wished = self.wish.date_format
+            dates = dates_in(shown) if wished is None else dates_as(shown, wished)
+            days, pattern, has_clock = np.full(len(missing), NOT_A_DATE), dates.format, dates.has_clock
+            days[~missing] = dates.days
+        misfit = (days == NOT_A_DATE) & ~missing
+        if misfit.any():
+            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "a date", "date_format")
+        values = np.where(missing, np.nan, days.astype(np.float64))
+        doubt = CLOCK if has_clock else ""
+        return replace(self._ranked("date", values, missing, reason), date_format=pattern, doubt=doubt)
+
+    def as_boolean(self, reason: str) -> CellLevels:
+        """Levels are false and true."""
+        missing = self._missing(WITH_NUMBERS)
+        texts = self.cells.texts.str.to_lowercase()
+        pair = self.wish.levels or _pair(texts.filter(pl.Series(~missing)))
+        if pair is None or len(pair) != 2:
+            raise ColumnError(
+                f"column {self.name!r} cannot be read as boolean: set levels to its two texts, first the one "
+                'for false, in the schema, or set kind = "category"'
+            )
+        folded = [word.lower() for word in pair]
+        misfit = ~texts.is_in(folded).to_numpy() & ~missing
+        if misfit.any():
+            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "one of the two levels", "levels")
+        codes = np.where(missing, MISSING, (texts == folded[1]).to_numpy()).astype(np.int64)
+        return CellLevels("boolean", ("false", "true"), codes, reason=reason, markers=self._markers(missing))
+
+    def as_ordered(self, reason: str) -> CellLevels:
+        """Levels are texts in their order."""
+        missing, texts = self._missing(ALWAYS), self.cells.texts
+        kept = texts.filter(pl.Series(~missing))
+        levels = self.wish.levels
+        if levels is None:
+            order = _order(kept) or _number_order(kept)
+            if order is None:
+                raise ColumnError(
+                    f"column {self.name!r} has no evident order: list its levels in order under levels in "
+                    'the schema, or set kind = "category"'
+                )
+            levels = tuple(kept[place] for place in order[0])
+        place = {level: code for code, level in enumerate(levels)}
+        codes = np.array([place.get(text, MISSING) for text in texts.to_list()], np.int64)
+        codes[missing] = MISSING
+        misfit = (codes == MISSING) & ~missing
+        if misfit.any():
+            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "one of its levels", "levels")
+        return CellLevels("ordered", levels, codes, reason=reason, markers=self._markers(missing))
+
+    def as_category(self, reason: str) -> CellLevels:
+        """Levels are the distinct texts."""
+        missing, texts = self._missing(ALWAYS), self.cells.texts
+        levels = texts.filter(pl.Series(~missing)).unique().sort()
+        codes = texts.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(MISSING)
+        found = codes.to_numpy().copy()
+        found[missing] = MISSING
+        return CellLevels(
+            "category", tuple(levels.to_list()), found, reason=reason, markers=self._markers(missing)
+        )
+
+    def as_set(self, reason: str) -> CellLevels:
+        """Levels are the members of the sets."""
+        if self.cells.starts is not None:
+            levels = tuple(self.cells.values.to_list())
+            return CellLevels("set", levels, np.arange(len(levels)), reason=reason)
+        missing, texts = self._missing(ALWAYS), self.cells.texts
+        counts = self.cells.counts[:-1]
+        kept = texts.filter(pl.Series(~missing))
+        separator = self.wish.separator or recognise_separator(kept, counts[~missing])
+        if separator is None:
+            raise ColumnError(f"column {self.name!r} is a set: set separator of its members in the schema")
+        sets = sets_in(texts.set(pl.Series(missing), ""), separator)
+        return CellLevels(
+            "set",
+            sets.members,
+            sets.codes,
+            sets.starts,
+            reason=f"{reason}, separated by {separator}",
+            separator=separator,
+            markers=self._markers(missing),
+        )
+
+    def _ranked(self, kind: ColumnKind, values: Floats, missing: Bools, reason: str) -> CellLevels:
+        levels = np.unique(values[~missing]) + 0.0  # no negative zero
+        codes = np.searchsorted(levels, values).astype(np.int64)
+        codes[missing] = MISSING
+        markers = self._markers(missing)
+        return CellLevels(kind, levels, codes, reason=reason, markers=markers)
+
+    def _missing(self, usual: frozenset[str]) -> Bools:
+        """Which distinct cells mean an empty cell: what the user lists, or the usual markers."""
+        cells = self.cells
+        if self.wish.missing is not None:
+            listed = [marker.strip() for marker in self.wish.missing]
+            return cells.texts.is_in(listed).to_numpy()
+        if not cells.is_text:
+            return np.zeros(len(cells.values), np.bool_)
+        return missing_in(cells.values, usual).to_numpy()
+
+    def _markers(self, missing: Bools) -> dict[str, int]:
+        if not missing.any():
+            return {}
+        found = np.flatnonzero(missing).tolist()
+        return {self.cells.texts[place]: int(self.cells.counts[place]) for place in found}
+
+    def _misfit(self, count: int, what: str, key: str = "missing") -> ColumnError:
+        advice = (
+            "list the texts that mean an empty cell under missing" if key == "missing" else f"change {key}"
+        )
+        return ColumnError(
+            f"column {self.name!r}: {count:,} of {self.cells.filled:,} cells are not {what}; {advice} in the "
+            'schema, or set kind = "category"'
+        )
+
+
+def _pair(texts: pl.Series) -> tuple[str, str] | None:
+    """The words for false and true that all texts are."""
+    if not 1 <= len(texts) <= 8:
+        return None
+    words = {text.lower() for text in texts.to_list()}
+    fitting = [pair for pair in PAIRS if words <= {*pair} and (len(words) == 2 or words <= SURE)]
+    return fitting[0] if fitting else None
+
+
+def _order(texts: pl.Series) -> tuple[list[int], str] | None:
+    return evident_order(texts.to_list()) if 2 <= len(texts) <= 400 else None
+
+
+def _number_order(texts: pl.Series) -> tuple[list[int], str] | None:
+    numbers = numbers_in(texts)
+    return (np.argsort(numbers.values).tolist(), "") if numbers.fits.all() else None
+
+
+def _has_codes(texts: pl.Series) -> bool:
+    return bool(texts.str.contains(r"^0\d+$").any())

@@ -1,0 +1,276 @@
+"""Columns of delimited text, with all cells as text.
+
+Polars reads the columns, a few at a time, so that memory holds only some of the text. It accepts rows with
+too few or too many fields, and reads some quotes in another way than so.read does. The tokeniser of so.read
+therefore goes through the file first: it finds such rows, and how long the text of each column is. If Polars
+finds anything else, it reads a copy in which all fields are quoted.
+"""
+
+import csv
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+
+from standout.core.arrays import Ints
+from standout.core.errors import ColumnError, SourceError
+from standout.core.progress import Progress
+from standout.ingest.column_kinds import column_cells, looks_like_dates
+from standout.ingest.column_names import is_id_name, is_quasi_identifier
+from standout.ingest.column_roles import numbered_names
+from standout.ingest.delimited import SEPARATOR_NAMES, first_lines, guess_separator, split_lines
+from standout.ingest.encodings import encoding_setting
+from standout.ingest.formats import SourceFile
+from standout.ingest.header import is_repeated
+from standout.ingest.options import Options
+from standout.ingest.rejects import Reason
+from standout.ingest.sources import Stream, first_bytes, is_packed, open_stream
+from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
+from standout.ingest.window import Window, text_head
+from standout.tables.column_defaults import default_role
+from standout.tables.id_column import has_id_name
+from standout.tables.number_texts import numbers_in
+
+__all__ = ["DelimitedColumns", "open_delimited"]
+
+GROUP = 8
+"""Number of columns that are read at a time."""
+UNIT_SEPARATOR = "\x1f"
+"""Separator of a copy, if that of the file has several characters."""
+SHOWN = 5
+FEW_NAMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DelimitedColumns:
+    """A delimited file whose rows were checked; `path` is the file, or a plain copy of it in UTF-8."""
+
+    name: str
+    path: Path
+    separator: str
+    quote: str
+    names: tuple[str, ...]
+    header: bool
+    encoding: str
+    n_rows: int
+    lengths: Ints
+    has_quotes: bool
+
+    def settings(self) -> dict[str, str]:
+        """Return how the file was read, for the provenance."""
+        return encoding_setting({self.encoding}) | {
+            "separator": SEPARATOR_NAMES.get(self.separator, self.separator),
+            "header": "yes" if self.header else "no",
+        }
+
+    def columns(self, stack: ExitStack) -> Iterator[pl.Series]:
+        """Yield each column as text, in order."""
+        path, is_copy = self.path, False
+        for first in range(0, len(self.names), GROUP):
+            positions = range(first, min(first + GROUP, len(self.names)))
+            frame = self._read(path, positions, is_copy)
+            if not is_copy and not self._is_right(frame, positions):
+                path, is_copy = self._quoted_copy(stack), True
+                frame = self._read(path, positions, is_copy)
+            if frame is None or not self._is_right(frame, positions):
+                raise SourceError(f"{self.name} cannot be read as delimited text: check its quotes")
+            for position in positions:
+                yield frame[str(position)].alias(self.names[position])
+
+    def _read(self, path: Path, positions: range, is_copy: bool) -> pl.DataFrame | None:
+        separator = self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
+        uses_quotes = is_copy or (self.has_quotes and self.quote)
+        try:
+            scanned = pl.scan_csv(
+                path,
+                has_header=False,
+                skip_rows=int(self.header and not is_copy),
+                separator="," if is_copy else separator,
+                quote_char=('"' if is_copy else self.quote) if uses_quotes else None,
+                schema={str(i): pl.String for i in range(len(self.names))},
+                glob=False,
+            )
+            return scanned.select(str(position) for position in positions).collect()
+        except pl.exceptions.PolarsError:
+            return None
+
+    def _is_right(self, frame: pl.DataFrame | None, positions: range) -> bool:
+        if frame is None or frame.height != self.n_rows:
+            return False
+        return all(frame[str(i)].str.len_bytes().sum() == self.lengths[i] for i in positions)
+
+    def _quoted_copy(self, stack: ExitStack) -> Path:
+        """A copy in which all fields are quoted, without the header."""
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "quoted.csv"
+        separator = self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
+        with open_stream(self.path) as stream, path.open("x", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+            dialect, is_first = _dialect(separator, self.quote, len(self.names)), self.header
+            for window, rows in _tokens(stream, dialect):
+                text = window.buffer.tobytes()
+                spans = zip(rows.starts.T.tolist(), rows.ends.T.tolist(), strict=True)
+                cells = ([text[a:b].decode() for a, b in zip(*row, strict=True)] for row in spans)
+                for row in cells:
+                    if not is_first:
+                        writer.writerow(row)
+                    is_first = False
+        return path
+
+
+def open_delimited(
+    file: SourceFile, options: Options, stack: ExitStack, progress: Progress
+) -> DelimitedColumns:
+    """Recognise the layout of a file and check all of its rows."""
+    with open_stream(file.path, file.member, options.encoding) as stream:
+        text_head(stream)
+        stream.skip(options.skip_lines)
+        lines = first_lines(stream)
+        separator = options.separator or guess_separator(stream.name, lines, options.quote)
+        quote = options.quote if len(separator) == 1 else ""
+        rows = split_lines(lines, separator, quote)
+        if not rows:
+            raise SourceError(f"{stream.name} is empty: check the file")
+        header = has_header(rows, options)
+        if header and len(rows) == 1:
+            raise SourceError(f"{stream.name} has a header and no rows: check the file")
+    names = _names(rows[0], stream.name) if header else numbered_names(len(rows[0]))
+    must_copy = (
+        not isinstance(file.path, Path)
+        or file.member is not None
+        or is_packed(first_bytes(file.path))
+        or stream.encoding != "utf-8"
+        or options.skip_lines > 0
+        or len(separator) > 1
+    )
+    checked = None if must_copy else _check(file, options, separator, quote, names, header, progress)
+    path = file.path
+    if checked is None:
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "copy.csv"
+        with path.open("xb") as copy:
+            checked = _check(file, options, separator, quote, names, header, progress, copy)
+    assert checked is not None and isinstance(path, Path)
+    return DelimitedColumns(stream.name, path, separator, quote, names, header, *checked)
+
+
+def has_header(rows: list[list[str]], options: Options) -> bool:
+    """Whether the first row has the names of the columns.
+
+    It has them if names in it are well known, or if it has texts above numbers, or if none of its texts
+    repeats below while other cells do. A row with a number has no names. Otherwise the user must decide.
+    """
+    if options.header is not None:
+        return options.header
+    first, sample = rows[0], rows[1:]
+    named = [cell for cell in first if cell.strip()]
+    if len(named) < len(first) - 1 or len(set(named)) < len(named):
+        return False
+    if numbers_in(pl.Series(named, dtype=pl.String)).fits.any() or looks_like_dates(named):
+        return False
+    if is_repeated([cell or "\0" for cell in first], sample):
+        return False
+    known = sum(is_quasi_identifier(cell) or has_id_name(cell) or is_id_name(cell) for cell in named)
+    known += sum(default_role(cell) == "sensitive" for cell in named)
+    if known >= FEW_NAMES:
+        return True
+    cells = [column_cells(sample, column) for column in range(len(first))]
+    if any(own and _are_numbers(own) for own in cells):
+        return True
+    if any(len(own) >= 2 * len(set(own)) > 0 for own in cells):
+        return True
+    raise ColumnError("the first line may be a header or a row: add --header or --no-header")
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    return bool(numbers_in(pl.Series(cells)).fits.mean() > 0.5) or looks_like_dates(cells)
+
+
+def _names(cells: list[str], source: str) -> tuple[str, ...]:
+    numbered = numbered_names(len(cells))
+    names = tuple(cell.strip() or number for cell, number in zip(cells, numbered, strict=True))
+    if len(set(names)) < len(names):
+        raise SourceError(f"{source} has two columns with the same name: rename one")
+    return names
+
+
+def _dialect(separator: str, quote: str, n_columns: int) -> Dialect:
+    return Dialect(
+        np.frombuffer(separator.encode(), np.uint8), ord(quote) if quote else NO_QUOTE, np.arange(n_columns)
+    )
+
+
+def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> Iterator[tuple[Window, Rows]]:
+    """Yield the rows of a stream, window by window; write the bytes of the rows to a copy."""
+    window, rows = Window(stream), Rows.empty(0, len(dialect.slot))
+    separator = dialect.separator.tobytes()
+    while window.refill():
+        if len(rows.line) <= window.most_rows:
+            rows = Rows.empty(window.most_rows + 1, len(dialect.slot))
+        original = b"" if copy is None else window.buffer[: window.end].tobytes()
+        count, used, line, state = tokenise(window.buffer, window.end, window.line, dialect, rows)
+        if window.last and state == OPEN_QUOTE:
+            raise SourceError(
+                f"{stream.name}: the quote on line {line} is never closed; close it, "
+                "or add --quote '' if the file does not use quotes"
+            )
+        if copy is not None:
+            text = original[:used]
+            copy.write(text if len(separator) == 1 else text.replace(separator, UNIT_SEPARATOR.encode()))
+        yield window, rows.part(0, count)
+        window.take(used, line)
+    if window.invalid is not None:
+        raise SourceError(
+            f"{stream.name} line {window.invalid} is not UTF-8, and the file is not clean text in "
+            "Windows-1252 either: set its encoding with --encoding"
+        )
+
+
+def _check(
+    file: SourceFile,
+    options: Options,
+    separator: str,
+    quote: str,
+    names: tuple[str, ...],
+    header: bool,
+    progress: Progress,
+    copy: IO[bytes] | None = None,
+) -> tuple[str, int, Ints, bool] | None:
+    """Encoding, number of rows, bytes of each column, and whether there are quotes.
+
+    None if the text is not UTF-8, so that a copy is needed.
+    """
+    lengths, n_rows, has_quotes, is_first = np.zeros(len(names), np.int64), 0, False, header
+    bad: dict[Reason, list[int]] = {}
+    with open_stream(file.path, file.member, options.encoding) as stream:
+        text_head(stream)
+        stream.skip(options.skip_lines)
+        for window, rows in _tokens(stream, _dialect(separator, quote, len(names)), copy):
+            if window.converts and copy is None:
+                return None
+            has_quotes |= bool(quote) and bool((window.buffer[: window.end] == ord(quote)).any())
+            part = rows.part(int(is_first and len(rows.line) > 0), len(rows.line))
+            is_first = is_first and not len(rows.line)
+            for place in np.flatnonzero(part.status).tolist():
+                bad.setdefault(Reason(int(part.status[place])), []).append(int(part.line[place]))
+            lengths += (part.ends - part.starts).sum(axis=1)
+            n_rows += len(part.line)
+            progress("reading", stream.done, stream.total)
+        if bad:
+            raise _bad_rows(stream.name, bad, n_rows, len(names))
+        return stream.encoding, n_rows, lengths, has_quotes
+
+
+def _bad_rows(name: str, bad: dict[Reason, list[int]], n_rows: int, n_columns: int) -> SourceError:
+    parts = []
+    for reason, lines in bad.items():
+        listed = ", ".join(map(str, lines[:SHOWN])) + (", …" if len(lines) > SHOWN else "")
+        parts.append(f"{len(lines):,} × {reason.description} (line {listed})")
+    total = sum(map(len, bad.values()))
+    return SourceError(
+        f"{name}: {total:,} of {n_rows:,} rows do not have {n_columns} fields: {'; '.join(parts)}. Correct "
+        "these lines, or check --separator and --quote"
+    )
