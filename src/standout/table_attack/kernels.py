@@ -115,6 +115,7 @@ class RowSummaries(NamedTuple):
 def score_rows(
     columns: DenseColumns,
     facts: FactTables,
+    more: Array,
     excluded: Array,
     own: Array,
     least: Flag,
@@ -126,14 +127,15 @@ def score_rows(
 ) -> None:
     """Fill in the summaries of queries low … high - 1.
 
-    `excluded` is a row per query that is no candidate, or -1. If `least`, a score is the smallest addend
+    `more` has scores from elsewhere, by query and row, which the facts add to; or no row. `excluded` is a row
+    per query that is no candidate, or -1. If `least`, a score is the smallest addend
     instead of their sum. `scale` is by query; where it is 0, no weights are summed.
     """
     score, eased = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.float32)
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         for q in range(low, high):
-            _score_block(columns, facts, q, begin, end, least, score)
+            _score_block(columns, facts, more, q, begin, end, least, score)
             n = end - begin
             if begin <= excluded[q] < end:
                 n = _remove(score, excluded[q] - begin, n)
@@ -143,27 +145,30 @@ def score_rows(
 
 
 @kernel
-def scores_of_targets(columns: DenseColumns, facts: FactTables, rows: Array, least: Flag, out: Array) -> None:
+def scores_of_targets(
+    columns: DenseColumns, facts: FactTables, more: Array, rows: Array, least: Flag, out: Array
+) -> None:
     """Fill in the score of one row for each query; a negative row is skipped."""
     score = np.empty(1, np.int32)
     for q in range(len(rows)):
         if rows[q] >= 0:
-            _score_block(columns, facts, q, rows[q], rows[q] + 1, least, score)
+            _score_block(columns, facts, more, q, rows[q], rows[q] + 1, least, score)
             out[q] = score[0]
 
 
 @kernel
-def scores_of_rows(columns: DenseColumns, facts: FactTables, least: Flag, out: Array) -> None:
+def scores_of_rows(columns: DenseColumns, facts: FactTables, more: Array, least: Flag, out: Array) -> None:
     """Fill in the scores of all rows for the only query."""
     for begin in range(0, len(out), BLOCK):
         end = min(begin + BLOCK, len(out))
-        _score_block(columns, facts, 0, begin, end, least, out[begin:end])
+        _score_block(columns, facts, more, 0, begin, end, least, out[begin:end])
 
 
 @kernel
 def vote(
     columns: DenseColumns,
     facts: FactTables,
+    more: Array,
     excluded: Array,
     best: Array,
     scale: Array,
@@ -178,7 +183,7 @@ def vote(
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         for q in range(low, high):
-            _score_block(columns, facts, q, begin, end, False, score)
+            _score_block(columns, facts, more, q, begin, end, False, score)
             for i in range(end - begin):
                 below = np.int64(score[i]) - np.int64(best[q])
                 if below * scale[q] > FADED and begin + i != excluded[q]:
@@ -187,10 +192,20 @@ def vote(
 
 @subroutine
 def _score_block(
-    columns: DenseColumns, facts: FactTables, q: Int, begin: Int, end: Int, least: Flag, score: Array
+    columns: DenseColumns,
+    facts: FactTables,
+    more: Array,
+    q: Int,
+    begin: Int,
+    end: Int,
+    least: Flag,
+    score: Array,
 ) -> None:
     n = U(end - begin)
-    score[:n] = np.int32(2**31 - 1) if least else np.int32(0)
+    if len(more) > 0:
+        score[:n] = more[q, begin:end]
+    else:
+        score[:n] = np.int32(2**31 - 1) if least else np.int32(0)
     for f in range(facts.first[q], facts.first[q + 1]):
         row, start = facts.matrix[f], facts.start[f]
         if facts.width[f] == 0:

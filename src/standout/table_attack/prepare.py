@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
 from standout.table_attack.evidence import LARGEST_SET, ColumnEvidence, Window
+from standout.table_attack.history_scores import history_scores
 from standout.table_attack.kernels import NARROW_TABLE, UNIT, DenseColumns, FactTables
 from standout.table_attack.row_facts import RowFacts
 from standout.table_attack.table_adversary import TableAdversary
@@ -22,7 +23,10 @@ MEMBERS = 1 << 28
 """Largest size in bytes of the matrix of set members that are looked up at once."""
 NUMBERS = 1 << 26
 """Largest number of table elements at once."""
+HISTORY = 1 << 28
+"""Largest size in bytes of the scores from a history at once."""
 EMPTY_SET = 255
+NO_HISTORY = np.empty((0, 0), np.int32)
 
 
 def original_of(table: Table) -> Table:
@@ -77,6 +81,7 @@ class Prepared:
     queries: slice
     columns: DenseColumns
     facts: FactTables
+    more: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +122,13 @@ class Preparation:
         sizes = np.where(usable, self._table_sizes(facts), 0)
         per_query = np.add.reduceat(np.append(sizes, 0), facts.first[:-1]) * (np.diff(facts.first) > 0)
         members = max(MEMBERS // max(self.table.n_rows, 1), 16)
+        most = len(facts) if facts.entries is None else max(HISTORY // max(4 * self.table.n_rows, 1), 1)
         low = 0
         while low < len(facts):
             high, total, seen = low, 0, 0
-            while high < len(facts) and (high == low or (total < NUMBERS and seen < members)):
+            while high < min(len(facts), low + most) and (
+                high == low or (total < NUMBERS and seen < members)
+            ):
                 total += int(per_query[high])
                 seen += self._n_members(facts, high)
                 high += 1
@@ -149,7 +157,19 @@ class Preparation:
             self._fact(facts, f, queries.start + q, dense, members)
             for f, q in zip(positions.tolist(), query.tolist(), strict=True)
         ]
-        return Prepared(queries, members.added_to(dense.columns), _fact_tables(counts, rows))
+        more = self._history(facts, queries)
+        return Prepared(queries, members.added_to(dense.columns), _fact_tables(counts, rows), more)
+
+    def _history(self, facts: RowFacts, queries: slice) -> NDArray[np.int32]:
+        """What is known of the history, as scores by query and row."""
+        if facts.entries is None or self.adversary is None or self.adversary.entries is None:
+            return NO_HISTORY
+        target = facts.target[queries]
+        rows = np.where(target >= 0, representing_rows(self.table)[target], -1)
+        excluded = rows if self.absent else np.full(len(rows), -1)
+        return history_scores(
+            self.table, facts.entries, queries, self.attack, self.adversary.entries, excluded
+        )
 
     def _fact(self, facts: RowFacts, f: int, query: int, dense: _Dense, members: "_Members") -> "_FactRow":
         column, code = int(facts.column[f]), int(facts.code[f])

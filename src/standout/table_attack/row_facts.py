@@ -8,6 +8,7 @@ import numpy as np
 
 from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
+from standout.facts import KnownFacts
 from standout.tables.model import Table
 
 __all__ = ["RowFacts", "typed_facts"]
@@ -18,28 +19,24 @@ class RowFacts:
     """Facts about some people: query q owns column[first[q] : first[q + 1]] and their codes.
 
     `column` is a position in the original table and `code` a level of that column, as the adversary believes
-    it to be; of a set it is one member. `target` is the row that the facts are about, or -1.
+    it to be; of a set it is one member. `target` is the row that the facts are about, or -1. `entries` is
+    what is known of the history, if anything.
     """
 
     first: Ints
     column: Ints
     code: Ints
     target: Ints
+    entries: KnownFacts | None = None
 
     def __len__(self) -> int:
         return len(self.target)
 
-    def about(self, queries: Ints) -> "RowFacts":
-        """The facts of these queries only."""
-        counts = np.diff(self.first)[queries]
-        first = np.append(0, np.cumsum(counts))
-        position = np.arange(first[-1]) + np.repeat(self.first[queries] - first[:-1], counts)
-        return RowFacts(first, self.column[position], self.code[position], self.target[queries])
-
     def without(self, column: int) -> "RowFacts":
         """The facts that are not about this column."""
         kept = self.column != column
-        return RowFacts(offsets(kept)[self.first], self.column[kept], self.code[kept], self.target)
+        first = offsets(kept)[self.first]
+        return RowFacts(first, self.column[kept], self.code[kept], self.target, self.entries)
 
 
 def typed_facts(table: Table, known: Mapping[str, float | str | date]) -> RowFacts:

@@ -136,7 +136,7 @@ def _score(
     """Fill in the scores of one batch of queries; two passes where weights need σ first."""
     target, least = rows[batch.queries], attack.takes_smallest
     own = scores.own[batch.queries]
-    scores_of_targets(batch.columns, batch.facts, target, least, own)
+    scores_of_targets(batch.columns, batch.facts, batch.more, target, least, own)
     compared = own
     if isinstance(attack, (TableThreshold, ExactMatch)):
         compared = np.full(len(own), round(attack.alpha * UNIT), np.int32)
@@ -146,7 +146,19 @@ def _score(
 
     def run(out: RowSummaries, scale: Floats) -> None:
         def work(low: int, high: int, _: None) -> None:
-            score_rows(batch.columns, batch.facts, excluded, compared, least, scale, out, low, high, n_rows)
+            score_rows(
+                batch.columns,
+                batch.facts,
+                batch.more,
+                excluded,
+                compared,
+                least,
+                scale,
+                out,
+                low,
+                high,
+                n_rows,
+            )
 
         run_in_slices(len(target), threads, lambda: None, work, progress)
 
@@ -220,10 +232,10 @@ def _vote(
     """Find the best score of each query of a batch, then add up the weights of its rows."""
     count, n_rows = len(excluded), column.n_rows
     found, own, no_scale = RowSummaries.empty(count), np.zeros(count, np.int32), np.zeros(count)
-    scale, columns, facts = np.ones(count), batch.columns, batch.facts
+    scale, columns, facts, more = np.ones(count), batch.columns, batch.facts, batch.more
 
     def work(low: int, high: int, _: None) -> None:
-        score_rows(columns, facts, excluded, own, False, no_scale, found, low, high, n_rows)
-        vote(columns, facts, excluded, found.best, scale, column.codes, votes, low, high, n_rows)
+        score_rows(columns, facts, more, excluded, own, False, no_scale, found, low, high, n_rows)
+        vote(columns, facts, more, excluded, found.best, scale, column.codes, votes, low, high, n_rows)
 
     run_in_slices(count, threads, lambda: None, work, progress)

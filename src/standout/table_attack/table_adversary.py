@@ -8,10 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.adversary import Adversary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.rng import key, uniforms
+from standout.facts import KnownFacts
+from standout.release.model import Release
 from standout.table_attack.row_facts import RowFacts
 from standout.tables.column import Column
 from standout.tables.model import Table
@@ -40,6 +43,8 @@ class TableAdversary:
         How inaccurate the others are, as a multiple of each column's own error: 0 is exact.
     errors : mapping, optional
         Errors of single columns, in their units, instead.
+    entries : Adversary, optional
+        What is also known of the person's history.
 
     Examples
     --------
@@ -54,6 +59,7 @@ class TableAdversary:
     wrong: int = 0
     error: float = 1.0
     errors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    entries: Adversary | None = None
 
     def __post_init__(self) -> None:
         if self.columns is not None:
@@ -105,7 +111,14 @@ class TableAdversary:
         ndarray of bool
             One element for each row.
         """
-        return np.asarray(self._known(table, rows).sum(axis=1) >= self.most)
+        enough = np.asarray(self._known(table, rows).sum(axis=1) >= self.most)
+        if self.entries is None:
+            return enough
+        history, record = _history(table)
+        there = record[rows] >= 0
+        enough &= there
+        enough[there] &= self.entries.eligible(history, record[rows[there]])
+        return enough
 
     def observe(self, table: Table, rows: Ints, seed: int = 0) -> RowFacts:
         """Draw what the adversary knows about these rows.
@@ -142,7 +155,15 @@ class TableAdversary:
             target = query[facts]
             uniform = draws[target][:, [2 * position, 2 * position + 1]]
             code[facts] = self._believed(table.columns[position], rows[target], is_wrong[facts], uniform)
-        return RowFacts(first, column, code, np.asarray(rows, np.int64))
+        return RowFacts(
+            first, column, code, np.asarray(rows, np.int64), self._known_entries(table, rows, seed)
+        )
+
+    def _known_entries(self, table: Table, rows: Ints, seed: int) -> KnownFacts | None:
+        if self.entries is None:
+            return None
+        history, record = _history(table)
+        return self.entries.observe_all(history, record[rows], seed)
 
     def _attributes(self, table: Table) -> tuple[str, ...]:
         """The attributes that may be known; a name of a column stands for its attribute."""
@@ -197,6 +218,12 @@ class TableAdversary:
         beyond = np.minimum((uniform[:, 0] * rest).astype(np.int64), np.maximum(rest - 1, 0))
         beyond = np.where(beyond < low, beyond, beyond + width)
         return np.asarray(np.where(wrong & (rest > 0), beyond, right), np.int64)
+
+
+def _history(table: Table) -> tuple[Release, Ints]:
+    if table.history is None or table.history_record is None:
+        raise ParameterError("entries must be None, because the table has no history")
+    return table.history, table.history_record
 
 
 def _value_shares(column: Column, rows: Ints) -> Floats:

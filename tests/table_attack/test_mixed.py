@@ -1,0 +1,104 @@
+"""A table with a history: what is known of both adds up."""
+
+import math
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+import naive
+import standout as so
+from naive import table_attack
+from standout.table_attack.row_verdicts import attack_rows
+from standout.table_attack.simulate_table import table_attack_named
+from standout.table_attack.table_adversary import TableAdversary
+from tests.table_attack.made_tables import as_twin, made_table
+
+ROWS = 40
+ENTRIES = so.Adversary(knows=3, value_error=1, time_error=10)
+ADVERSARY = TableAdversary(knows=2, wrong=1, entries=ENTRIES)
+
+
+def history(seed):
+    """{(row, item): (value, day)} for most rows."""
+    draw = np.random.default_rng(seed)
+    entries = {}
+    for row in range(0, ROWS - 3):
+        for item in draw.choice(12, draw.integers(3, 7), replace=False).tolist():
+            entries[str(row), str(item)] = float(draw.integers(1, 6)), 13_000 + int(draw.integers(0, 200))
+    return entries
+
+
+def mixed(seed):
+    """A table whose rows have histories, and the entries of these."""
+    entries = history(seed)
+    start = date(1970, 1, 1)
+    frame = pl.DataFrame(
+        [(r, i, v, start + timedelta(days=t)) for (r, i), (v, t) in entries.items()],
+        schema=["record", "item", "value", "time"],
+        orient="row",
+    )
+    release = so.read(frame)
+    position = {release.records[i]: i for i in range(release.n_records)}
+    record = np.array([position.get(str(row), -1) for row in range(ROWS)])
+    return replace(made_table(ROWS, seed), history=release, history_record=record), entries
+
+
+def known_entries(table, facts, query):
+    """The facts about a person's history as the twin takes them."""
+    known, release = facts.entries, table.history
+    aux = known.aux(release, query)
+    return [(fact.item, (fact.value, (fact.time - date(1970, 1, 1)).days)) for fact in aux]
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_a_mixed_score_is_the_sum_of_the_scores_of_table_and_history(absent):
+    table, entries = mixed(2)
+    rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(ROWS)))[:6]
+    facts = ADVERSARY.observe(table, rows, seed=3)
+    verdicts = attack_rows(
+        table, facts, table_attack_named("likelihood", ADVERSARY), ADVERSARY, absent=absent
+    )
+    columns = [as_twin(column, ADVERSARY.error_of(column)) for column in table.columns]
+    for query, row in enumerate(rows.tolist()):
+        gone = row if absent else None
+        cells = [
+            (
+                int(c),
+                table.columns[c].value(int(v))
+                if table.columns[c].kind != "date"
+                else table.columns[c].levels[v],
+            )
+            for c, v in zip(
+                facts.column[2 * query : 2 * query + 2], facts.code[2 * query : 2 * query + 2], strict=True
+            )
+        ]
+        by_table = table_attack.scores(columns, cells, "likelihood", 0.5, without=gone)
+        mistakes = naive.Mistakes(value_error=1.0, reach=10)
+        known = known_entries(table, facts, query)
+        by_history = naive.likelihood_scores(entries, known, mistakes, str(row) if absent else None)
+        lacking = len(known) * math.log(1 - 0.98)
+        found = [
+            None if score is None else score + round((by_history.get(str(r), 0.0) + lacking) * 2**20)
+            for r, score in enumerate(by_table)
+        ]
+        ties, chance, _, posterior, own = table_attack.verdict(found, row, "likelihood")
+        assert verdicts.ties[query] == ties
+        assert verdicts.found[query] == pytest.approx(chance)
+        assert verdicts.posterior[query] == pytest.approx(posterior, rel=1e-5)
+        assert verdicts.own_posterior[query] == pytest.approx(own, rel=1e-5, abs=1e-12)
+
+
+@pytest.mark.parametrize("attack", ["paper", "threshold", "exact match"])
+def test_each_attack_runs_on_a_table_with_a_history(attack):
+    table, _ = mixed(4)
+    exact = replace(ADVERSARY, wrong=0, error=0.0, entries=so.Adversary(knows=3))
+    simulation = so.simulate_table(table, exact, attack, targets=10)
+    assert simulation.identified.value > 0.9
+
+
+def test_an_adversary_who_knows_entries_needs_a_history():
+    with pytest.raises(so.ParameterError, match="the table has no history"):
+        so.simulate_table(made_table(20), ADVERSARY)
