@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from tests.table_attack.made_tables import as_twin, made_table
 
 import naive
 import standout as so
@@ -14,7 +15,6 @@ from naive import table_attack
 from standout.table_attack.row_verdicts import attack_rows
 from standout.table_attack.simulate_table import table_attack_named
 from standout.table_attack.table_adversary import TableAdversary
-from tests.table_attack.made_tables import as_twin, made_table
 
 ROWS = 40
 ENTRIES = so.Adversary(knows=3, value_error=1, time_error=10)
@@ -25,7 +25,7 @@ def history(seed):
     """{(row, item): (value, day)} for most rows."""
     draw = np.random.default_rng(seed)
     entries = {}
-    for row in range(0, ROWS - 3):
+    for row in range(ROWS - 3):
         for item in draw.choice(12, draw.integers(3, 7), replace=False).tolist():
             entries[str(row), str(item)] = float(draw.integers(1, 6)), 13_000 + int(draw.integers(0, 200))
     return entries
