@@ -9,7 +9,17 @@ import jsonschema
 import pytest
 
 from standout.evaluate.estimates import Estimate, mean, rate
-from standout.findings import adversaries, audit, exposure, links, theory
+from standout.findings import (
+    adversaries,
+    audit,
+    exposure,
+    links,
+    table_adversaries,
+    table_audit,
+    table_reading,
+    table_risk,
+    theory,
+)
 from standout.findings.audit import SCHEMA_TITLE, SCHEMA_VERSION, AuditFindings
 from standout.findings.json_types import Count, Day, JsonObject, Rate
 from standout.findings.schema import attribute_descriptions, schema_of, schema_text
@@ -55,6 +65,7 @@ def test_the_schemas_in_the_docs_are_generated_from_the_types():
     texts = {
         "findings.schema.json": schema_text(AuditFindings, SCHEMA_TITLE),
         "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+        "table-findings.schema.json": schema_text(table_audit.TableFindings, table_audit.SCHEMA_TITLE),
     }
     assert {path.name for path in DOCS.glob("*.schema.json")} == set(texts)
     assert all((DOCS / name).read_text() == text for name, text in texts.items()), "run make docs"
@@ -93,7 +104,10 @@ def test_docstrings_describe_the_properties():
     assert SCHEMA["properties"]["n"]["description"] == "Number of parts, in two lines."
 
 
-@pytest.mark.parametrize("module", [adversaries, audit, exposure, theory])
+@pytest.mark.parametrize(
+    "module",
+    [adversaries, audit, exposure, table_adversaries, table_audit, table_reading, table_risk, theory],
+)
 def test_every_described_attribute_exists(module):
     for name in module.__all__:
         cls = getattr(module, name)

@@ -126,11 +126,12 @@ def _reference(
 
 
 def _write_all(folder: Path) -> None:
-    from standout.findings import audit, links
+    from standout.findings import audit, links, table_audit
 
     files = {
         "findings.schema.json": schema_text(audit.AuditFindings, audit.SCHEMA_TITLE),
         "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+        "table-findings.schema.json": schema_text(table_audit.TableFindings, table_audit.SCHEMA_TITLE),
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
