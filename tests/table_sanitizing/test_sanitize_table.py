@@ -3,6 +3,7 @@ import pytest
 from sanitizing_tables import in_original_order, random_table, values
 
 import standout as so
+from naive import table_sanitizing as naive
 from standout.core.errors import ParameterError
 from standout.tables.model import SanitizedTable
 
@@ -61,10 +62,18 @@ def test_noise_of_two_steps_on_a_column_adds_up():
     assert safer.channels["age"].replaced == pytest.approx(0.75)
 
 
-def test_every_level_of_a_released_column_occurs():
-    safer = so.sanitize(random_table(), STEPS, seed=3)
-    for column in safer.columns:
-        assert (column.counts[:-1] > 0).all()
+def test_each_value_of_the_original_has_its_released_level_even_if_its_rows_were_removed():
+    table = random_table(seed=2)
+    safer = so.sanitize(table, "drop-rows:zip=6", "round:age=5", "suppress-cells:size=20", seed=3)
+    assert safer.n_rows < table.n_rows
+    assert safer.column("zip").levels == table.column("zip").levels
+    assert (safer.column("zip").counts[:-1] == 0).any()
+    released = safer.channels["age"].released
+    assert safer.column("age").levels[released].tolist() == [
+        naive.rounded(age, 5) for age in table.column("age").levels.tolist()
+    ]
+    assert (safer.column("size").counts[:-1] > 0).all()
+    assert (safer.channels["size"].released == safer.column("size").missing).any()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import cast
+from typing import cast, overload
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from standout.sanitizing.sidecar import OriginalSize, Sidecar, sidecar_path
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_parser import parse_step
 from standout.sanitizing.time_steps import RoundTime
+from standout.table_sanitizing.open_table import open_table
+from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["open_sanitized"]
 
@@ -37,9 +39,24 @@ PIECE = 1 << 20
 READ_ALIKE = "read the original with the same values, times and zone as when it was sanitized"
 
 
+@overload
 def open_sanitized(
     path: str | Path, original: Release, key: str | Path | None = None, progress: Progress = no_progress
-) -> Sanitized:
+) -> Sanitized: ...
+
+
+@overload
+def open_sanitized(
+    path: str | Path, original: Table, key: str | Path | None = None, progress: Progress = no_progress
+) -> SanitizedTable: ...
+
+
+def open_sanitized(
+    path: str | Path,
+    original: Release | Table,
+    key: str | Path | None = None,
+    progress: Progress = no_progress,
+) -> Sanitized | SanitizedTable:
     """Open an output of `standout.write_sanitized` together with its original.
 
     Parameters
@@ -47,16 +64,17 @@ def open_sanitized(
     path
         Output: a CSV or Parquet file, or an index. Its sidecar must be next to it.
     original
-        Release that it was made from, read with the same options as when it was sanitized.
+        Release or table that it was made from, read with the same options as when it was sanitized.
     key
-        Key file. It is required if the records have new ids, or if one record represents several people.
+        Key file. It is required for a table, if the records have new ids, or if one record represents several
+        people.
     progress
         Function that is called with (stage, done, total).
 
     Returns
     -------
-    Sanitized
-        Release equal to the one that was written.
+    Sanitized or SanitizedTable
+        Release or table equal to the one that was written.
 
     Raises
     ------
@@ -76,8 +94,11 @@ def open_sanitized(
     >>> [report.step for report in safer.step_reports]
     ['round-time month']
     """
+    key_path = None if key is None else Path(key)
+    if isinstance(original, Table):
+        return open_table(Path(path), sidecar_path(Path(path)), original, key_path)
     output = _Output.read(Path(path), original, progress)
-    mapping = output.mapping(None if key is None else Path(key))
+    mapping = output.mapping(key_path)
     release, sidecar = output.release, output.sidecar
     return Sanitized(
         records=release.records,

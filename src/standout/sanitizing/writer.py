@@ -18,22 +18,25 @@ from standout.release.store import save
 from standout.sanitized import Sanitized
 from standout.sanitizing.key_file import write_key
 from standout.sanitizing.sidecar import Sidecar, is_sidecar, sidecar_path
+from standout.table_sanitizing.table_files import write_cells, write_table_key
+from standout.table_sanitizing.table_sidecar import TableSidecar
+from standout.tables.model import SanitizedTable
 
-__all__ = ["check_output_paths", "write_sanitized"]
+__all__ = ["check_output_paths", "check_table_path", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
 OVERWRITE = "choose another path, or overwrite it with force"
 
 
 def write_sanitized(
-    safer: Sanitized,
+    safer: Sanitized | SanitizedTable,
     path: str | Path,
     *,
     key: str | Path | None = None,
     force: bool = False,
     progress: Progress = no_progress,
 ) -> Path:
-    """Write a sanitized release, and its steps to a sidecar file next to it.
+    """Write a sanitized release or table, and its steps to a sidecar file next to it.
 
     The sidecar, NAME.sanitized.json, has the steps and their counts. It has neither the seed nor anything
     about the original except its size. If the process is killed, an output that exists is complete.
@@ -41,12 +44,12 @@ def write_sanitized(
     Parameters
     ----------
     safer
-        Release made by `standout.sanitize`.
+        Release or table made by `standout.sanitize`. The history of a table is not written.
     path
-        Output: NAME.csv, NAME.parquet, or any other name for an index.
+        Output: NAME.csv, NAME.parquet, or, of a release, any other name for an index.
     key
-        File that lists which record represents which person. Only its owner can read it; it is as private as
-        the original. Default: not written.
+        File that lists which record or row represents which person. Only its owner can read it; it is as
+        private as the original. Default: not written.
     force
         Whether to overwrite existing files.
     progress
@@ -72,21 +75,22 @@ def write_sanitized(
     ...     so.write_sanitized(safer, f"{folder}/safer.csv").name
     'safer.csv.sanitized.json'
     """
-    if not isinstance(safer, Sanitized):
-        raise ParameterError("write_sanitized takes a release made by standout.sanitize")
+    if not isinstance(safer, (Sanitized, SanitizedTable)):
+        raise ParameterError("write_sanitized takes a release or table made by standout.sanitize")
     output, key_path = Path(path), None if key is None else Path(key)
+    if isinstance(safer, SanitizedTable):
+        check_table_path(output)
     check_output_paths(output, key_path, force)
     sidecar = sidecar_path(output)
     new, old = (output.with_name(f".{output.stem}.{state}{output.suffix}") for state in ("new", "old"))
     try:
         _remove(new)
         _remove(old)
-        (write_table if output.suffix in TABLES else save)(safer, new, progress)
-        content = Sidecar.of(safer).to_json()
+        content = _write_output(safer, new, progress)
 
         def write_key_and_sidecar() -> None:
             if key_path is not None:
-                write_key(safer, key_path)
+                _write_key(safer, key_path)
             write_atomically(sidecar, lambda file: file.write(content))
 
         _move_away_while(write_key_and_sidecar, output, old)
@@ -97,6 +101,28 @@ def write_sanitized(
         _remove(new)
         _remove(old)
     return sidecar
+
+
+def check_table_path(output: Path) -> None:
+    """Refuse an output of a table that is neither CSV nor Parquet."""
+    if output.suffix not in TABLES:
+        raise ParameterError(f"{output}: the output of a table must end in .csv or .parquet")
+
+
+def _write_output(safer: Sanitized | SanitizedTable, path: Path, progress: Progress) -> bytes:
+    """Write the output, and return the content of its sidecar."""
+    if isinstance(safer, SanitizedTable):
+        write_cells(safer, path)
+        return TableSidecar.of(safer).to_json()
+    (write_table if path.suffix in TABLES else save)(safer, path, progress)
+    return Sidecar.of(safer).to_json()
+
+
+def _write_key(safer: Sanitized | SanitizedTable, path: Path) -> None:
+    if isinstance(safer, SanitizedTable):
+        write_table_key(safer, path)
+    else:
+        write_key(safer, path)
 
 
 def _move_away_while(write: Callable[[], None], output: Path, old: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from standout.core.arrays import Floats, Ints, offsets
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.release.model import Levels
 from standout.tables.column import Column, ColumnKind, code_dtype
 from standout.tables.column_similarity import ColumnSimilarity
@@ -90,11 +90,14 @@ def _similarity(column: Column, change: LevelChange) -> ColumnSimilarity:
     return old
 
 
-def compact(column: Column) -> tuple[Column, LevelChange]:
-    """The column with the levels that occur, and the new code of each level; the others count as emptied."""
-    occurs = column.counts[:-1] > 0
-    kept = np.flatnonzero(occurs)
-    code = np.where(occurs, np.cumsum(occurs) - 1, len(kept)).astype(np.int64)
+def compact(column: Column, is_used: Bools | None = None) -> tuple[Column, LevelChange]:
+    """The column with these levels only, and the new code of each level; the others count as emptied.
+
+    Default: the levels that occur.
+    """
+    is_used = column.counts[:-1] > 0 if is_used is None else is_used
+    kept = np.flatnonzero(is_used)
+    code = np.where(is_used, np.cumsum(is_used) - 1, len(kept)).astype(np.int64)
     levels: Levels
     if isinstance(column.levels, tuple):
         levels = tuple(column.levels[level] for level in kept.tolist())
@@ -104,7 +107,7 @@ def compact(column: Column) -> tuple[Column, LevelChange]:
     if tree is not None:
         tree = Hierarchy(tree.labels, tree.groups[:, kept]) if len(kept) else None
     change = LevelChange(column.kind, levels, code, tree)
-    return (column, change) if occurs.all() else (recode(column, change), change)
+    return (column, change) if is_used.all() else (recode(column, change), change)
 
 
 def same_values(column: Column, other: Column) -> Ints:

@@ -23,7 +23,7 @@ from standout.table_sanitizing.table_step_parser import parse_table_step
 from standout.tables.column import Column
 from standout.tables.model import Channel, SanitizedTable, Table
 
-__all__ = ["level_draft", "sanitize_table", "with_levels_of"]
+__all__ = ["assemble", "level_draft", "sanitize_table", "with_levels_of"]
 
 
 def sanitize_table(
@@ -48,7 +48,9 @@ def sanitize_table(
         before = draft
         draft, counts = step.apply(before, generator(seed, "table step", len(reports)))
         reports.append(StepReport(str(step), _counts(before, draft) | counts))
-    return _finish(draft, tuple(reports), seed)
+    order = generator(seed, "table rows").permutation(draft.n_rows)
+    columns = tuple(column.rows(order) for column in draft.columns)
+    return assemble(replace(draft, columns=columns, rows=draft.rows[order]), tuple(reports))
 
 
 def _check_order(steps: Sequence[TableStep]) -> None:
@@ -147,18 +149,25 @@ def _stacked_sets(before: Column, after: Column) -> Ints:
     return cell_numbers(replace(after, codes=codes, starts=starts))
 
 
-def _finish(draft: TableDraft, reports: tuple[StepReport, ...], seed: int) -> SanitizedTable:
-    """Make the table that a draft describes: with the levels that occur, and rows in a random order."""
-    order = generator(seed, "table rows").permutation(draft.n_rows)
+def assemble(draft: TableDraft, reports: tuple[StepReport, ...]) -> SanitizedTable:
+    """Make the table that a draft describes.
+
+    A released column has each level that a value of the original becomes, even if all its rows were removed.
+    Only a column whose rare values were emptied has just the levels that occur: the others are the emptied
+    ones.
+    """
+    steps = [parse_table_step(report.step) for report in reports]
+    suppressed = {step.column for step in steps if isinstance(step, SuppressCells)}
     columns, channels = [], {}
     for column in draft.columns:
-        smaller, change = compact(column.rows(order))
         channel = draft.channel(column.name)
+        became = np.bincount(channel.released, minlength=column.n_levels + 1)[:-1] > 0
+        smaller, change = compact(column, None if column.name in suppressed else became)
         channel = replace(channel, released=read_only(change.lookup[channel.released].astype(np.int64)))
         columns.append(smaller)
         if not _is_unchanged(channel):
             channels[column.name] = channel
-    table, rows = draft.original, draft.rows[order]
+    table, rows = draft.original, draft.rows
     record = table.provenance.columns.get("record")
     return SanitizedTable(
         columns=tuple(columns),
