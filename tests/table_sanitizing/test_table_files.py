@@ -90,7 +90,7 @@ def test_a_changed_output_key_or_original_is_refused(tmp_path):
     table = random_table(seed=3)
     written(tmp_path, table, ["round:age=5"])
     path, key = tmp_path / "safer.csv", tmp_path / "key.csv"
-    with pytest.raises(SourceError, match="this original|the original lacks"):
+    with pytest.raises(SourceError, match=r"this original|the original lacks"):
         so.open_sanitized(path, random_table(seed=4), key)
     with pytest.raises(SourceError, match="not made from this original"):
         so.open_sanitized(path, random_table(n_rows=61, seed=3), key)
