@@ -103,6 +103,7 @@ if TYPE_CHECKING:
         TableScoreboard,
         TableThreshold,
     )
+    from standout.table_attack.table_lineup import TableCandidate, TableLineup, table_lineup
     from standout.table_sanitizing.cell_steps import DropColumn, SuppressCells, SwapColumn
     from standout.table_sanitizing.class_steps import DropRows, SuppressToK
     from standout.table_sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
@@ -196,7 +197,9 @@ _MODULES = {
     "Table": "tables.model",
     "TableAdversary": "table_attack.table_adversary",
     "TableAttack": "table_attack.table_attacks",
+    "TableCandidate": "table_attack.table_lineup",
     "TableLikelihood": "table_attack.table_attacks",
+    "TableLineup": "table_attack.table_lineup",
     "TableRisk": "risk_measures.result",
     "TableScoreboard": "table_attack.table_attacks",
     "TableSimulation": "table_attack.simulate_table",
@@ -236,6 +239,7 @@ _MODULES = {
     "sparsity": "theory.sparsity",
     "step": "sanitizing.step_parser",
     "synthesize": "synthetic.synthesize",
+    "table_lineup": "table_attack.table_lineup",
     "table_risk": "risk_measures.table_risk",
     "unicity": "theory.unicity",
     "unicity_grid": "theory.unicity_grid",
@@ -323,7 +327,9 @@ __all__ = [
     "Table",
     "TableAdversary",
     "TableAttack",
+    "TableCandidate",
     "TableLikelihood",
+    "TableLineup",
     "TableRisk",
     "TableScoreboard",
     "TableSimulation",
@@ -364,6 +370,7 @@ __all__ = [
     "sparsity",
     "step",
     "synthesize",
+    "table_lineup",
     "table_risk",
     "unicity",
     "unicity_grid",

@@ -1,0 +1,49 @@
+"""A lineup of rows agrees with the slow twin, part by part."""
+
+import numpy as np
+import pytest
+from tests.table_attack.made_tables import as_twin, made_table
+
+import standout as so
+from naive import table_attack as naive
+from standout.table_attack.table_lineup import table_lineup
+
+KNOWN = {"age": 30, "grade": "high", "job": "c", "ills": "B"}
+
+
+def expected(table):
+    columns = [as_twin(column, column.error) for column in table.columns]
+    facts = [(table.position(name), value) for name, value in KNOWN.items()]
+    return np.array(naive.scores(columns, facts, "likelihood", 0.1)) / naive.UNIT
+
+
+def test_a_lineup_ranks_all_rows_by_the_twins_scores():
+    table = made_table(60, seed=2)
+    lineup = so.table_lineup(table, KNOWN, top=60)
+    scores = expected(table)
+    weight = np.exp(scores - scores.max())
+    for candidate in lineup.candidates:
+        assert candidate.score == pytest.approx(scores[candidate.row], abs=1e-9)
+        assert candidate.probability == pytest.approx(weight[candidate.row] / weight.sum(), rel=1e-9)
+        assert sum(candidate.parts.values()) == pytest.approx(candidate.score)
+    assert [c.score for c in lineup.candidates] == sorted(scores, reverse=True)
+    share = weight / weight.sum()
+    assert lineup.bits_left == pytest.approx(-(share * np.log2(share)).sum())
+
+
+def test_people_outside_the_table_explain_the_facts_as_anybody_does():
+    table = made_table(60, seed=2)
+    lineup = table_lineup(table, KNOWN, population=1000)
+    total = np.exp(expected(table)).sum() + 940
+    assert lineup.nobody == pytest.approx(940 / total)
+    assert lineup.candidates[0].probability == pytest.approx(np.exp(expected(table)).max() / total)
+
+
+def test_a_number_that_nobody_has_stands_for_the_nearest_and_an_unknown_category_is_refused():
+    table = made_table(60, seed=2)
+    near, there = (table_lineup(table, {"age": age}).candidates for age in (32.4, 31))
+    assert near == there
+    with pytest.raises(so.ParameterError, match="no row has this value in column 'job'"):
+        table_lineup(table, {"job": "zzz"})
+    with pytest.raises(so.NotFoundError, match="no column 'jobs'"):
+        table_lineup(table, {"jobs": "c"})
