@@ -44,12 +44,20 @@ def visits(draw):
     return rows
 
 
+@st.composite
+def crowds(draw):
+    """Rows of people at two places: more of them than there are values and times."""
+    value, day = st.sampled_from([1.0, 2.0, None]), st.sampled_from([0, 1, 3, None])
+    row = st.tuples(st.sampled_from("abcdefghijkl"), st.sampled_from("uv"), value, day)
+    return draw(st.lists(row, min_size=90, max_size=120))
+
+
 def facts_of(aux):
     return [(fact.item, (fact.value, None if fact.time is None else (fact.time - DAY).days)) for fact in aux]
 
 
 @settings(max_examples=30 if COMPILED else 8)
-@given(visits(), st.sampled_from(list(SIMILARITIES)))
+@given(visits() | crowds(), st.sampled_from(list(SIMILARITIES)))
 def test_similarities_of_records_with_repeats_equal_their_slow_twin(rows, similarity):
     release, cells = read(rows), naive.visits(rows)
     n = release.n_records

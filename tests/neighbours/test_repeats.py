@@ -44,6 +44,19 @@ ROWS = st.lists(CELLS, min_size=2, max_size=30).filter(
 )
 
 
+CROWDED = st.lists(
+    st.tuples(
+        st.sampled_from("abcdefghijklmnop"),
+        st.sampled_from("uv"),
+        st.sampled_from([None, 1.0, 2.0]),
+        st.sampled_from([None, 0, 1, 3]),
+    ),
+    min_size=90,
+    max_size=120,
+)
+"""Rows of people at two places: more of them than there are values and times."""
+
+
 def random_visits(records, items, seed):
     """Rows of a random release in which records have many items several times."""
     draw, rows = np.random.default_rng(seed), random_rows(records, items, seed, missing=0.05)
@@ -61,7 +74,7 @@ def random_visits(records, items, seed):
 
 
 @settings(max_examples=150 if COMPILED else 15)
-@given(ROWS, st.sampled_from(TWINS), st.sampled_from(["union", "first"]))
+@given(ROWS | CROWDED, st.sampled_from(TWINS), st.sampled_from(["union", "first"]))
 def test_the_nearest_neighbour_with_repeats_equals_the_slow_twin(rows, pair, over):
     similarity, twin = pair
     release, entries = read_rows(rows, "keep"), naive.visits(rows)

@@ -236,20 +236,34 @@ class Queries:
         release = self.release
         scores = np.zeros(release.n_records)
         for fact in range(*self.facts_of(q).indices(len(self.weight))):
-            item = int(self.facts.item[fact])
-            if release.has_repeats and release.item_entries[item] > release.n_records:
-                records = np.arange(release.n_records)  # a record without the item adds 0
-            else:
-                records, value, time = unpack_item(release.by_item, item, release.n_levels, release.span)
-                records = records[run_starts(records)] if release.has_repeats else records
+            records, terms = self._terms_of_records(fact)
             same, query = np.full(len(records), fact), np.full(len(records), q)
-            if release.has_repeats:
-                terms = self.entry_terms(self._pairs(same, records))
-            else:
-                terms = self.similarity_terms(same, value, time)
             scores[records] += self.parts(query, same, records, terms)
         is_candidate = self.is_candidate(q)
         return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
+
+    def _terms_of_records(self, fact: int) -> tuple[Ints, Floats]:
+        """Records that have a fact's item, perhaps also others, and their terms."""
+        release, item = self.release, int(self.facts.item[fact])
+        if not release.has_repeats:
+            records, value, time = unpack_item(release.by_item, item, release.n_levels, release.span)
+            return records, self.similarity_terms(np.full(len(records), fact), value, time)
+        key, kept = (item, int(self.facts.shape[fact]), int(self.facts.time[fact])), self._kept_terms
+        if key not in kept:
+            if release.item_entries[item] > release.n_records:
+                records = np.arange(release.n_records)  # a record without the item adds 0
+            else:
+                records = unpack_item(release.by_item, item, release.n_levels, release.span)[0]
+                records = records[run_starts(records)]
+            if len(kept) * release.n_records > KEPT_SCORES:
+                kept.clear()
+            kept[key] = records, self.entry_terms(self._pairs(np.full(len(records), fact), records))
+        return kept[key]
+
+    @cached_property
+    def _kept_terms(self) -> dict[tuple[int, int, int], tuple[Ints, Floats]]:
+        """Records and terms by item, shape and time: queries with more of the same facts ask again."""
+        return {}
 
 
 def log2_up(x: NDArray[Any]) -> NDArray[np.int32]:

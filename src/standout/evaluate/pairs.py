@@ -12,7 +12,8 @@ import numpy as np
 
 from standout.attack.kernels.record_scores import has_item
 from standout.attack.queries import Queries, prepare_queries
-from standout.core.arrays import Floats, Ints, slices_of
+from standout.core.arrays import Floats, Ints, offsets, slices_of
+from standout.evaluate.item_pairs import highest_by_item
 from standout.evaluate.population import Population
 from standout.facts import KnownFacts, facts_from_entries
 from standout.release.model import Release
@@ -75,21 +76,42 @@ def _revealed_items(
 ) -> RevealedItems:
     n, release = len(target), population.release
     target_items, guess_items = population.original.distinct_items[target], release.distinct_items[guess]
-    queries = full_queries(population, target, similarity)
-    pair, fact, sim = fact_similarities(queries, np.arange(n), guess)
-    pair_item = pair * release.n_items + queries.facts.item[fact]
-    if population.original.has_repeats:
-        pair_item, sim = highest_of_each(pair_item, sim)
-        pair = pair_item // release.n_items
+    pair, item, sim = _shared_items(population, target, guess, similarity)
     n_shared = np.bincount(pair, sim >= 0, n)
     total = np.bincount(pair, np.maximum(sim, 0.0), n)
     known_pair_item = _pair_items(known, release.n_items)
     known_pair, known_item = np.divmod(known_pair_item, release.n_items)
     in_guess = has_item(release, guess[known_pair], known_item)
     revealed = guess_items - np.bincount(known_pair, in_guess, n).astype(np.int64)
-    is_new = ~np.isin(pair_item, known_pair_item)
+    is_new = ~np.isin(pair * release.n_items + item, known_pair_item)
     correct = np.bincount(pair, np.maximum(sim, 0.0) * is_new, n).astype(np.float64)
     return RevealedItems(total / (target_items + guess_items - n_shared), revealed, correct)
+
+
+def _shared_items(
+    population: Population, target: Ints, guess: Ints, similarity: Similarity
+) -> tuple[Ints, Ints, Floats]:
+    """(pair, item, Sim) for each item of each pair's target; Sim is -1 if the guess lacks the item.
+
+    A pair that occurs several times is compared once: more facts often lead to the same guess.
+    """
+    n_records, n_items = population.release.n_records, population.release.n_items
+    different, number = np.unique(target * n_records + guess, return_inverse=True)
+    people, query = np.unique(different // n_records, return_inverse=True)
+    queries = full_queries(population, people, similarity)
+    if population.original.has_repeats:
+        pair_item, sim = highest_by_item(queries, query, different % n_records)
+        if (np.diff(pair_item) <= 0).any():  # a sanitized release may have other codes
+            pair_item, sim = highest_of_each(pair_item, sim)
+        pair, item = np.divmod(pair_item, n_items)
+    else:
+        pair, fact, sim = fact_similarities(queries, query, different % n_records)
+        item = queries.facts.item[fact]
+    first = np.searchsorted(pair, np.arange(len(different) + 1))
+    counts = np.diff(first)[number]
+    ends = offsets(counts)
+    row = np.arange(ends[-1]) + np.repeat(first[number] - ends[:-1], counts)
+    return np.repeat(np.arange(len(target)), counts), item[row], sim[row]
 
 
 def highest_of_each(group: Ints, number: Floats) -> tuple[Ints, Floats]:

@@ -12,6 +12,7 @@ from standout.core.progress import no_progress
 from standout.core.threads import thread_count
 from standout.evaluate.pairs import full_queries
 from standout.evaluate.population import Population
+from standout.neighbours.any_similarity import ItemFacts, add_item, new_table
 from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
 from standout.release.model import Release
 from standout.release.postings import Postings
@@ -21,8 +22,6 @@ __all__ = ["SimilarRecords", "similarities_to_all"]
 
 TARGETS_AHEAD = 1024
 """Number of targets whose nearest neighbours are searched at a time in a large release."""
-NOTHING = U(0xFFFFFFFFFFFFFFFF)
-"""No word: words have at most 63 bits."""
 LARGE_RELEASE = 1 << 22
 """Entries from which on comparing every target with all records would take too long."""
 
@@ -93,11 +92,24 @@ def similarities_to_all(release: Release, target: int, similarity: Similarity) -
     queries = full_queries(population, np.array([target]), similarity)
     total, n_shared = np.zeros(release.n_records), np.zeros(release.n_records, np.int64)
     tables, facts = queries.tables, queries.facts
-    lookup = _Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms[facts.shape])
     if release.has_repeats or population.original.has_repeats:
-        best = np.full(release.n_records, -1.0)
-        _add_best_similarities(release.by_item, facts, lookup, best, total, n_shared)
+        of_items = ItemFacts(
+            first=facts.first,
+            item=facts.item,
+            shape=facts.shape,
+            known=facts.time,
+            step=np.zeros(1),
+            a=tables.a,
+            b=tables.b,
+            off=tables.off,
+            c=tables.c,
+            terms=tables.terms,
+            n_levels=release.n_levels,
+            span=release.span,
+        )
+        _add_best_similarities(release.by_item, of_items, total, n_shared, new_table(release))
     else:
+        lookup = _Lookup(tables.a, tables.b, tables.off, tables.c, tables.terms[facts.shape])
         _add_similarities(release.by_item, facts, lookup, total, n_shared)
     n_either = population.original.distinct_items[target] + release.distinct_items - n_shared
     return np.asarray(total / n_either)
@@ -138,43 +150,16 @@ def _add_similarities(
 
 @kernel
 def _add_best_similarities(
-    postings: Postings, facts: QueryFacts, lookup: _Lookup, best: Array, total: Array, n_shared: Array
+    postings: Postings, facts: ItemFacts, total: Array, n_shared: Array, table: Array
 ) -> None:
     """Add, of each item, the highest Sim of a fact and an entry to the total of the entry's record.
 
-    The facts of an item follow one another. `best` is -1 for every record, and again when this is done.
+    The facts of an item follow one another.
     """
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
-    a, b, off, c, terms = lookup
-    item, shape, known_time = facts.item, facts.shape, facts.time
-    kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
-    low = 0
+    low, item = 0, facts.item
     while low < len(item):
-        high = low
+        high = low + 1
         while high < len(item) and item[high] == item[low]:
             high += 1
-        # first the highest Sim of each record, then the sum: the words of a record may be far apart
-        for adds in range(2):
-            at = start[item[low]]
-            for r in range(run[item[low]], run[item[low] + 1]):
-                stop, first = start[item[low]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
-                previous = NOTHING
-                while at < stop:
-                    x = U(word[at])
-                    kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
-                    record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
-                    if not adds:
-                        highest = best[record]
-                        if highest < 1.0 and x != previous:  # equal entries of a record follow one another
-                            for fact in range(low, high):
-                                u = shape[fact]
-                                sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
-                                highest = max(highest, sim / terms[fact])
-                            best[record] = highest
-                        previous = x
-                    elif best[record] >= 0:
-                        total[record] += best[record]
-                        n_shared[record] += 1
-                        best[record] = -1.0
-                    at += 1
+        add_item(postings, facts, low, high, 0.0, total, n_shared, table)
         low = high

@@ -5,7 +5,8 @@ Every pair of records that share an item is compared, so this is slower than cou
 batch of records. Each thread has one sum and one count for each record.
 
 If records have items several times, Sim(r_i, r′_i) is the highest Sim of an entry of r and an entry of r′
-about item i. The words of a record stand together in the postings, so this needs no further memory.
+about item i. The words of a record stand together in the postings. If an item has more words than there are
+different values and times, the highest Sim of an entry with each value and time is computed first.
 """
 
 from typing import NamedTuple
@@ -26,10 +27,12 @@ from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Similarity
 from standout.similarity.lookup_tables import tabulate
 
-__all__ = ["Nearest", "nearest_by_sums"]
+__all__ = ["ItemFacts", "Nearest", "add_item", "nearest_by_sums", "new_table"]
 
 ENTRIES_AT_ONCE = 1 << 22
 """Largest number of entries of a batch of records, unless one record has more."""
+TABLE_BITS = 16
+"""Bits of values and times up to which the highest Sim of each is kept while an item's words are read."""
 
 
 class Nearest(NamedTuple):
@@ -39,7 +42,7 @@ class Nearest(NamedTuple):
     record: Ints
 
 
-class _Facts(NamedTuple):
+class ItemFacts(NamedTuple):
     """The entries of a batch of records as known facts, with the tables of their similarity in each term.
 
     Sim of fact f and an entry is (a[u, kind] + b[u, kind] · c[off[u, kind] + time − known]) / terms[u], with
@@ -58,13 +61,20 @@ class _Facts(NamedTuple):
     off: Ints
     c: Floats
     terms: Ints
+    n_levels: int
+    span: int
 
 
 class _Sums(NamedTuple):
-    """A thread's arrays, by record: Σ Sim and the number of shared items; 0 between two searches."""
+    """A thread's arrays, by record: Σ Sim and the number of shared items; 0 between two searches.
+
+    `highest` is by value and time: the highest Sim with an item's facts. It is empty if it would be large,
+    and without repeats.
+    """
 
     total: Floats
     shared: NDArray[np.int32]
+    highest: Floats
 
 
 def nearest_by_sums(
@@ -81,7 +91,7 @@ def nearest_by_sums(
     n_items, search = release.distinct_items, _search_repeats if release.has_repeats else _search
 
     def allocate() -> _Sums:
-        return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32))
+        return _Sums(np.zeros(release.n_records), np.zeros(release.n_records, np.int32), new_table(release))
 
     for batch_slice in slices_of(release.lengths[records], ENTRIES_AT_ONCE):
         batch = records[batch_slice]
@@ -102,19 +112,25 @@ def nearest_by_sums(
     return Nearest(np.minimum(nearest.similarity, 1.0), nearest.record)
 
 
+def new_table(release: Release) -> Floats:
+    """A number for every value and time of a word; empty if that is too many, and without repeats."""
+    n_bits = release.by_item.value_bits + release.by_item.time_bits
+    return np.empty(1 << n_bits if release.has_repeats and n_bits <= TABLE_BITS else 0)
+
+
 def _part(progress: Progress, before: int, total: int) -> Progress:
     """The progress of one batch as a part of the whole."""
     return lambda stage, done, _: progress("comparing", before + done, total)
 
 
-def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
+def _facts(release: Release, similarity: Similarity, records: Ints) -> ItemFacts:
     entries, first = distinct_positions(release, records)
     known = facts_from_entries(release, entries, first)
     tables = tabulate(release, known, similarity)
     step = np.ldexp(
         1.0, np.frexp(release.lengths[records].astype(np.float64))[1] - 52
     )  # sums are below 2^52 steps
-    return _Facts(
+    return ItemFacts(
         first=first,
         item=known.item,
         shape=tables.shape,
@@ -125,13 +141,15 @@ def _facts(release: Release, similarity: Similarity, records: Ints) -> _Facts:
         off=tables.off,
         c=tables.c,
         terms=tables.terms,
+        n_levels=release.n_levels,
+        span=release.span,
     )
 
 
 @kernel
 def _search(
     postings: Postings,
-    facts: _Facts,
+    facts: ItemFacts,
     records: Array,
     n_items: Array,
     over_first: Flag,
@@ -151,7 +169,7 @@ def _search(
 @kernel
 def _search_repeats(
     postings: Postings,
-    facts: _Facts,
+    facts: ItemFacts,
     records: Array,
     n_items: Array,
     over_first: Flag,
@@ -168,7 +186,7 @@ def _search_repeats(
             stop = fact + 1
             while stop < last and facts.item[stop] == facts.item[fact]:
                 stop += 1
-            _add_item(postings, facts, fact, stop, facts.step[q], total, shared)
+            add_item(postings, facts, fact, stop, facts.step[q], total, shared, sums.highest)
             fact = stop
         _take_nearest(records, n_items, over_first, total, shared, nearest, q)
 
@@ -191,7 +209,9 @@ def _take_nearest(
 
 
 @subroutine
-def _add_fact(postings: Postings, facts: _Facts, fact: Int, step: float, total: Array, shared: Array) -> None:
+def _add_fact(
+    postings: Postings, facts: ItemFacts, fact: Int, step: float, total: Array, shared: Array
+) -> None:
     """Add Sim of a fact and each entry of its item to the sums of the entries' records."""
     start, run, block, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c = facts.a, facts.b, facts.off, facts.c
@@ -211,27 +231,69 @@ def _add_fact(postings: Postings, facts: _Facts, fact: Int, step: float, total: 
 
 
 @subroutine
-def _add_item(
-    postings: Postings, facts: _Facts, fact: Int, last: Int, step: float, total: Array, shared: Array
+def add_item(
+    postings: Postings,
+    facts: ItemFacts,
+    fact: Int,
+    last: Int,
+    step: float,
+    total: Array,
+    shared: Array,
+    table: Array,
 ) -> None:
-    """Add to each record's sum the highest Sim of facts fact … last - 1, of one item, and its entries."""
+    """Add to each record's sum the highest Sim of facts fact … last - 1, of one item, and its entries.
+
+    Sim is rounded to a multiple of `step`, or not if that is 0.
+    """
     start, run, block, end, word, value_bits, time_bits, _, _ = postings
     item = facts.item[fact]
-    at, record_bits = start[item], U(time_bits + value_bits)
+    at, record_bits = U(start[item]), U(time_bits + value_bits)
+    low_bits = (U(1) << record_bits) - U(1)
+    uses_table = 0 < len(table) <= start[item + 1] - start[item]
+    if uses_table:
+        _fill(facts, fact, last, U(time_bits), table)
     for r in range(run[item], run[item + 1]):
-        stop, first = start[item] + np.int64(end[r]), np.int64(block[r]) * BLOCK
+        stop, first = U(start[item] + np.int64(end[r])), np.int64(block[r]) * BLOCK
         while at < stop:
-            place, highest = U(word[at]) >> record_bits, 0.0
-            while at < stop and U(word[at]) >> record_bits == place:
-                highest = max(highest, _highest_sim(facts, fact, last, U(word[at]), value_bits, time_bits))
-                at += 1
+            x, highest = U(word[at]), 0.0
+            place = x >> record_bits
+            while True:
+                if uses_table:
+                    sim = table[x & low_bits]
+                else:
+                    sim = _highest_sim(facts, fact, last, x, value_bits, time_bits)
+                highest = sim if sim > highest else highest
+                at += U(1)
+                if at == stop:
+                    break
+                x = U(word[at])
+                if x >> record_bits != place:
+                    break
             record = first + np.int64(place)
-            total[record] += np.rint(highest / step) * step if highest <= 1 + ROUNDING else np.inf
+            if step > 0.0:
+                highest = np.rint(highest / step) * step if highest <= 1 + ROUNDING else np.inf
+            total[record] += highest
             shared[record] += 1
 
 
 @subroutine
-def _highest_sim(facts: _Facts, fact: Int, last: Int, x: Int, value_bits: Int, time_bits: Int) -> float:
+def _fill(facts: ItemFacts, fact: Int, last: Int, time_bits: Int, table: Array) -> None:
+    """table[value and time] = the highest Sim of facts fact … last - 1 and an entry with them."""
+    a, b, off, c, terms = facts.a, facts.b, facts.off, facts.c, facts.terms
+    table[:] = 0.0
+    for f in range(fact, last):
+        u = facts.shape[f]
+        for kind in range(min(a.shape[1], len(table) >> np.int64(time_bits))):
+            times = max(facts.span, 1) if kind <= facts.n_levels else 1  # the others have no time
+            low, fixed, factor = U(kind) << time_bits, a[u, kind], b[u, kind]
+            row, n_terms = U(off[u, kind] - facts.known[f]), terms[u]
+            for time in range(U(times)):
+                sim = (fixed + factor * c[row + time]) / n_terms
+                table[low + time] = sim if sim > table[low + time] else table[low + time]
+
+
+@subroutine
+def _highest_sim(facts: ItemFacts, fact: Int, last: Int, x: Int, value_bits: Int, time_bits: Int) -> float:
     """The highest Sim of facts fact … last - 1 and the entry of a word."""
     a, b, off, c = facts.a, facts.b, facts.off, facts.c
     kind = np.int64((x >> U(time_bits)) & U((1 << value_bits) - 1))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.record_scores import EntryRanges, Pairs, ranges_among
+from standout.attack.kernels.record_scores import EntryRanges, Pairs, distinct_ranges
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
@@ -47,7 +47,7 @@ def mean_terms(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     That of a single entry is exactly its Sim. The first is NaN if the record lacks the item.
     """
     terms, distinct = np.zeros((2, len(pairs.shape))), distinct_entries(release)
-    ranges = ranges_among(distinct.entries, pairs.record, pairs.item)
+    ranges = distinct_ranges(release, pairs.record, pairs.item)
     value, time = (NO_CODES if column is None else column for column in distinct.entries[2:])
     entries = _Entries(value, time, distinct.number, release.n_levels, release.span)
     if not _mean_terms(entries, pairs, ranges, _Tables(tables.a, tables.b, tables.off, tables.c), terms):

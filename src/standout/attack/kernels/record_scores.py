@@ -1,7 +1,8 @@
 """Chosen records: whether they have an item, how similar their entry is to a fact, and when they begin.
 
 Where a record has an item several times, its entries of the item follow one another among the entries by
-record: `entry_positions` gives the first, `entry_ranges` all of them.
+record: `entry_positions` gives the first, `entry_ranges` all of them. They are found by bisection, or in a
+table of all records and items if that is not larger than the entries.
 """
 
 from typing import NamedTuple
@@ -9,25 +10,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.arrays import Bools, Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.distinct_items import distinct_entries
-from standout.release.model import INVALID_CODE, RecordEntries, Release
+from standout.release.model import INVALID_CODE, RecordEntries, Release, read_only
 from standout.similarity.lookup_tables import Tables
 
 __all__ = [
     "EntryRanges",
     "Pairs",
+    "distinct_ranges",
     "entry_positions",
     "entry_ranges",
     "first_times",
     "has_item",
-    "ranges_among",
     "similarities",
 ]
 
 NO_CODES = np.empty(0, np.uint8)
+NO_OFFSETS = read_only(np.empty(0, np.int64))
+DISTINCT = "_distinct_item_offsets"
 
 
 class Pairs(NamedTuple):
@@ -47,10 +50,12 @@ class EntryRanges(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """Entries by record; `value` and `time` are empty if the release has none."""
+    """Entries by record; `value` and `time` are empty if the release has none, `table` if it is not kept."""
 
     start: NDArray[np.int64]
     item: Array
+    table: NDArray[np.int64]
+    n_items: int
     value: Array
     time: Array
     n_levels: int
@@ -73,6 +78,8 @@ def has_item(release: Release, record: Ints, item: Ints) -> Bools:
 
 def entry_positions(release: Release, record: Ints, item: Ints) -> Ints:
     """Position, among the entries by record, of each record's first entry of its item; or -1."""
+    if release.has_repeats:
+        return entry_ranges(release, record, item).first
     positions = np.empty(len(record), np.int64)
     _find_all(release.by_record.start, release.by_record.item, record, item, positions)
     return positions
@@ -83,15 +90,42 @@ def entry_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
     if not release.has_repeats:
         first = entry_positions(release, record, item)
         return EntryRanges(first, (first >= 0).astype(np.int64))
-    return ranges_among(release.by_record, record, item)
+    return _ranges_among(release.by_record, _item_offsets(release, "_item_offsets"), record, item)
 
 
-def ranges_among(by_record: RecordEntries, record: Ints, item: Ints) -> EntryRanges:
-    """The same among these entries by record."""
+def distinct_ranges(release: Release, record: Ints, item: Ints) -> EntryRanges:
+    """The same among the distinct entries."""
+    entries, offsets_of_items = distinct_entries(release).entries, _item_offsets(release, DISTINCT)
+    return _ranges_among(entries, offsets_of_items, record, item)
+
+
+def _ranges_among(by_record: RecordEntries, table: Ints, record: Ints, item: Ints) -> EntryRanges:
     first, count = np.empty(len(record), np.int64), np.zeros(len(record), np.int64)
+    if len(table):
+        _look_up_all(table, (len(table) - 1) // (len(by_record.start) - 1), record, item, first, count)
+        return EntryRanges(first, count)
     _find_all(by_record.start, by_record.item, record, item, first)
     _count_all(by_record.start, by_record.item, record, item, first, count)
     return EntryRanges(first, count)
+
+
+def _item_offsets(release: Release, name: str) -> Ints:
+    """Where the entries of each record and item begin, item by item; empty if that table would be large.
+
+    A bisection of a record with thousands of entries costs more than all the entries of one item.
+    """
+    kept: dict[str, Ints] = vars(release)
+    if name not in kept:
+        by_record = distinct_entries(release).entries if name == DISTINCT else release.by_record
+        table, cells = NO_OFFSETS, release.n_records * release.n_items
+        if 0 < cells <= len(by_record.item):
+            if int(by_record.item.max()) >= release.n_items:
+                raise StoreError(INVALID_CODE)
+            cell = np.repeat(np.arange(release.n_records) * release.n_items, np.diff(by_record.start))
+            cell += by_record.item
+            table = read_only(offsets(np.bincount(cell, minlength=cells)))
+        kept[name] = table
+    return kept[name]
 
 
 def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
@@ -105,6 +139,8 @@ def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
     entries = _Entries(
         start=by_record.start,
         item=by_record.item,
+        table=_item_offsets(release, DISTINCT) if release.has_repeats else NO_OFFSETS,
+        n_items=release.n_items,
         value=NO_CODES if by_record.value is None else by_record.value,
         time=NO_CODES if by_record.time is None else by_record.time,
         n_levels=release.n_levels,
@@ -140,6 +176,14 @@ def _find_all(start: Array, items: Array, record: Array, item: Array, positions:
 
 
 @kernel
+def _look_up_all(table: Array, n_items: Int, record: Array, item: Array, first: Array, count: Array) -> None:
+    for i in range(len(record)):
+        cell = record[i] * n_items + item[i]
+        count[i] = table[cell + 1] - table[cell] if record[i] >= 0 and item[i] >= 0 else 0
+        first[i] = table[cell] if count[i] > 0 else -1
+
+
+@kernel
 def _count_all(start: Array, items: Array, record: Array, item: Array, first: Array, count: Array) -> None:
     for i in range(len(record)):
         if first[i] >= 0:
@@ -156,10 +200,14 @@ def _count_all(start: Array, items: Array, record: Array, item: Array, first: Ar
 @kernel
 def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array) -> Flag:
     """terms[:, i] = the terms of Sim of the i-th pair; returns whether every code is valid."""
-    start, items, value, time, n_levels, span = entries
+    start, items, table, n_items, value, time, n_levels, span = entries
     a, b, off, c = tables
     for i in range(len(pairs.record)):
-        at = _find(start, items, pairs.record[i], pairs.item[i])
+        if len(table):
+            cell = pairs.record[i] * n_items + pairs.item[i]
+            at = table[cell] if table[cell] < table[cell + 1] else -1
+        else:
+            at = _find(start, items, pairs.record[i], pairs.item[i])
         terms[0, i] = np.nan
         if at < 0:
             continue
