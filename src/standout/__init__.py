@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from standout.tables.hierarchy import Hierarchy
     from standout.tables.model import SanitizedTable, Table
     from standout.tables.read_table import read_table
+    from standout.tables.schema import ColumnSchema, Schema
     from standout.theory import bounds, prize
     from standout.theory.altered import Altered, altered
     from standout.theory.sparsity import Sparsity, sparsity
@@ -132,6 +133,7 @@ _MODULES = {
     "ClusterRecords": "sanitizing.cluster",
     "Column": "tables.column",
     "ColumnError": "core.errors",
+    "ColumnSchema": "tables.schema",
     "ColumnSimilarity": "tables.column_similarity",
     "Comparison": "evaluate.comparison",
     "Composition": "advising.composition",
@@ -183,6 +185,7 @@ _MODULES = {
     "SampleRecords": "sanitizing.suppression_steps",
     "Sanitized": "sanitized",
     "SanitizedTable": "tables.model",
+    "Schema": "tables.schema",
     "Scoreboard": "attack.scoreboard",
     "ScoreboardRH": "attack.scoreboard",
     "Similarity": "similarity.attributes",
@@ -262,6 +265,7 @@ __all__ = [
     "ClusterRecords",
     "Column",
     "ColumnError",
+    "ColumnSchema",
     "ColumnSimilarity",
     "Comparison",
     "Composition",
@@ -313,6 +317,7 @@ __all__ = [
     "SampleRecords",
     "Sanitized",
     "SanitizedTable",
+    "Schema",
     "Scoreboard",
     "ScoreboardRH",
     "Similarity",

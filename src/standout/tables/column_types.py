@@ -10,7 +10,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ColumnError
 from standout.release.model import Levels
 from standout.tables.column import ColumnKind
-from standout.tables.date_texts import NOT_A_DATE, dates_as, dates_in
+from standout.tables.date_texts import NOT_A_DATE, are_digit_dates, dates_as, dates_in
 from standout.tables.distinct_cells import DistinctCells
 from standout.tables.missing_markers import ALWAYS, WITH_NUMBERS, missing_in
 from standout.tables.number_texts import is_category_name, is_code_name, numbers_in
@@ -30,6 +30,7 @@ PAIRS = (
 SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
 """Words that mean true or false even if no other word occurs."""
 CLOCK = "its times of day are left out, so what they reveal is not measured"
+DIGIT_DATES = "all cells are dates of eight digits"
 FEW_CODES = 30
 LONG_CODE = r"^\d{9,}$"
 FEW_ODD = 0.5
@@ -107,6 +108,8 @@ class _Reader:
             return self.as_date("its type")
         if self.cells.values.to_list() == [0, 1]:
             return self.as_boolean("all cells are 0 or 1")
+        if self.cells.values.dtype.is_integer() and are_digit_dates(self.cells.texts):
+            return self.as_date(DIGIT_DATES)
         if reason := self._code_reason(self.cells.texts):
             return self.as_category(reason)
         largest = self.cells.values.abs().max()
@@ -121,6 +124,8 @@ class _Reader:
             return self.as_category("no cell has a value")
         if _pair(shown) is not None:
             return self.as_boolean("all cells are words for yes or no")
+        if are_digit_dates(shown):
+            return self.as_date(DIGIT_DATES)
         numbers = numbers_in(shown)
         if numbers.fits.all():
             reason = self._code_reason(shown)
@@ -235,6 +240,9 @@ class _Reader:
         misfit = (codes == MISSING) & ~missing
         if misfit.any():
             raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "one of its levels", "levels")
+        used = np.unique(codes[codes != MISSING])
+        codes = np.where(codes == MISSING, MISSING, np.searchsorted(used, codes))
+        levels = tuple(levels[code] for code in used.tolist())
         return CellLevels("ordered", levels, codes, reason=reason, markers=self._markers(missing))
 
     def as_category(self, reason: str) -> CellLevels:

@@ -1,6 +1,6 @@
 """Texts that are dates: ISO 8601, year and month, eight digits, or a pattern that the texts prove."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +9,14 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.ingest.date_patterns import recognise_pattern
 
-__all__ = ["NOT_A_DATE", "Dates", "dates_as", "dates_in"]
+__all__ = ["NOT_A_DATE", "Dates", "are_digit_dates", "dates_as", "dates_in"]
 
 ISO = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$"
 DIGITS = r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 MONTH = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])$"
 PROBABLE = r"^\D{0,12}\d{1,4}[-/. ]\s?(\d{1,2}|[A-Za-z]{3,9}\.?)[-/. ,]\s?\d{1,4}|^[A-Za-z]{3,9},? "
 SAMPLE = 2_000
-MOSTLY = 0.9
+MOSTLY, ENOUGH = 0.9, 3
 NOT_A_DATE = np.iinfo(np.int64).min
 
 
@@ -74,8 +74,13 @@ def dates_as(texts: pl.Series, pattern: str) -> Dates:
     )
 
 
-def _day(text: str, pattern: str) -> datetime | None:
+def are_digit_dates(texts: pl.Series) -> bool:
+    """Whether texts are dates of eight digits, such as 20101231: several of them, and no other number."""
+    return len(texts) >= ENOUGH and bool(texts.str.contains(DIGITS).all()) and not dates_in(texts).misfits
+
+
+def _day(text: str, pattern: str) -> date | None:
     try:
-        return datetime.strptime(text, pattern)
+        return datetime.strptime(text, pattern).date()
     except (ValueError, OverflowError, IndexError):
         return None

@@ -1,24 +1,30 @@
 """`standout.read_table`: read a table with one row per person."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from standout.core.errors import ReadingWarning
+from standout.core.errors import ParameterError, ReadingWarning
 from standout.core.progress import Progress, no_progress
 from standout.ingest.options import Column, Options
+from standout.tables.history_join import join_history, read_history
 from standout.tables.model import Table
+from standout.tables.schema import Schema
 from standout.tables.table_reader import TableReader
 
-__all__ = ["read_table"]
+__all__ = ["as_schema", "read_table"]
 
 
 def read_table(
     source: Any,
     *,
     id: Column | bool | None = None,  # noqa: A002  (the name of its option)
+    schema: Schema | str | Path | Mapping[str, Any] | None = None,
     ignore: Column | Sequence[Column] | None = None,
     missing: Sequence[str] | None = None,
+    history: Any = None,
+    history_options: Mapping[str, Any] | None = None,
     separator: str | None = None,
     header: bool | None = None,
     quote: str = '"',
@@ -42,10 +48,18 @@ def read_table(
     id : str, int or False, optional
         Column with the ids of the rows, by name or number (1 is the first); False: there is none. Default:
         recognised.
+    schema : Schema, path or mapping, optional
+        What the columns are and how they are compared: a schema, a schema file, or by column name a mapping
+        such as {"zip": {"hierarchy": "prefix"}}. What it leaves open is inferred.
     ignore : str, int or list, optional
         Columns to leave out on purpose.
     missing : list of str, optional
         Texts that mean an empty cell, in all columns; default: usual ones such as NA and ?.
+    history : path, URL, frame or Release, optional
+        Entries of the same people, such as ratings, joined by the id. People without a row are appended with
+        empty cells.
+    history_options : mapping, optional
+        Options of `standout.read` for the history.
     separator : str, optional
         Separator of a delimited file; default: recognised.
     header : bool, optional
@@ -96,8 +110,22 @@ def read_table(
         sql_table=sql_table,
         skip_lines=skip_lines,
     )
-    reader = TableReader(options, id, None if missing is None else tuple(missing), progress)
-    table = reader.read(source)
-    for message in reader.warnings:
+    name = Path(schema).name if isinstance(schema, (str, Path)) else ""
+    texts = None if missing is None else tuple(missing)
+    reader = TableReader(options, id, texts, as_schema(schema), name, progress)
+    table, messages = reader.read(source), list[str]()
+    if history is not None:
+        entries, messages = read_history(history, history_options, progress)
+        table = join_history(table, entries)
+    elif history_options is not None:
+        raise ParameterError("history_options must be given with a history only: set history as well")
+    for message in (*reader.warnings, *messages):
         warnings.warn(message, ReadingWarning, stacklevel=2)
     return table
+
+
+def as_schema(schema: Schema | str | Path | Mapping[str, Any] | None) -> Schema:
+    """The schema that a user names or describes."""
+    if schema is None or isinstance(schema, Schema):
+        return schema or Schema()
+    return Schema.of_dict(schema) if isinstance(schema, Mapping) else Schema.read(schema)

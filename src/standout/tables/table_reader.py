@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from standout.core.errors import ColumnError, ParameterError, SourceError
@@ -11,32 +11,44 @@ from standout.ingest.options import Column as ColumnName
 from standout.ingest.options import Options
 from standout.release.labels import Labels
 from standout.release.provenance import Provenance, UnusedColumn
+from standout.tables.apply_schema import apply_schema
 from standout.tables.column import Column
 from standout.tables.column_doubts import column_doubts
-from standout.tables.column_types import CellLevels, Wish, levels_of
+from standout.tables.column_types import CellLevels, levels_of
 from standout.tables.distinct_cells import DistinctCells, distinct_cells
 from standout.tables.id_column import check_ids, choose_id, id_labels, may_be_id
 from standout.tables.make_column import make_column
 from standout.tables.model import Table
+from standout.tables.schema import ColumnSchema, Schema, schema_of
 from standout.tables.source_columns import SourceColumns, open_columns
 
-__all__ = ["TableReader"]
+__all__ = ["NOT_IN_SCHEMA", "TableReader"]
 
 LISTED = 20
+NOT_IN_SCHEMA = "columns that the schema lacks"
+"""Setting of the provenance, if there are such columns."""
 
 
 @dataclass(slots=True)
 class TableReader:
-    """Reads one table; afterwards `warnings` has what the user should check."""
+    """Reads one table.
+
+    Afterwards `warnings` has what the user should check, and `schema_read` reads the table in the same way.
+    """
 
     options: Options
     id: ColumnName | bool | None = None
     missing: tuple[str, ...] | None = None
+    schema: Schema = field(default_factory=Schema)
+    schema_name: str = ""
     progress: Progress = no_progress
     warnings: list[str] = field(default_factory=list)
+    schema_read: Schema = field(default_factory=Schema)
 
     def read(self, source: Any) -> Table:
         """Read the table in a source."""
+        if self.id is None:
+            self.id = self.schema.id
         if self.id is True:
             raise ParameterError("id must be a column name, a column number, or False for none, got True")
         with ExitStack() as stack:
@@ -47,13 +59,10 @@ class TableReader:
         names = source.names
         if len(set(names)) < len(names):
             raise SourceError("the source has two columns with the same name: rename one")
-        ignored = {_position(names, column, "ignore") for column in self.options.ignored}
-        given = None if self.id is None or self.id is False else _position(names, self.id, "id")
-        if given in ignored:
-            raise ParameterError(f"id is the column {names[given]!r}, which cannot be ignored as well")
-        columns: dict[int, Column] = {}
-        notes: dict[str, str] = {}
-        doubts: dict[int, list[str]] = {}
+        ignored, given = self._ignored(names), self._given_id(names)
+        if given is not None and given in ignored:
+            raise ParameterError(f"id must not be an ignored column, got {names[given]!r}")
+        parts: dict[int, _ColumnPart] = {}
         candidates: dict[int, DistinctCells] = {}
         for position, cells in self._cells(source, ignored):
             if position == given:
@@ -61,30 +70,71 @@ class TableReader:
             if position == given or (self.id is None and may_be_id(position, names[position], cells)):
                 candidates[position] = cells
             if position != given:
-                name = names[position]
-                levels = levels_of(name, cells, Wish(missing=self.missing))
-                columns[position] = make_column(name, cells, levels)
-                notes[name] = _note(columns[position], cells, levels)
-                doubts[position] = list(column_doubts(columns[position], cells, levels.doubt))
+                parts[position] = self._part(names[position], cells)
         ids, record, reason = self._ids(names, candidates, given)
         if record is not None:
-            columns.pop(record, None)
-            notes.pop(names[record], None)
-            doubts.pop(record, None)
-        if not columns:
+            parts.pop(record, None)
+        if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
-        self.warnings += [doubt for found in doubts.values() for doubt in found]
+        self.warnings += [doubt for part in parts.values() for doubt in part.doubts]
+        columns = tuple(part.column for part in parts.values())
+        unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
+        self._remember(parts, unused, False if record is None else names[record])
         provenance = Provenance(
             source.format,
             source.files,
             {} if record is None else {"record": names[record]},
-            source.settings,
+            source.settings | self._schema_settings(columns),
             {"record": reason},
-            tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored)),
-            next(iter(columns.values())).n_rows,
-            column_notes=notes,
+            unused,
+            columns[0].n_rows,
+            column_notes={part.column.name: part.note for part in parts.values()},
         )
-        return Table(tuple(columns.values()), ids, provenance=provenance)
+        return Table(columns, ids, provenance=provenance)
+
+    def _part(self, name: str, cells: DistinctCells) -> "_ColumnPart":
+        schema = self.schema.columns.get(name, ColumnSchema())
+        levels = levels_of(name, cells, schema.wish(self.missing))
+        column = apply_schema(make_column(name, cells, levels), schema, self.schema.folder)
+        doubts = tuple(column_doubts(column, cells, levels.doubt))
+        return _ColumnPart(column, levels, _note(column, cells, levels), doubts)
+
+    def _ignored(self, names: Sequence[str]) -> set[int]:
+        """Positions of the columns that the user leaves out; columns of the schema must exist."""
+        for name in self.schema.columns:
+            if name not in names:
+                raise ColumnError(
+                    f"schema: the table has no column {name!r}; its columns are {_listed(names)}: rename or "
+                    "remove its section"
+                )
+        ignored = {name for name, column in self.schema.columns.items() if column.ignore}
+        return {names.index(name) for name in ignored} | {
+            _position(names, column, "ignore") for column in self.options.ignored
+        }
+
+    def _given_id(self, names: Sequence[str]) -> int | None:
+        return None if self.id is None or isinstance(self.id, bool) else _position(names, self.id, "id")
+
+    def _schema_settings(self, columns: Sequence[Column]) -> dict[str, str]:
+        """What the provenance says about the schema; columns that it lacks cause a warning."""
+        if not self.schema.columns:
+            return {}
+        others = [column.name for column in columns if column.name not in self.schema.columns]
+        if others:
+            self.warnings.append(
+                f"the schema lacks {len(others):,} of {len(columns):,} columns ({_listed(others)}): what "
+                "they are was inferred; add a section for each of them"
+            )
+        lacking = {NOT_IN_SCHEMA: _listed(others)} if others else {}
+        return {"schema": self.schema_name or "given"} | lacking
+
+    def _remember(
+        self, parts: dict[int, "_ColumnPart"], unused: Sequence[UnusedColumn], record: str | bool
+    ) -> None:
+        """Keep a schema that reads the source in the same way."""
+        columns = {part.column.name: part.schema(self.schema) for part in parts.values()}
+        columns |= {column.name: ColumnSchema(ignore=True) for column in unused}
+        self.schema_read = Schema(columns, record, self.schema.folder)
 
     def _cells(self, source: SourceColumns, ignored: set[int]) -> Iterator[tuple[int, DistinctCells]]:
         for position, series in enumerate(source.series()):
@@ -107,6 +157,33 @@ class TableReader:
         return id_labels(candidates[chosen[0]]), chosen[0], chosen[1]
 
 
+@dataclass(frozen=True, slots=True)
+class _ColumnPart:
+    """A column that was read, and how."""
+
+    column: Column
+    levels: CellLevels
+    note: str
+    doubts: tuple[str, ...]
+
+    def schema(self, given: Schema) -> ColumnSchema:
+        """A schema that reads the column in the same way."""
+        own, levels = schema_of(self.column), self.levels
+        before = given.columns.get(self.column.name, ColumnSchema())
+        return replace(
+            own,
+            hierarchy=before.hierarchy,
+            levels=own.levels if own.levels is not None else before.levels,
+            missing=before.missing or tuple(sorted(levels.markers)) or None,
+            separator=levels.separator or None,
+            date_format=levels.date_format or None,
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
+
+
 def _position(names: Sequence[str], column: ColumnName, parameter: str) -> int:
     """Position of a column that the user names, by its name or its number."""
     if column in names:
@@ -117,8 +194,9 @@ def _position(names: Sequence[str], column: ColumnName, parameter: str) -> int:
                 f"{parameter} must be a column number from 1 to {len(names)}, got {int(column)}"
             )
         return int(column) - 1
-    listed = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
-    raise ColumnError(f"column {column!r} not found; the columns are {listed}: name one with --{parameter}")
+    raise ColumnError(
+        f"column {column!r} not found; the columns are {_listed(names)}: name one with --{parameter}"
+    )
 
 
 def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:

@@ -1,0 +1,289 @@
+"""What the user says about the columns of a table: types, similarities, errors, roles, hierarchies."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from standout.core.errors import ParameterError, SourceError
+from standout.tables.column import KINDS, ROLES, Column, ColumnKind, ColumnRole
+from standout.tables.column_similarity import SIMILARITIES, SimilarityName
+from standout.tables.column_types import Wish
+from standout.tables.hierarchy_sources import PREFIX, HierarchySource, hierarchy_rows
+from standout.tables.model import Table
+
+__all__ = ["ColumnSchema", "Schema"]
+
+TEXTS = ("attribute", "separator", "date_format")
+NUMBERS = ("scale", "error")
+LISTS = ("levels", "missing")
+CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "similarity": SIMILARITIES, "role": ROLES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSchema:
+    """What the user says about one column; None: it is inferred.
+
+    Parameters
+    ----------
+    kind : str, optional
+        number, ordered, category, date, boolean or set.
+    similarity : str, optional
+        equal, within, decay, ordered or hierarchy.
+    scale : float, optional
+        Largest distance for within, distance at which similarity is 1/e for decay.
+    error : float, optional
+        How far an imprecise adversary is off, at most: in units of a number, days, steps of ordered levels,
+        or heights of a hierarchy.
+    role : str, optional
+        quasi-identifier, sensitive or other.
+    levels : tuple of str, optional
+        Of an ordered column all levels in their order; of a boolean the texts for false and true.
+    hierarchy : str or tuple, optional
+        Path of a CSV file, "prefix", widths of bands, or rows (a value, then its groups).
+    attribute : str, optional
+        Attribute that this column is part of. Columns with the same attribute are a tuple.
+    missing : tuple of str, optional
+        Texts that mean an empty cell; default: usual ones such as NA.
+    separator : str, optional
+        Separator of the members of a set.
+    date_format : str, optional
+        "iso" or a pattern of strptime.
+    ignore : bool
+        Whether the column is left out on purpose.
+
+    Examples
+    --------
+    >>> ColumnSchema(kind="category", hierarchy="prefix").hierarchy
+    'prefix'
+    """
+
+    kind: ColumnKind | None = None
+    similarity: SimilarityName | None = None
+    scale: float | None = None
+    error: float | None = None
+    role: ColumnRole | None = None
+    levels: tuple[str, ...] | None = None
+    hierarchy: HierarchySource | None = None
+    attribute: str | None = None
+    missing: tuple[str, ...] | None = None
+    separator: str | None = None
+    date_format: str | None = None
+    ignore: bool = False
+
+    def wish(self, missing: tuple[str, ...] | None = None) -> Wish:
+        """What this says about the cells.
+
+        Parameters
+        ----------
+        missing : tuple of str, optional
+            Texts that mean an empty cell in all columns.
+
+        Returns
+        -------
+        Wish
+            What the reader of cells needs.
+        """
+        own = missing if self.missing is None else self.missing
+        return Wish(self._implied_kind(), self.levels, own, self.separator, self.date_format)
+
+    def _implied_kind(self) -> ColumnKind | None:
+        """The kind, or the one that another key needs."""
+        if self.kind is not None:
+            return self.kind
+        if self.levels is not None:
+            return "ordered"
+        if self.separator is not None:
+            return "set"
+        if self.date_format is not None:
+            return "date"
+        return "category" if self.hierarchy == PREFIX else None
+
+
+KEYS = tuple(field.name for field in fields(ColumnSchema))
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What the user says about a table.
+
+    Parameters
+    ----------
+    columns : mapping
+        By column name, a `ColumnSchema`.
+    id : str, False or None
+        Column with the ids of the rows; False: there is none; None: it is recognised.
+    folder : Path
+        Folder to which the paths of hierarchies are relative.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> frame = pl.DataFrame({"zip": [1097, 10115], "size": ["small", "big"]})
+    >>> schema = so.Schema.of_dict({"size": {"kind": "ordered", "levels": ["small", "big"]}})
+    >>> so.read_table(frame, schema=schema, ignore="zip").column("size").levels
+    ('small', 'big')
+    """
+
+    columns: Mapping[str, ColumnSchema] = field(default_factory=dict)
+    id: str | bool | None = None
+    folder: Path = Path()
+
+    @classmethod
+    def of(cls, table: Table) -> "Schema":
+        """The schema of a table that was read.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        Schema
+            Its columns as they are.
+        """
+        columns = {column.name: schema_of(column) for column in table}
+        columns |= {column.name: ColumnSchema(ignore=True) for column in table.provenance.unused}
+        return cls(columns, table.provenance.columns.get("record", False))
+
+    @classmethod
+    def of_dict(
+        cls,
+        columns: Mapping[str, Any],
+        id: str | bool | None = None,  # noqa: A002  (its key in the file)
+        folder: Path = Path(),
+    ) -> "Schema":
+        """Make a schema of plain values, as they are in a file.
+
+        Parameters
+        ----------
+        columns : mapping
+            By column name, a mapping with the keys of `ColumnSchema`.
+        id : str, False or None
+            Column with the ids of the rows.
+        folder : Path
+            Folder to which the paths of hierarchies are relative.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
+        if id is True or not isinstance(id, (str, bool, type(None))):
+            raise ParameterError("schema: id must be the name of a column, or false")
+        return cls({name: _column(name, keys) for name, keys in columns.items()}, id, folder)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Schema":
+        """Read a schema file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A TOML file, as `write` makes it.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
+        path = Path(path)
+        try:
+            content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ParameterError(f"{path} is not a TOML file: {error}") from error
+        if unknown := sorted({*content} - {"id", "columns"}):
+            raise ParameterError(
+                f"{path}: unknown key {unknown[0]!r}; a schema has id and sections [columns.NAME]"
+            )
+        columns = content.get("columns", {})
+        if not isinstance(columns, dict):
+            raise ParameterError(f"{path}: columns must be sections [columns.NAME]")
+        return cls.of_dict(columns, content.get("id"), path.parent)
+
+    def write(self, path: str | Path) -> None:
+        """Write the schema to a TOML file, with comments that explain it.
+
+        Hierarchies that are no file are written next to it, one CSV file each.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        from standout.tables.schema_text import write_schema
+
+        write_schema(self, Path(path))
+
+
+def schema_of(column: Column) -> ColumnSchema:
+    """The schema of one column."""
+    levels = column.levels if column.kind == "ordered" and isinstance(column.levels, tuple) else None
+    return ColumnSchema(
+        kind=column.kind,
+        similarity=column.similarity.name,
+        scale=column.similarity.scale,
+        error=column.error,
+        role=column.role,
+        levels=levels,
+        hierarchy=None if column.hierarchy is None else hierarchy_rows(column),
+        attribute=None if column.attribute == column.name else column.attribute,
+    )
+
+
+def _column(name: str, keys: Any) -> ColumnSchema:
+    """Check the keys of one column."""
+    where = f"schema, column {name!r}"
+    if isinstance(keys, ColumnSchema):
+        return keys
+    if not isinstance(keys, Mapping):
+        raise ParameterError(f"{where}: must be a section with keys such as kind and role")
+    if unknown := sorted({*map(str, keys)} - {*KEYS}):
+        near = difflib.get_close_matches(unknown[0], KEYS, 1)
+        meant = f"; did you mean {near[0]}?" if near else f"; the keys are {', '.join(KEYS)}"
+        raise ParameterError(f"{where}: unknown key {unknown[0]!r}{meant}")
+    checked: dict[str, Any] = dict(keys)
+    for key, allowed in CHOICES.items():
+        if key in checked and checked[key] not in allowed:
+            raise ParameterError(f"{where}: {key} must be one of {', '.join(allowed)}, got {checked[key]!r}")
+    for key in TEXTS:
+        if not isinstance(checked.get(key, "x"), str) or checked.get(key, "x") == "":
+            raise ParameterError(f"{where}: {key} must be a text that is not empty")
+    for key in NUMBERS:
+        if isinstance(checked.get(key, 1), bool) or not isinstance(checked.get(key, 1), (int, float)):
+            raise ParameterError(f"{where}: {key} must be a number")
+    for key in LISTS:
+        if key in checked:
+            checked[key] = _texts(checked[key], f"{where}: {key}")
+    if not isinstance(checked.get("ignore", True), bool):
+        raise ParameterError(f"{where}: ignore must be true or false")
+    if "hierarchy" in checked:
+        checked["hierarchy"] = _hierarchy(checked["hierarchy"], where)
+    return ColumnSchema(**checked)
+
+
+def _texts(values: Any, where: str) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"{where} must be a list of texts")
+    texts = tuple(values)
+    if not all(isinstance(text, str) for text in texts) or len(set(texts)) < len(texts):
+        raise ParameterError(f"{where} must be a list of different texts")
+    return texts
+
+
+def _hierarchy(source: Any, where: str) -> HierarchySource:
+    if isinstance(source, str) and source:
+        return source
+    values = tuple(source) if isinstance(source, (list, tuple)) else ()
+    if values and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return tuple(float(value) for value in values)
+    if values and all(isinstance(row, (list, tuple)) for row in values):
+        return tuple(tuple(map(str, row)) for row in values)
+    raise ParameterError(
+        f'{where}: hierarchy must be the path of a CSV file, "prefix", or widths of bands such as [5, 10, 20]'
+    )
