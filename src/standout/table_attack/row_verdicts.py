@@ -86,6 +86,7 @@ def attack_rows(
     adversary: TableAdversary | None = None,
     *,
     absent: bool = False,
+    probabilities: bool = True,
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> RowVerdicts:
@@ -103,6 +104,9 @@ def attack_rows(
         The adversary whose errors the facts have. Default: each column's own error.
     absent : bool
         Remove each target's row, and count without it.
+    probabilities : bool
+        Whether the probabilities of the paper's attack are needed: they take a second pass, because σ comes
+        first. Without them its posteriors are NaN.
     threads : int, optional
         Number of threads; it changes no result.
     progress : callable
@@ -119,7 +123,7 @@ def attack_rows(
     )
     preparation = Preparation(table, attack, adversary, absent)
     for batch in preparation.batches(facts):
-        _score(batch, rows, attack, absent, scores, table.n_rows, threads, progress)
+        _score(batch, rows, attack, absent, probabilities, scores, table.n_rows, threads, progress)
     return _verdicts(scores, attack, table.n_rows - absent)
 
 
@@ -128,6 +132,7 @@ def _score(
     rows: Ints,
     attack: TableAttack,
     absent: bool,
+    probabilities: bool,
     scores: _Scores,
     n_rows: int,
     threads: int | None,
@@ -163,7 +168,9 @@ def _score(
         run_in_slices(len(target), threads, lambda: None, work, progress)
 
     run(summaries, scale)
-    if not attack.has_posterior and not least:
+    if not attack.has_posterior and not least and not probabilities:
+        summaries.weight[:] = np.nan
+    elif not attack.has_posterior and not least:
         again = RowSummaries.empty(len(target))
         run(again, 1.0 / np.maximum(_sigma(summaries, n_rows - absent), 1e-9))
         summaries.weight[:] = again.weight

@@ -207,7 +207,16 @@ def simulate_table(
     rows, left_out = table_targets(table, adversary, targets, check_seed(seed), purpose)
     facts = adversary.observe(original_of(table), rows, seed)
     verdicts, absent = (
-        attack_rows(table, facts, attack, adversary, absent=gone, threads=threads, progress=progress)
+        attack_rows(
+            table,
+            facts,
+            attack,
+            adversary,
+            absent=gone,
+            probabilities=not gone or people is not None,
+            threads=threads,
+            progress=progress,
+        )
         for gone in (False, True)
     )
     simulation = TableSimulation(adversary, attack, rows, left_out, verdicts, absent, posterior, phi)
