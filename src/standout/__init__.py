@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         StandoutError,
         StoreError,
     )
+    from standout.data_utility.table_utility import TableUtility
     from standout.data_utility.utility import Utility, utility
     from standout.evaluate.compare import compare
     from standout.evaluate.comparison import Comparison
@@ -207,6 +208,7 @@ _MODULES = {
     "TableScoreboard": "table_attack.table_attacks",
     "TableSimulation": "table_attack.simulate_table",
     "TableThreshold": "table_attack.table_attacks",
+    "TableUtility": "data_utility.table_utility",
     "TargetEntries": "own_observation",
     "TopCode": "table_sanitizing.level_steps",
     "Unicity": "theory.unicity",
@@ -339,6 +341,7 @@ __all__ = [
     "TableScoreboard",
     "TableSimulation",
     "TableThreshold",
+    "TableUtility",
     "TargetEntries",
     "TopCode",
     "Unicity",

@@ -7,7 +7,7 @@ be rewarded for remembering them.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import polars as pl
 
@@ -24,12 +24,15 @@ from standout.data_utility.recommender_benchmark import (
     RecommenderResult,
     calibrated_values,
 )
+from standout.data_utility.table_utility import TableUtility, table_utility
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.result_table import TableResult
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
+from standout.table_sanitizing.table_step import TableStep
+from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["Utility", "measure_utility", "utility"]
 
@@ -146,29 +149,63 @@ class Utility(TableResult):
         return f"<Utility: {' + '.join(self.steps) or 'untouched'}; {kept}>"
 
 
+@overload
 def utility(
     release: Release,
     *steps: Step,
     people: int = PEOPLE,
+    target: None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
-) -> Utility:
-    """Measure how useful a release still is after these steps, by training a recommender on it.
+) -> Utility: ...
+
+
+@overload
+def utility(
+    release: Table,
+    *steps: TableStep | str,
+    people: int = PEOPLE,
+    target: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> TableUtility: ...
+
+
+def utility(
+    release: Release | Table,
+    *steps: Step | TableStep | str,
+    people: int = PEOPLE,
+    target: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Utility | TableUtility:
+    """Measure how useful a release or table still is after these steps.
+
+    **A release.** A recommender is trained on it.
 
     Up to five items of each test person are held out, with all their entries. The rest is sanitized with
     `seed`, and a recommender learns from it which items people like and which occur together. It then makes
     recommendations for each test person from the history that is not held out, as it is in the ORIGINAL: a
     service knows the history of its own users. So people whom no record represents count too.
 
+    **A table.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a
+    model learns from the release and predicts a column of people who are held out of the original. The task
+    needs scikit-learn (``pip install 'standout[prediction]'``). docs/tables.md defines each measure.
+
     Parameters
     ----------
     release
-        Original release.
+        Original release, or a table: an original one, or one that `standout.sanitize` made.
     *steps
-        Steps to apply; without any, the untouched release is measured.
+        Steps to apply; without any, the untouched release, or the sanitized table as it is.
     people
-        Number of test people; fewer if the release has not enough with five items.
+        Number of test people; fewer if the release has not enough with five items, and at most a fifth of the
+        rows of a table.
+    target
+        Column of a table that is predicted; default: its first sensitive column. Not for releases.
     seed
         Seed of the test people, their entries, and the steps.
     threads
@@ -178,7 +215,7 @@ def utility(
 
     Returns
     -------
-    Utility
+    Utility or TableUtility
         Measures with intervals and baselines.
 
     Raises
@@ -194,6 +231,23 @@ def utility(
     >>> half.entries_kept.value < 0.6, half.hit_rate.n
     (True, 30)
     """
+    if isinstance(release, Table):
+        if steps or not isinstance(release, SanitizedTable):
+            release = sanitize(release, list(steps), seed=seed, progress=progress)  # type: ignore[arg-type]
+        return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
+    if target is not None:
+        raise ParameterError(f"target is for tables only, got {target!r:.100}")
+    return _release_utility(release, steps, people, seed, threads, progress)  # type: ignore[arg-type]
+
+
+def _release_utility(
+    release: Release,
+    steps: tuple[Step, ...],
+    people: int,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> Utility:
     if isinstance(release, Sanitized):
         raise ParameterError("release is sanitized already: give utility the original and the steps")
     bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))

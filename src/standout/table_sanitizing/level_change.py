@@ -11,7 +11,15 @@ from standout.tables.column import Column, ColumnKind, code_dtype
 from standout.tables.column_similarity import ColumnSimilarity
 from standout.tables.hierarchy import Hierarchy
 
-__all__ = ["LevelChange", "compact", "merge_labels", "merge_numbers", "recode", "same_values"]
+__all__ = [
+    "LevelChange",
+    "compact",
+    "merge_labels",
+    "merge_numbers",
+    "recode",
+    "same_values",
+    "with_levels_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +129,10 @@ def same_values(column: Column, other: Column) -> Ints:
         return np.full(column.n_levels, -1, np.int64)
     place = np.minimum(np.searchsorted(other.levels, column.levels), other.n_levels - 1)
     return np.where(other.levels[place] == column.levels, place, -1)
+
+
+def with_levels_of(column: Column, other: Column) -> Column:
+    """The cells of a column in the codes of another one; a value that the other lacks is left out."""
+    code = same_values(column, other)
+    change = LevelChange(other.kind, other.levels, np.where(code < 0, other.n_levels, code), other.hierarchy)
+    return replace(recode(column, change), similarity=other.similarity)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
@@ -15,15 +14,15 @@ from standout.release.model import read_only
 from standout.release.provenance import Provenance
 from standout.sanitized import StepReport
 from standout.table_sanitizing.cell_steps import SuppressCells
-from standout.table_sanitizing.level_change import LevelChange, compact, recode, same_values
-from standout.table_sanitizing.row_classes import cell_numbers
+from standout.table_sanitizing.level_change import compact, same_values, with_levels_of
+from standout.table_sanitizing.row_classes import stacked_cells
 from standout.table_sanitizing.table_draft import TableDraft
 from standout.table_sanitizing.table_step import TableStep
 from standout.table_sanitizing.table_step_parser import parse_table_step
 from standout.tables.column import Column
 from standout.tables.model import Channel, SanitizedTable, Table
 
-__all__ = ["assemble", "level_draft", "sanitize_table", "with_levels_of"]
+__all__ = ["assemble", "level_draft", "sanitize_table"]
 
 
 def sanitize_table(
@@ -96,12 +95,6 @@ def level_draft(original: Table, steps: Sequence[TableStep]) -> TableDraft:
     return draft
 
 
-def with_levels_of(column: Column, other: Column) -> Column:
-    """The cells of a column in the codes of another one that has all its levels."""
-    change = LevelChange(other.kind, other.levels, same_values(column, other), other.hierarchy)
-    return replace(recode(column, change), similarity=other.similarity)
-
-
 def _same_noise(levels: Channel, noise: Channel | None) -> Channel:
     if noise is None:
         return levels
@@ -134,19 +127,12 @@ def _cell_changes(before: Column, after: Column) -> tuple[int, int]:
         return 0, 0
     emptied = int(np.count_nonzero(after.is_missing & ~before.is_missing))
     if before.starts is not None:
-        together = _stacked_sets(with_levels_of(before, after), after)
-        is_same = together[: before.n_rows] == together[before.n_rows :]
+        number = stacked_cells(before, after)
+        is_same = number[: before.n_rows] == number[before.n_rows :]
     else:
         same = np.append(same_values(before, after), after.missing)
         is_same = same[before.codes] == after.codes
     return int(np.count_nonzero(~is_same & ~after.is_missing)), emptied
-
-
-def _stacked_sets(before: Column, after: Column) -> Ints:
-    assert before.starts is not None and after.starts is not None
-    codes = np.concatenate([before.codes.astype(np.int64), after.codes.astype(np.int64)])
-    starts = np.append(before.starts[:-1], before.starts[-1] + after.starts)
-    return cell_numbers(replace(after, codes=codes, starts=starts))
 
 
 def assemble(draft: TableDraft, reports: tuple[StepReport, ...]) -> SanitizedTable:
