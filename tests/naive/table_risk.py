@@ -4,9 +4,11 @@ Cells of a set of categories are frozensets.
 """
 
 import math
+from itertools import combinations
 
 __all__ = [
     "agree",
+    "best_column_sets",
     "class_sizes",
     "k_anonymity",
     "marketer_risk",
@@ -40,3 +42,15 @@ def share_of_rows(rows, columns, condition, missing="equal"):
 def marketer_risk(rows, columns, missing="equal"):
     """Mean of 1/f over all rows."""
     return math.fsum(1 / size for size in class_sizes(rows, columns, missing)) / len(rows)
+
+
+def best_column_sets(rows, n_columns, largest):
+    """For each size (columns, share of unique rows) of the best set, among all sets."""
+    best = []
+    for size in range(1, min(largest, n_columns) + 1):
+        shares = {
+            chosen: share_of_rows(rows, chosen, lambda f: f == 1)
+            for chosen in combinations(range(n_columns), size)
+        }
+        best.append(max(shares.items(), key=lambda item: item[1]))
+    return best
