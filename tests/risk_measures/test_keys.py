@@ -47,7 +47,7 @@ def test_unique_rows_and_classes_of_all_sets_are_those_of_the_slow_twin(case):
     ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_a_beam_search_says_so_and_its_share_is_exact_for_its_set(seed):
     rows = wide_rows(40, 7, 4, seed)

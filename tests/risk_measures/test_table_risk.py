@@ -1,5 +1,6 @@
 """The result of table_risk: which columns it uses, and its tables."""
 
+import polars as pl
 import pytest
 from risk_cases import table
 
@@ -45,3 +46,43 @@ def test_every_measure_is_a_row_of_the_frame_with_its_interval():
     assert rows["unique", ""] == 0.5
     assert rows["marketer risk", ""] == 0.75
     assert (frame["low"] <= frame["estimate"]).all() and (frame["estimate"] <= frame["high"]).all()
+
+
+def test_a_result_has_a_part_for_every_question():
+    rows = [*ROWS, ("b", 2.0, "y"), ("b", 2.0, "x")]
+    declared = table(rows, KINDS, ["quasi-identifier", "quasi-identifier", "sensitive"])
+    risk = so.table_risk(declared, population=60, seed=3)
+    assert risk.population.fraction == 0.1
+    assert risk.keys.searched == ("0", "1")
+    assert [share.size for share in risk.minimal_sets] == [1, 2]
+    assert [found.column for found in risk.disclosures] == ["2"]
+    assert so.table_risk(declared).population is None
+    frame = risk.to_frame()
+    assert {"unique in the population", "unique by the best 2", "t-closeness"} <= set(frame["measure"])
+    assert (frame["low"] <= frame["estimate"]).all() and (frame["estimate"] <= frame["high"]).all()
+    tables = risk.tables
+    assert (
+        tables["class_sizes"]["rows"].sum()
+        == tables["class_sizes"].select((pl.col("size") * pl.col("classes")).sum()).item()
+    )
+    assert tables["column_sets"]["size"].to_list() == [1, 2]
+
+
+def test_what_missing_cells_mean_changes_the_counted_classes_only():
+    rows = [("a", None), ("a", 1.0), ("b", 1.0), (None, 2.0)]
+    equal, wild = (
+        so.table_risk(table(rows, ["category", "number"]), population=100, missing=missing, seed=1)
+        for missing in ("equal", "any")
+    )
+    assert wild.identity.unique.value < equal.identity.unique.value == 1
+    assert wild.population == equal.population and wild.keys == equal.keys
+    assert "classes" not in wild.tables["class_sizes"].columns
+
+
+def test_a_result_is_the_same_for_every_number_of_threads():
+    rows = [(str(i % 3), float(i % 5), "xy"[i % 2]) for i in range(30)]
+    first, second = (
+        so.table_risk(table(rows, KINDS), sensitive=["2"], population=99, threads=threads).to_frame()
+        for threads in (1, 2)
+    )
+    assert first.equals(second)

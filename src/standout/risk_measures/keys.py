@@ -23,7 +23,7 @@ from standout.risk_measures.identity import exact
 from standout.risk_measures.set_counter import SetCounter, SetCounts
 from standout.tables.model import Table
 
-__all__ = ["ColumnSet", "KeySearch", "Search", "find_keys"]
+__all__ = ["LARGEST_SIZE", "ColumnSet", "KeySearch", "Search", "find_keys"]
 
 Search = Literal["exhaustive", "beam"]
 LARGEST_SIZE = 6
@@ -61,9 +61,14 @@ class ColumnSet:
     search: Search
     tried: int
 
+    @property
+    def text(self) -> str:
+        """The names of the columns, as in "age + sex"."""
+        return " + ".join(self.columns)
+
     def __str__(self) -> str:
         note = "" if self.search == "exhaustive" else ", best set found"
-        return f"{' + '.join(self.columns)}: {self.unique.value:.1%} unique{note}"
+        return f"{self.text}: {self.unique.value:.1%} unique{note}"
 
 
 @dataclass(frozen=True, slots=True)
