@@ -43,9 +43,9 @@ def random_table(n_rows=60, seed=0, missing=0.1):
     columns = (
         column("age", "number", ages, similarity=ColumnSimilarity("decay", 5.0)),
         column("zip", "category", zips, hierarchy=zip_hierarchy(zips), attribute="home"),
-        column("size", "ordered", SIZES, similarity=ColumnSimilarity("ordered")),
+        column("size", "ordered", SIZES, similarity=ColumnSimilarity("ordered"), attribute="home"),
         column("born", "date", days),
-        column("owner", "boolean", ("false", "true"), role="sensitive", attribute="home"),
+        column("owner", "boolean", ("false", "true"), role="sensitive"),
         Column("has", "set", ("a", "b", "c", "d"), np.concatenate(members).astype(np.uint8), starts),
     )
     ids = Labels.of(f"person {row}" for row in range(n_rows))

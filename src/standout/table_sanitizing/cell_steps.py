@@ -33,6 +33,10 @@ class SwapColumn(TableStep):
     the counts of every value stay exactly as they are. Several columns move together, and so do the columns
     of a tuple attribute; use one step for each column to move them on their own.
 
+    What moves together stays together: it is still a piece of one person's row, only in another place. So at
+    most half of the columns may move in one step (moving more is the same as moving the others), and a
+    quasi-identifier may not move with a sensitive column: who finds the one would read the other.
+
     Parameters
     ----------
     columns
@@ -43,7 +47,8 @@ class SwapColumn(TableStep):
     Raises
     ------
     ParameterError
-        If a parameter is not allowed. Applied to a table: if fewer than two rows take part.
+        If a parameter is not allowed. Applied to a table: if fewer than two rows take part, more than half of
+        the columns move, or a quasi-identifier moves with a sensitive column.
 
     Examples
     --------
@@ -75,6 +80,7 @@ class SwapColumn(TableStep):
     def apply(self, draft: TableDraft, draw: np.random.Generator) -> TableStepResult:
         """Swap the cells of the drawn rows."""
         moved = moved_columns([draft.column(name) for name in self.columns], draft.columns)
+        self._check_moved(draft, moved)
         number = round(self.share * draft.n_rows)
         if number < 2:
             raise ParameterError(
@@ -87,6 +93,19 @@ class SwapColumn(TableStep):
             column = draft.column(name).rows(source)
             draft = draft.with_cells(column, replaced=number / draft.n_rows)
         return TableStepResult(draft, {"rows swapped": number})
+
+    def _check_moved(self, draft: TableDraft, moved: tuple[str, ...]) -> None:
+        """Refuse to move most of a row: it would still be there, and the risk would be understated."""
+        if 2 * len(moved) > len(draft.columns):
+            raise ParameterError(
+                f"{self}: {len(moved)} of {len(draft.columns)} columns would move together, which is the "
+                "same as moving the others: name at most half of them, or use one step for each"
+            )
+        if {"quasi-identifier", "sensitive"} <= {draft.column(name).role for name in moved}:
+            raise ParameterError(
+                f"{self}: a quasi-identifier would move together with a sensitive column, and who finds the "
+                "one would read the other: swap them in separate steps"
+            )
 
 
 def moved_columns(named: Iterable[Column], columns: Iterable[Column]) -> tuple[str, ...]:
