@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sanitizing_tables import in_original_order, random_table, values
@@ -93,3 +95,12 @@ def test_steps_on_releases_are_refused_on_tables_and_the_other_way_round():
         so.sanitize(random_table(), so.RoundTime("month"))
     with pytest.raises(ParameterError, match="there is no step 'round:age=5'"):
         so.sanitize(so.synthesize(records=10, items=10, entries=40, seed=7), "round:age=5")
+
+
+def test_each_row_keeps_its_own_history():
+    table = random_table(seed=1)
+    history = so.synthesize(records=60, items=30, entries=700, seed=3)
+    mixed = replace(table, history=history, history_record=np.arange(60)[::-1].copy())
+    safer = so.sanitize(mixed, "drop-rows:size=6", "swap:age=0.5", seed=1)
+    assert safer.n_rows < 60
+    assert safer.history_record.tolist() == (59 - safer.original_row).tolist()

@@ -25,7 +25,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.rng import generator, key
 from standout.data_utility.influence import InfluenceEstimate
-from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import Estimate, rate
 from standout.table_sanitizing.level_change import LevelChange, recode
 from standout.tables.column import Column
 from standout.tables.model import Channel, SanitizedTable, Table
@@ -122,8 +122,8 @@ def _prediction(
     has_gain = gain.value > 0 and gain.estimate().low > 0
     return Prediction(
         target=target,
-        accuracy=released.estimate(base.value),
-        accuracy_before=original.estimate(base.value),
+        accuracy=rate(int(after.sum()), len(after), base.value),
+        accuracy_before=rate(int(before.sum()), len(before), base.value),
         accuracy_loss=(original - released).estimate(0.0),
         kept=((released - base) / gain).estimate(0.0) if has_gain else None,
         classes=classes,
