@@ -18,6 +18,7 @@ from standout.cli.commands.lineup import lineup
 from standout.cli.commands.link import link
 from standout.cli.commands.paper import paper
 from standout.cli.commands.sanitize import sanitize
+from standout.cli.commands.schema import schema
 from standout.cli.commands.simulate import simulate
 from standout.cli.commands.sparsity import sparsity
 from standout.cli.commands.synthesize import synthesize
@@ -41,6 +42,7 @@ COMMANDS: tuple[click.Command, ...] = (
     link,
     paper,
     sanitize,
+    schema,
     simulate,
     sparsity,
     synthesize,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from standout.core.json_values import Json
     from standout.release.model import Release
 
-__all__ = ["VERBOSE_OPTION", "reading_json", "reading_lines", "show_reading"]
+__all__ = ["VERBOSE", "VERBOSE_OPTION", "reading_json", "reading_lines", "show_reading", "source_names"]
 
 VERBOSE = "standout.verbose"
 
@@ -44,7 +44,7 @@ def reading_lines(release: "Release", sources: list[str], verbose: bool = False)
     from standout.report.reading_text import reading_rows, reading_sentence
 
     reading = reading_of(release)
-    files, names = _names(reading.files), _names(tuple(map(public_url, sources)))
+    files, names = source_names(reading.files), source_names(tuple(map(public_url, sources)))
     is_index = release.stored_fingerprint is not None
     about = f"index {names} of {files}" if is_index and files else f"index {names}" if is_index else names
     shown = printable_texts(reading)
@@ -63,7 +63,8 @@ def reading_json(release: "Release") -> "Json":
     return to_json(reading_of(release))
 
 
-def _names(paths: tuple[str, ...]) -> str:
+def source_names(paths: tuple[str, ...]) -> str:
+    """Return the names of up to three files, and how many there are besides."""
     names = [path.rstrip("/").rsplit("/", 1)[-1] or path for path in paths]
     return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from standout.release.clock import TimeUnit
     from standout.release.model import Release
 
-__all__ = ["RESOLUTIONS", "Command", "SourceOptions", "prefixed_source_options", "source_options"]
+__all__ = [
+    "RESOLUTIONS",
+    "Command",
+    "SourceOptions",
+    "prefixed_source_options",
+    "source_options",
+    "text_options",
+]
 
 Command = Callable[..., None]
 ClickParameters: TypeAlias = dict[str, Any]  # click passes keywords without types
@@ -38,25 +45,14 @@ TIME_BIN = option(
     help="Round times down to minute, hour, day, week or month, or to a width like 15min, 6h or 2d.",
 )
 RESOLUTIONS = (GRID, GEOHASH, TIME_BIN)
-OPTIONS = [
-    option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
-    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
-    option("--value", metavar="COLUMN", help="Column of the value."),
-    option("--no-value", is_flag=True, help="Ignore values."),
-    option("--time", metavar="COLUMN", help="Column of the time."),
-    option("--no-time", is_flag=True, help="Ignore times."),
-    option(
-        "--ignore",
-        metavar="COLUMN",
-        multiple=True,
-        help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with "
-        "--fail-above.",
-    ),
-    option("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
-    option("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
-    GRID,
-    GEOHASH,
-    option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
+IGNORE = option(
+    "--ignore",
+    metavar="COLUMN",
+    multiple=True,
+    help="Column to leave out on purpose; repeat for several. It causes no warning, and no error with "
+    "--fail-above.",
+)
+TEXT_FILES = [
     option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
     option("--header/--no-header", default=None, help="Whether the first line names the columns."),
     option("--quote", metavar="CHAR", default='"', help="Quote character, '' for none."),
@@ -70,6 +66,22 @@ OPTIONS = [
         default=0,
         help="Skip the first N lines of a text file.",
     ),
+]
+"""Options about text files, archives and databases."""
+OPTIONS = [
+    option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
+    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
+    option("--value", metavar="COLUMN", help="Column of the value."),
+    option("--no-value", is_flag=True, help="Ignore values."),
+    option("--time", metavar="COLUMN", help="Column of the time."),
+    option("--no-time", is_flag=True, help="Ignore times."),
+    IGNORE,
+    option("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
+    option("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
+    GRID,
+    GEOHASH,
+    option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
+    *TEXT_FILES,
     option(
         "--record-from-name",
         metavar="REGEX",
@@ -209,7 +221,7 @@ class SourceOptions:
         self._check_rejects_path(sources)
         from standout.ingest.read import SourceReader
 
-        reader = SourceReader(self._reader_options(), progress)
+        reader = SourceReader(self.reader_options(), progress)
         try:
             with naming_next_command(self.prefix):
                 return reader.read(sources, self.titles)
@@ -231,7 +243,8 @@ class SourceOptions:
         for part in value if isinstance(value, tuple) else (value,):
             yield from (typed, str(part).replace("\t", "\\t"))
 
-    def _reader_options(self) -> "Options":
+    def reader_options(self) -> "Options":
+        """Return the options for the reader of sources."""
         from standout.ingest.options import Options
 
         return Options(
@@ -285,6 +298,11 @@ def source_options(command: Command, without: Sequence[Any] = ()) -> Command:
     for add_option in reversed([*OPTIONS, VERBOSE_OPTION]):
         run = run if add_option in without else add_option(run)
     return run
+
+
+def text_options(command: Command) -> Command:
+    """Add the options about text files, archives, databases and ignored columns only."""
+    return source_options(command, [add for add in OPTIONS if add not in (IGNORE, *TEXT_FILES)])
 
 
 def prefixed_source_options(prefix: str, name: str, command: Command) -> Command:

@@ -10,7 +10,7 @@ from standout.core.errors import ColumnError
 from standout.ingest.column_kinds import Sample, column_cells, column_kinds, has_decimals, looks_like_dates
 from standout.ingest.column_names import PLACE_ROLES, name_rank
 from standout.ingest.example_command import example_command
-from standout.ingest.header import CELLS_DECIDE, are_names, is_repeated, recognise
+from standout.ingest.header import CELLS_DECIDE, are_names, is_repeated, recognise, table_hint
 from standout.ingest.options import Column, Options
 from standout.release.provenance import UnusedColumn
 
@@ -208,12 +208,19 @@ class _Columns:
             return position
         best = [column for column in recognise(self.names, role) if column not in taken]
         if not best:
-            raise ColumnError(f"no column is recognised as the {role}; {self}: name one with --{role}")
+            raise ColumnError(
+                f"no column is recognised as the {role}; {self}: name one with --{role}{self._table_hint()}"
+            )
         if len(best) > 1:
             shown = " and ".join(map(self.shown, best))
             options = " or ".join(f"--{role} {self.typed(column)}" for column in best)
             raise ColumnError(f"columns {shown} may each be the {role}: choose with {options}")
         return best[0]
+
+    def _table_hint(self) -> str:
+        if self.options.places is not None:
+            return ""
+        return table_hint(self.names, self.sample, "" if self.declared else self.source)
 
     def _both(self, column: int) -> ColumnError:
         return ColumnError(

@@ -67,7 +67,7 @@ def detect_layout(stream: Stream, options: Options, in_order: str = "") -> Delim
     rows = split_lines(lines, separator, quote)
     if not rows:
         raise SourceError(f"{stream.name} is empty: check the file")
-    header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options)
+    header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options, stream.name)
     if header and len(rows) == 1:
         raise SourceError(f"{stream.name} has a header and no rows: check the file")
     names = tuple(rows[0]) if header else numbered_names(len(rows[0]))

@@ -1,21 +1,26 @@
 """Decide whether the first line of a file is a header, and which names are well known."""
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from standout.core.errors import ColumnError
-from standout.ingest.column_kinds import Sample
+from standout.ingest.column_kinds import Sample, column_cells
 from standout.ingest.column_names import PLACE_ROLES, ROLES, name_rank
 from standout.ingest.options import Options
 
-__all__ = ["CELLS_DECIDE", "are_names", "is_header", "is_repeated", "recognise"]
+__all__ = ["CELLS_DECIDE", "are_names", "is_header", "is_repeated", "recognise", "table_hint"]
 
+TABLE_COLUMNS = 3
+"""A table with one row per person has at least so many columns."""
 CELLS_DECIDE = 20
 """From this rank on, a name is only well known if the cells fit too."""
 NUMBER = re.compile(r"[+-]?[\d.,:/-]*\d[\d.,:/-]*")
 
 
-def is_header(first: Sequence[str], second: Sequence[str] | None, options: Options) -> bool:
+def is_header(
+    first: Sequence[str], second: Sequence[str] | None, options: Options, source: str = "FILE"
+) -> bool:
     """Whether the first line is a header.
 
     It is one if it contains a column that the user named, or if its names are well known. If it may be either
@@ -35,10 +40,26 @@ def is_header(first: Sequence[str], second: Sequence[str] | None, options: Optio
     if second is None or any(map(_is_number, second)):
         raise ColumnError(
             "the first line may be a header or a row: add --header or --no-header"
+            + table_hint(first, [second], source)
             if second is not None
             else "the file has a single line, which may be a header or a row: add --header or --no-header"
         )
     return False
+
+
+def table_hint(names: Sequence[str], sample: Sample, source: str) -> str:
+    """How to read a source that may be a table with one row per person; "" if a person has several rows.
+
+    `source` is "" for a source that is no text file.
+    """
+    if len(names) < TABLE_COLUMNS or recognise(names, "item"):
+        return ""
+    for column in recognise(names, "record"):
+        cells = column_cells(sample, column)
+        if len(set(cells)) < len(cells):
+            return ""
+    how = f"standout audit {shlex.quote(source)} --table" if source else "so.read_table, or --table"
+    return f". If each row is one person, it is a table: {how}"
 
 
 def are_names(names: Sequence[str], sample: Sample) -> bool:

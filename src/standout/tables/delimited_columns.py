@@ -18,23 +18,18 @@ import numpy as np
 import polars as pl
 
 from standout.core.arrays import Ints
-from standout.core.errors import ColumnError, SourceError
+from standout.core.errors import SourceError
 from standout.core.progress import Progress
-from standout.ingest.column_kinds import column_cells, looks_like_dates
-from standout.ingest.column_names import is_id_name, is_quasi_identifier
 from standout.ingest.column_roles import numbered_names
 from standout.ingest.delimited import SEPARATOR_NAMES, first_lines, guess_separator, split_lines
 from standout.ingest.encodings import encoding_setting
 from standout.ingest.formats import SourceFile
-from standout.ingest.header import is_repeated
 from standout.ingest.options import Options
 from standout.ingest.rejects import Reason
 from standout.ingest.sources import Stream, first_bytes, is_packed, open_stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
-from standout.tables.column_defaults import default_role
-from standout.tables.id_column import has_id_name
-from standout.tables.number_texts import numbers_in
+from standout.tables.table_header import has_header
 
 __all__ = ["DelimitedColumns", "open_delimited"]
 
@@ -43,7 +38,6 @@ GROUP = 8
 UNIT_SEPARATOR = "\x1f"
 """Separator of a copy, if that of the file has several characters."""
 SHOWN = 5
-FEW_NAMES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,38 +149,6 @@ def open_delimited(
             checked = _check(file, options, separator, quote, names, header, progress, copy)
     assert checked is not None and isinstance(path, Path)
     return DelimitedColumns(stream.name, path, separator, quote, names, header, *checked)
-
-
-def has_header(rows: list[list[str]], options: Options) -> bool:
-    """Whether the first row has the names of the columns.
-
-    It has them if names in it are well known, or if it has texts above numbers, or if none of its texts
-    repeats below while other cells do. A row with a number has no names. Otherwise the user must decide.
-    """
-    if options.header is not None:
-        return options.header
-    first, sample = rows[0], rows[1:]
-    named = [cell for cell in first if cell.strip()]
-    if len(named) < len(first) - 1 or len(set(named)) < len(named):
-        return False
-    if numbers_in(pl.Series(named, dtype=pl.String)).fits.any() or looks_like_dates(named):
-        return False
-    if is_repeated([cell or "\0" for cell in first], sample):
-        return False
-    known = sum(is_quasi_identifier(cell) or has_id_name(cell) or is_id_name(cell) for cell in named)
-    known += sum(default_role(cell) == "sensitive" for cell in named)
-    if known >= FEW_NAMES:
-        return True
-    cells = [column_cells(sample, column) for column in range(len(first))]
-    if any(own and _are_numbers(own) for own in cells):
-        return True
-    if any(len(own) >= 2 * len(set(own)) > 0 for own in cells):
-        return True
-    raise ColumnError("the first line may be a header or a row: add --header or --no-header")
-
-
-def _are_numbers(cells: list[str]) -> bool:
-    return bool(numbers_in(pl.Series(cells)).fits.mean() > 0.5) or looks_like_dates(cells)
 
 
 def _names(cells: list[str], source: str) -> tuple[str, ...]:

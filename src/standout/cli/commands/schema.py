@@ -1,0 +1,119 @@
+"""`standout schema`: what the columns of a table are, as a file that the user can change."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.common_options import json_option
+from standout.cli.console import borderless_table, console, number_columns, print_json, progress
+from standout.cli.source_options import Command, SourceOptions, text_options
+from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
+from standout.cli.table_report import column_range
+from standout.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table as Screen
+
+    from standout.tables.model import Table
+
+__all__ = ["schema"]
+
+WIDEST = 250
+"""Width in characters up to which the table is not broken."""
+
+
+def _schema_options(command: Command) -> Command:
+    return table_options(command, without=(TABLE, HISTORY))
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the schema to this TOML file.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+@_schema_options
+@text_options
+@json_option
+def schema(
+    data: str, output: Path | None, overwrite: bool, table: TableOptions, source: SourceOptions, as_json: bool
+) -> None:
+    """Show what the columns of a table are, and write it to a file.
+
+    DATA is a table with one row per person: CSV, Parquet, Arrow, JSON, SQLite or
+    DuckDB. Kinds, similarities, errors and roles are inferred. Check them, above
+    all the roles; change the file where it is wrong, and read the table with
+    --schema FILE.
+
+    \b
+    Example:
+      standout schema survey.csv -o schema.toml
+      standout audit survey.csv --table --schema schema.toml
+
+    The JSON has rows, id and columns: name, kind, levels, missing, range,
+    similarity, scale, error, role, attribute and note.
+    """
+    if output is not None and output.exists() and not overwrite:
+        raise ParameterError(f"{output} exists: choose another file, or add --overwrite")
+    with progress() as report:
+        read, inferred = table.read_with_schema([data], source, report)
+    if output is not None:
+        inferred.write(output)
+    if as_json:
+        print_json({"rows": read.n_rows, "id": read.provenance.columns.get("record"), "columns": _rows(read)})
+        return
+    screen = _screen(read)
+    wide = console()
+    wide.width = max(wide.width, wide.measure(screen, options=wide.options.update(max_width=WIDEST)).maximum)
+    wide.print(screen)
+    if output is not None:
+        click.echo(f"Wrote {output}. Check it, then add --schema {output}", err=True)
+
+
+def _rows(table: "Table") -> list[dict[str, object]]:
+    return [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "levels": column.n_levels,
+            "missing": int(column.counts[-1]),
+            "range": column_range(column) or None,
+            "similarity": column.similarity.name,
+            "scale": column.similarity.scale,
+            "error": column.error,
+            "role": column.role,
+            "attribute": column.attribute,
+            "note": table.provenance.column_notes.get(column.name, ""),
+        }
+        for column in table
+    ]
+
+
+def _screen(table: "Table") -> "Screen":
+    from rich.text import Text
+
+    screen = borderless_table()
+    screen.add_column("column", no_wrap=True)
+    screen.add_column("kind", no_wrap=True)
+    number_columns(screen, "levels", "missing", "range")
+    screen.add_column("similarity", no_wrap=True)
+    number_columns(screen, "error")
+    screen.add_column("role", no_wrap=True)
+    for column in table:
+        scale = "" if column.similarity.scale is None else f" {column.similarity.scale:g}"
+        screen.add_row(
+            Text(column.name),
+            column.kind,
+            f"{column.n_levels:,}",
+            f"{int(column.counts[-1]):,}",
+            column_range(column),
+            f"{column.similarity.name}{scale}",
+            f"{column.error:g}",
+            column.role,
+        )
+    return screen

@@ -1,0 +1,173 @@
+"""Options for reading a table with one row per person, shared by every command that reads one.
+
+In a command with both groups of options, those of text files and databases (--separator, --sql-table, …) are
+about the table, and those of histories (--record, --item, …) are about --history.
+"""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from standout.cli.source_options import Command, SourceOptions
+from standout.cli.table_report import show_table
+from standout.core.errors import ColumnError, ParameterError
+
+if TYPE_CHECKING:
+    from standout.core.progress import Progress
+    from standout.tables.model import Table
+    from standout.tables.schema import Schema
+    from standout.tables.table_reader import TableReader
+
+__all__ = ["HISTORY", "TABLE", "TableOptions", "table_options"]
+
+TABLE = click.option(
+    "--table", "is_table", is_flag=True, help="The data is a table with one row per person, no history."
+)
+HISTORY = click.option(
+    "--history",
+    metavar="FILE",
+    help="Entries of the same people, such as ratings; --record, --item, … are then about this file.",
+)
+OPTIONS = [
+    TABLE,
+    click.option(
+        "--schema",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="What the columns of a table are: a file that `standout schema` writes.",
+    ),
+    click.option("--id", "id_column", metavar="COLUMN", help="Column with the ids of the rows of a table."),
+    click.option("--no-id", is_flag=True, help="No column of the table is an id."),
+    HISTORY,
+    click.option(
+        "--missing",
+        metavar="TEXT",
+        multiple=True,
+        help="Text that means an empty cell; repeat for several.",
+        show_default="usual ones, such as NA and ?",
+    ),
+]
+OF_TABLES = ("separator", "header", "quote", "encoding", "member", "sql_table", "skip_lines")
+"""Options of a source that are about the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """How to read a table."""
+
+    is_table: bool = False
+    schema: Path | None = None
+    id_column: str | None = None
+    no_id: bool = False
+    history: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> list[str]:
+        """Options that are only for tables, as they are typed."""
+        typed = {
+            "--schema": self.schema,
+            "--id": self.id_column,
+            "--no-id": self.no_id,
+            "--history": self.history,
+            "--missing": self.missing,
+        }
+        return [name for name, value in typed.items() if value]
+
+    def is_for(self, sources: list[str], source: SourceOptions) -> bool:
+        """Whether the sources are to be read as a table: the user says so, or they look like one."""
+        if self.is_table or self.given:
+            return True
+        from standout.tables.recognise import looks_like_table
+
+        reason = looks_like_table(sources, source.reader_options())
+        if reason:
+            click.echo(f"standout: read as a table with one row per person: {reason} (--table)", err=True)
+        return bool(reason)
+
+    def read(
+        self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False
+    ) -> "Table":
+        """Read the table, say how, and warn; columns that the schema lacks are an error if `strict`."""
+        return self.read_with_schema(sources, source, progress, strict)[0]
+
+    def read_with_schema(
+        self, sources: list[str], source: SourceOptions, progress: "Progress", strict: bool = False
+    ) -> tuple["Table", "Schema"]:
+        """Read the table; also return a schema that reads it in the same way."""
+        from standout.ingest.unused_columns import Wording
+        from standout.tables.history_join import join_history, read_history
+
+        reader = self._reader(source, progress)
+        table, messages = reader.read(sources), list[str]()
+        if self.history is not None:
+            wording = Wording(options=True)
+            history, messages = read_history(self.history, self._history_options(source), progress, wording)
+            table = join_history(table, history)
+        show_table(table, sources)
+        if strict:
+            _require_schema(table)
+        for message in (*reader.warnings, *messages):
+            click.echo(f"standout: warning: {message}", err=True)
+        return table, reader.schema_read
+
+    def _reader(self, source: SourceOptions, progress: "Progress") -> "TableReader":
+        from standout.ingest.options import Options
+        from standout.tables.schema import Schema
+        from standout.tables.table_reader import TableReader
+
+        if self.no_id and self.id_column is not None:
+            raise ParameterError("--id and --no-id exclude each other: leave one out")
+        self._check_history_options(source)
+        settings = source.reader_options()
+        return TableReader(
+            Options(ignore=source.ignore or None, **{name: getattr(settings, name) for name in OF_TABLES}),
+            False if self.no_id else self.id_column,
+            self.missing or None,
+            Schema() if self.schema is None else Schema.read(self.schema),
+            "" if self.schema is None else self.schema.name,
+            progress,
+        )
+
+    def _check_history_options(self, source: SourceOptions) -> None:
+        about_tables = {f"--{name}".replace("_", "-") for name in (*OF_TABLES, "ignore")}
+        others = [name for name in source.given if name not in about_tables | {"--no-header"}]
+        if others and self.history is None:
+            raise ParameterError(
+                f"{others[0]} is for histories, and the data is a table: leave it out, or add --history"
+            )
+
+    def _history_options(self, source: SourceOptions) -> dict[str, Any]:
+        """Options of the history: all that are given, but for those of the table."""
+        settings = source.reader_options()
+        names = settings.changed() - {*OF_TABLES, "ignore"}
+        return {name: getattr(settings, name) for name in names} | (
+            {"titles": source.titles} if source.titles else {}
+        )
+
+
+def _require_schema(table: "Table") -> None:
+    """A gate must not pass while a column is not what its owner means."""
+    from standout.tables.table_reader import NOT_IN_SCHEMA
+
+    if lacking := table.provenance.settings.get(NOT_IN_SCHEMA):
+        raise ColumnError(
+            f"the threshold cannot be checked while the schema lacks columns: {lacking}. Add a section for "
+            "each of them, with ignore = true for those that are not published"
+        )
+
+
+def table_options(command: Command, without: tuple[Any, ...] = ()) -> Command:
+    """Add the options to a command, which receives them as `table`; `without` leaves some out."""
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        names = [name for name in TableOptions.__dataclass_fields__ if name in parameters]
+        command(table=TableOptions(**{name: parameters.pop(name) for name in names}), **parameters)
+
+    for add_option in reversed(OPTIONS):
+        run = run if add_option in without else add_option(run)
+    return run

@@ -1,0 +1,45 @@
+"""Whether the first line of a table has names: a row of data is never taken for a header."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import standout as so
+from standout.ingest.options import Options
+from standout.tables.table_header import has_header
+
+ROW = st.tuples(st.integers(18, 90).map(str), st.sampled_from(["f", "m"]), st.sampled_from(["a", "b", "c"]))
+
+
+@given(st.lists(ROW, min_size=20, max_size=50))
+def test_names_above_rows_are_a_header_and_a_row_is_none(rows):
+    assert has_header([("years", "kind", "letter"), *rows], Options())
+    assert not has_header(rows, Options())
+
+
+@given(st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from("abc")), min_size=40, max_size=50))
+def test_a_row_of_texts_is_not_taken_for_names(rows):
+    with suppress(so.ColumnError):  # the user decides
+        assert not has_header(rows, Options())
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("age", "sex"), ("30", "f")], True),
+        ([("", "income"), ("1", "5000"), ("2", "6000"), ("3", "100")] + [("4", "7")] * 9, True),
+        ([("2019", "2020"), ("1", "2")], False),
+        ([("x", "x"), ("1", "2")], False),
+    ],
+)
+def test_known_names_and_words_above_numbers_are_a_header(rows, expected):
+    assert has_header(rows, Options()) is expected
+
+
+def test_years_among_names_are_for_the_user_to_decide():
+    rows = [("person", "2019"), *[(str(i), str(i * i)) for i in range(20)]]
+    with pytest.raises(so.ColumnError, match="--header or --no-header"):
+        has_header(rows, Options())
+    assert not has_header([("unknown", "2019"), *rows[1:]], Options())
