@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
@@ -226,7 +227,9 @@ def classes_shown_by_functions():
     """Return the names of the classes that a public function with an example returns."""
     functions = [function for name in so.__all__ if inspect.isfunction(function := getattr(so, name))]
     shown = [function for function in functions if section(inspect.getdoc(function), "Examples")]
-    return {getattr(inspect.signature(function).return_annotation, "__name__", None) for function in shown}
+    annotations = [inspect.signature(function).return_annotation for function in shown]
+    returned = [part for annotation in annotations for part in get_args(annotation) or (annotation,)]
+    return {getattr(part, "__name__", None) for part in returned}
 
 
 def test_every_public_name_has_a_numpy_docstring_that_fits_its_signature():

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict
     from standout.attack.verdicts import Verdicts
-    from standout.auditing.audit import Audit, audit
+    from standout.auditing.audit import audit
+    from standout.auditing.audit_result import Audit
     from standout.core.errors import (
         BuildRunning,
         ColumnError,
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
         TableThreshold,
     )
     from standout.table_attack.table_lineup import TableCandidate, TableLineup, table_lineup
+    from standout.table_audit.audit_table import TableAudit
     from standout.table_sanitizing.cell_steps import DropColumn, SuppressCells, SwapColumn
     from standout.table_sanitizing.class_steps import DropRows, SuppressToK
     from standout.table_sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
@@ -125,7 +127,7 @@ _MODULES = {
     "Advice": "advising.advice",
     "Altered": "theory.altered",
     "Attack": "attack.own_attack",
-    "Audit": "auditing.audit",
+    "Audit": "auditing.audit_result",
     "Aux": "facts",
     "BuildRunning": "core.errors",
     "Calibration": "synthetic.calibration",
@@ -202,6 +204,7 @@ _MODULES = {
     "TableAdversary": "table_attack.table_adversary",
     "TableAttack": "table_attack.table_attacks",
     "TableCandidate": "table_attack.table_lineup",
+    "TableAudit": "table_audit.audit_table",
     "TableLikelihood": "table_attack.table_attacks",
     "TableLineup": "table_attack.table_lineup",
     "TableRisk": "risk_measures.result",
@@ -334,6 +337,7 @@ __all__ = [
     "Table",
     "TableAdversary",
     "TableAttack",
+    "TableAudit",
     "TableCandidate",
     "TableLikelihood",
     "TableLineup",

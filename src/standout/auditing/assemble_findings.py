@@ -1,10 +1,8 @@
 """From the results of an audit to its findings: the content of findings.json."""
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypedDict
 
 import numpy as np
@@ -35,6 +33,7 @@ from standout.findings.audit import (
 from standout.findings.exposure import Exposure, SensitiveItems
 from standout.findings.measure_titles import LINEUP_MASS
 from standout.findings.reading import Reading, reading_of
+from standout.findings.software_versions import software_versions
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.theory.sparsity import Sparsity
@@ -103,7 +102,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
             has_original=original is not None,
             further=[*request.limits, *filter(None, [sensitive_limit])],
         ),
-        versions=_versions(),
+        versions=software_versions(),
     )
 
 
@@ -316,13 +315,3 @@ def _exposure(headline: AdversaryRun, request: AuditRequest) -> Exposure:
         by_first_date=by_first_date(truth, cell),
         sensitive=sensitive,
     )
-
-
-def _versions() -> dict[str, str]:
-    versions = {"standout": __version__, "python": platform.python_version()}
-    for name in ("numpy", "numba", "polars"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "unknown"
-    return versions

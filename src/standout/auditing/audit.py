@@ -1,43 +1,44 @@
 """The audit: how many people adversaries identify, who is exposed, and what is learned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
-import polars as pl
-
-from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack
 from standout.attack.eccentricity import check_phi
 from standout.auditing.adversary_runs import AdversaryRun, AuditPlan, run_adversary
 from standout.auditing.assemble_findings import AuditRequest, AuditResults, assemble_findings
-from standout.auditing.audit_parameters import fact_counts, is_share, only_attack, own_attacks
+from standout.auditing.audit_parameters import (
+    fact_counts,
+    is_share,
+    only_attack,
+    only_for_releases,
+    only_for_tables,
+    own_attacks,
+)
+from standout.auditing.audit_result import Audit
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
-from standout.auditing.result_frames import result_frames
-from standout.auditing.risk_table import risk_table
 from standout.auditing.run_checks import check_runs
 from standout.auditing.selfcheck import SelfCheck
 from standout.auditing.sensitive import read_sensitive_list
 from standout.auditing.theory_section import measure_sparsity
-from standout.core.atomic_files import make_folder, write_atomically
+from standout.core.atomic_files import make_folder
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import Population
-from standout.findings.advice import AdviceFindings
-from standout.findings.audit import AuditFindings, Check
-from standout.findings.json_types import JsonObject
-from standout.findings.serialize import json_text, to_json_object
+from standout.findings.audit import Check
 from standout.ingest.as_release import as_release
 from standout.ingest.unused_columns import PYTHON, require_no_overlooked
 from standout.release.catalogue import printable
 from standout.release.model import Release
-from standout.report.safe_tables import inert
+from standout.table_audit.audit_table import TableAudit, audit_table
+from standout.table_audit.table_ladder import TableLadderSource
+from standout.tables.model import Table
+from standout.tables.read_table import read_table
 from standout.theory.sparsity import Sparsity
 
 __all__ = ["Audit", "audit"]
@@ -47,192 +48,52 @@ CHECKS_COST, SPARSITY_COST, ADVERSARY_COST = 0.3, 0.3, 1.0
 """Approximate relative costs of the parts of an audit, for its progress."""
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """Result of an audit.
-
-    Attributes
-    ----------
-    release : Release
-        The release that was audited.
-    findings : AuditFindings
-        Everything that was found; docs/findings.schema.json describes its JSON form.
-    adversaries : Mapping[str, Adversary]
-        The adversaries by name, as they were adapted to the release.
-    complete : bool
-        Whether the audit finished. False if it was interrupted.
-    seed : int
-        Seed of all random draws.
-    threads : int or None
-        Number of threads; None for all.
-    attacks : mapping
-        The strongest attack by adversary, chosen on other targets than those reported.
-    """
-
-    release: Release = field(repr=False)
-    findings: AuditFindings = field(repr=False)
-    adversaries: Mapping[str, Adversary]
-    complete: bool
-    seed: int = 0
-    threads: int | None = None
-    attacks: Mapping[str, AnyAttack] = field(default_factory=dict, repr=False)
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the audit passed its self-check."""
-        return self.findings.trust.trusted
-
-    @property
-    def exceeded(self) -> bool | None:
-        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
-        return self.findings.threshold.exceeded
-
-    @cached_property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The findings as frames: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
-        return result_frames(self.findings)
-
-    def finished_at(self, time: str) -> "Audit":
-        """The audit with the time at which its report is written.
-
-        Parameters
-        ----------
-        time : str
-            A time in ISO 8601.
-
-        Returns
-        -------
-        Audit
-            A copy with `findings.run.finished_at` set.
-        """
-        return replace(self, findings=self.findings.finished_at(time))
-
-    def with_advice(self, advice: AdviceFindings) -> "Audit":
-        """The audit with advice on what would help, which the report then shows.
-
-        Parameters
-        ----------
-        advice : AdviceFindings
-            The findings of `standout.advise`, see `Advice.findings`.
-
-        Returns
-        -------
-        Audit
-            A copy with `findings.advice` set. It is complete if the search is complete too.
-        """
-        complete = self.complete and advice.complete
-        findings = replace(self.findings, advice=advice, complete=complete)
-        return replace(self, findings=findings, complete=complete)
-
-    def to_dict(self) -> JsonObject:
-        """The findings as plain JSON values.
-
-        Returns
-        -------
-        dict
-            The content of findings.json.
-        """
-        return to_json_object(self.findings)
-
-    def to_json(self, path: str | Path) -> None:
-        """Write findings.json.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        """
-        text = json_text(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def to_html(self, path: str | Path) -> None:
-        """Write the report as one HTML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        """
-        from standout.report.audit_page import audit_page
-
-        text = audit_page(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def to_csv(self, folder: str | Path) -> None:
-        """Write every table of `tables` as a CSV file of the same name.
-
-        Parameters
-        ----------
-        folder : str or Path
-            The folder; it is created if it is missing.
-        """
-        target = make_folder(Path(folder))
-        for name, table in self.tables.items():
-            write_atomically(target / f"{name}.csv", inert(table).write_csv)
-
-    def risk_table(
-        self,
-        path: str | Path | None = None,
-        *,
-        adversary: str | None = None,
-        records: str | int = "all",
-        draws: int = 8,
-        facts: Sequence[int] | None = None,
-        progress: Progress = no_progress,
-    ) -> pl.DataFrame:
-        """Risk of each person: the probability of being identified by one adversary.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            A .csv or .parquet file to write, readable only by its owner.
-        adversary : str, optional
-            Name of an adversary of the audit. Default: the headline adversary.
-        records : "all" or int
-            All records, or a random sample of this size.
-        draws : int
-            Number of random draws of known facts for each person.
-        facts : sequence of int, optional
-            Numbers of facts that are tried.
-        progress : callable
-            Called with the stage, the work done and the total.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns record, length, facts_needed, probability, low and high.
-
-        Raises
-        ------
-        ParameterError
-            If there is no adversary of this name.
-        """
-        name = self.findings.settings.headline if adversary is None else adversary
-        if name not in self.adversaries:
-            raise ParameterError(f"adversary must be one of {', '.join(self.adversaries)}, got {name!r}")
-        return risk_table(
-            self.release,
-            self.adversaries[name],
-            records=records,
-            draws=draws,
-            facts=facts,
-            seed=self.seed,
-            threads=self.threads,
-            progress=progress,
-            path=path,
-            attack=self.attacks.get(name),
-        )
+@overload
+def audit(release: Table, **settings: Any) -> TableAudit: ...
 
 
+@overload
+def audit(release: Any, *, table: Literal[True], **settings: Any) -> TableAudit: ...
+
+
+@overload
 def audit(
-    release: Release | Any,
+    release: Any,
     *,
-    ladder: LadderSource = None,
+    table: Literal[False] = ...,
+    ladder: LadderSource = ...,
+    headline: str | None = ...,
+    targets: int = ...,
+    facts: Sequence[int] | None = ...,
+    attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = ...,
+    attack: str | AnyAttack | None = ...,
+    phi: float = ...,
+    posterior: float = ...,
+    budget: float = ...,
+    fail_above: float | None = ...,
+    sensitive: str | Path | None = ...,
+    quick: bool = ...,
+    name: str = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+    progress: Progress = ...,
+    work: str | Path | None = ...,
+) -> Audit: ...
+
+
+def audit(  # type: ignore[misc]
+    release: Release | Table | Any,
+    *,
+    table: bool = False,
+    ladder: LadderSource | TableLadderSource = None,
     headline: str | None = None,
     targets: int = 1000,
     facts: Sequence[int] | None = None,
     attacks: Mapping[str, AnyAttack] | Sequence[AnyAttack] | None = None,
     attack: str | AnyAttack | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive_columns: Sequence[str] | None = None,
+    population: int | None = None,
     phi: float = 1.5,
     posterior: float = 0.95,
     budget: float = 0.01,
@@ -244,7 +105,7 @@ def audit(
     threads: int | None = None,
     progress: Progress = no_progress,
     work: str | Path | None = None,
-) -> Audit:
+) -> Audit | TableAudit:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
     Each adversary attacks targets whose records are known, with the paper's attack [Algorithm 1B] and with
@@ -254,23 +115,31 @@ def audit(
 
     Parameters
     ----------
-    release : Release, path or frame
+    release : Release, Table, path or frame
         The data that would be published. A path or frame is read with the default options of `standout.read`.
+    table : bool
+        Whether a path or frame is a table with one row per person; it is then read with
+        `standout.read_table`.
     ladder : str, Path or mapping, optional
-        The adversaries: a TOML file (docs/ladder.toml) or adversaries by name. Default: the five of the
-        default ladder, whose errors are shares of the value spread and of the time span.
+        The adversaries: a TOML file (docs/ladder.toml; docs/table-ladder.toml for tables) or adversaries by
+        name. Default: the five of the default ladder.
     headline : str, optional
         Name of the adversary that the answer is about. Default: acquaintance.
     targets : int
         Largest number of targets for each adversary.
     facts : sequence of int, optional
-        Numbers of known facts in the curves. A curve ends where fewer than half of the records have enough
-        items.
+        Numbers of known facts in the curves; of a table, of known attributes. A curve ends where fewer than
+        half of the records have enough.
     attacks : mapping or sequence, optional
         Attacks of your own, by name or several. The strongest of these and the built-in ones counts.
     attack : str or an attack, optional
         The only attack to try: "paper", "likelihood", a name of `attacks`, or an attack. Default: all of
         them, and the strongest counts.
+    quasi_identifiers, sensitive_columns : sequence of str, optional
+        Of a table: columns that others may know, and columns that must not be learned. Default: by their
+        roles.
+    population : int, optional
+        Of a table: number of people of whom it is a sample.
     phi : float
         Minimum eccentricity for a claim of the paper's attack.
     posterior : float
@@ -297,7 +166,7 @@ def audit(
 
     Returns
     -------
-    Audit
+    Audit or TableAudit
         Findings, report and tables.
 
     Raises
@@ -317,8 +186,36 @@ def audit(
     >>> result.trusted, result.exceeded
     (True, None)
     """
+    if table or isinstance(release, Table):
+        only_for_releases({"attacks": attacks, "attack": attack, "sensitive": sensitive, "work": work})
+        return audit_table(
+            release if isinstance(release, Table) else read_table(release),
+            ladder=ladder,  # type: ignore[arg-type]
+            headline=headline,
+            targets=targets,
+            knows=facts,
+            quasi_identifiers=quasi_identifiers,
+            sensitive_columns=sensitive_columns,
+            population=population,
+            phi=phi,
+            posterior=posterior,
+            budget=budget,
+            fail_above=fail_above,
+            quick=quick,
+            name=name,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    only_for_tables(
+        {
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive_columns": sensitive_columns,
+            "population": population,
+        }
+    )
     release = as_release(release)
-    resolved = resolve_ladder(ladder, headline)
+    resolved = resolve_ladder(ladder, headline)  # type: ignore[arg-type]
     if fail_above is not None and not is_share(fail_above):
         raise ParameterError(f"fail_above must be a number from 0 to 1, got {fail_above!r}")
     if fail_above is not None:

@@ -11,7 +11,14 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER
 
-__all__ = ["fact_counts", "is_share", "only_attack", "own_attacks"]
+__all__ = [
+    "fact_counts",
+    "is_share",
+    "only_attack",
+    "only_for_releases",
+    "only_for_tables",
+    "own_attacks",
+]
 
 FACTS, QUICK_FACTS = (1, 2, 3, 4, 6, 8, 12, 16), (1, 2, 4, 8)
 MOST_FACTS = 1000
@@ -60,3 +67,19 @@ def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyA
     if attack not in names:
         raise ParameterError(f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}")
     return attack
+
+
+def only_for_releases(parameters: Mapping[str, Any]) -> None:
+    """Reject parameters that an audit of a table does not have."""
+    for name, value in parameters.items():
+        if value is not None:
+            raise ParameterError(f"{name} must be None for a table: it is for histories only")
+
+
+def only_for_tables(parameters: Mapping[str, Any]) -> None:
+    """Reject parameters that only an audit of a table has."""
+    for name, value in parameters.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} is for tables with one row per person: use so.read_table, or give table=True"
+            )

@@ -12,8 +12,8 @@ import numpy as np
 
 from standout.adversary import Adversary, has_own_draws, known_facts
 from standout.auditing.repeated_facts import compare_repeated
-from standout.auditing.tail_probabilities import binomial_tail
 from standout.core.arrays import Ints
+from standout.evaluate.tail_probabilities import binomial_tail
 from standout.facts import ANY_LENGTH, KnownFacts, level_values
 from standout.findings.audit import Check
 from standout.observation import Choice

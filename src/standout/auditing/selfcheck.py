@@ -17,7 +17,6 @@ from standout.adversary import Adversary
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, fit_rung
 from standout.auditing.planted_records import planted_release, records_with_all_facts
-from standout.auditing.tail_probabilities import beta_binomial_tail, binomial_tail
 from standout.core.arrays import Ints
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
@@ -29,6 +28,7 @@ from standout.evaluate.population import Population
 from standout.evaluate.sampled_release import sample_release
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
+from standout.evaluate.tail_probabilities import beta_binomial_tail, binomial_tail
 from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.findings.audit import Check
 from standout.release.model import Release

@@ -4,11 +4,10 @@ from standout.core.formatting import estimate_text, interval_text, percent
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.findings.adversaries import AttackFindings, MeasuresAsNamed
 from standout.findings.audit import AuditFindings
+from standout.report.attack_titles import ATTACK_TITLES
 from standout.report.figures import Cells, Table
 
-__all__ = ["ATTACK_TITLES", "attack_table", "common_threshold", "threshold_text"]
-
-ATTACK_TITLES = {"paper": "paper's attack", "likelihood": "Likelihood"}
+__all__ = ["attack_table", "common_threshold", "threshold_text"]
 
 
 def common_threshold(findings: AuditFindings) -> ClaimThreshold | None:

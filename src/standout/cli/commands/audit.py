@@ -37,7 +37,7 @@ from standout.ingest.remote import public_url
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from standout.auditing.audit import Audit
+    from standout.auditing.audit_result import Audit
     from standout.core.progress import Progress
     from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings

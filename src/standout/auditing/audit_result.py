@@ -1,0 +1,201 @@
+"""The result of an audit: findings, report, tables, and the risk of each person."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from standout.adversary import Adversary
+from standout.attack.any_attack import AnyAttack
+from standout.auditing.result_frames import result_frames
+from standout.auditing.risk_table import risk_table
+from standout.core.atomic_files import make_folder, write_atomically
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress, no_progress
+from standout.findings.advice import AdviceFindings
+from standout.findings.audit import AuditFindings
+from standout.findings.json_types import JsonObject
+from standout.findings.serialize import json_text, to_json_object
+from standout.release.model import Release
+from standout.report.safe_tables import inert
+
+__all__ = ["Audit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Result of an audit.
+
+    Attributes
+    ----------
+    release : Release
+        The release that was audited.
+    findings : AuditFindings
+        Everything that was found; docs/findings.schema.json describes its JSON form.
+    adversaries : Mapping[str, Adversary]
+        The adversaries by name, as they were adapted to the release.
+    complete : bool
+        Whether the audit finished. False if it was interrupted.
+    seed : int
+        Seed of all random draws.
+    threads : int or None
+        Number of threads; None for all.
+    attacks : mapping
+        The strongest attack by adversary, chosen on other targets than those reported.
+    """
+
+    release: Release = field(repr=False)
+    findings: AuditFindings = field(repr=False)
+    adversaries: Mapping[str, Adversary]
+    complete: bool
+    seed: int = 0
+    threads: int | None = None
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict, repr=False)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the audit passed its self-check."""
+        return self.findings.trust.trusted
+
+    @property
+    def exceeded(self) -> bool | None:
+        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
+        return self.findings.threshold.exceeded
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The findings as frames: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
+        return result_frames(self.findings)
+
+    def finished_at(self, time: str) -> "Audit":
+        """The audit with the time at which its report is written.
+
+        Parameters
+        ----------
+        time : str
+            A time in ISO 8601.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.run.finished_at` set.
+        """
+        return replace(self, findings=self.findings.finished_at(time))
+
+    def with_advice(self, advice: AdviceFindings) -> "Audit":
+        """The audit with advice on what would help, which the report then shows.
+
+        Parameters
+        ----------
+        advice : AdviceFindings
+            The findings of `standout.advise`, see `Advice.findings`.
+
+        Returns
+        -------
+        Audit
+            A copy with `findings.advice` set. It is complete if the search is complete too.
+        """
+        complete = self.complete and advice.complete
+        findings = replace(self.findings, advice=advice, complete=complete)
+        return replace(self, findings=findings, complete=complete)
+
+    def to_dict(self) -> JsonObject:
+        """The findings as plain JSON values.
+
+        Returns
+        -------
+        dict
+            The content of findings.json.
+        """
+        return to_json_object(self.findings)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write findings.json.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        """
+        text = json_text(self.findings)
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the report as one HTML file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing file is replaced.
+        """
+        from standout.report.audit_page import audit_page
+
+        text = audit_page(self.findings)
+        write_atomically(Path(path), lambda file: file.write(text.encode()))
+
+    def to_csv(self, folder: str | Path) -> None:
+        """Write every table of `tables` as a CSV file of the same name.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is created if it is missing.
+        """
+        target = make_folder(Path(folder))
+        for name, table in self.tables.items():
+            write_atomically(target / f"{name}.csv", inert(table).write_csv)
+
+    def risk_table(
+        self,
+        path: str | Path | None = None,
+        *,
+        adversary: str | None = None,
+        records: str | int = "all",
+        draws: int = 8,
+        facts: Sequence[int] | None = None,
+        progress: Progress = no_progress,
+    ) -> pl.DataFrame:
+        """Risk of each person: the probability of being identified by one adversary.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A .csv or .parquet file to write, readable only by its owner.
+        adversary : str, optional
+            Name of an adversary of the audit. Default: the headline adversary.
+        records : "all" or int
+            All records, or a random sample of this size.
+        draws : int
+            Number of random draws of known facts for each person.
+        facts : sequence of int, optional
+            Numbers of facts that are tried.
+        progress : callable
+            Called with the stage, the work done and the total.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns record, length, facts_needed, probability, low and high.
+
+        Raises
+        ------
+        ParameterError
+            If there is no adversary of this name.
+        """
+        name = self.findings.settings.headline if adversary is None else adversary
+        if name not in self.adversaries:
+            raise ParameterError(f"adversary must be one of {', '.join(self.adversaries)}, got {name!r}")
+        return risk_table(
+            self.release,
+            self.adversaries[name],
+            records=records,
+            draws=draws,
+            facts=facts,
+            seed=self.seed,
+            threads=self.threads,
+            progress=progress,
+            path=path,
+            attack=self.attacks.get(name),
+        )

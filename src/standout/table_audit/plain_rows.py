@@ -1,0 +1,259 @@
+"""A second, plain implementation of the attacks on tables, with which the audit checks the fast one.
+
+It shares no code with `table_attack`: what a known value adds to a row is computed level by level from the
+formulas in docs/tables.md, and looked up cell by cell. One target at a time; no windows, no blocks.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from standout.table_attack.row_facts import RowFacts
+from standout.table_attack.table_adversary import TableAdversary
+from standout.tables.column import Column
+from standout.tables.model import Channel, SanitizedTable, Table
+
+__all__ = ["PlainVerdict", "plain_verdict"]
+
+UNIT = 2**20
+COVERAGE = 0.98
+NEARLY = 16
+"""Scores that differ by no more than this many units may be equal up to rounding."""
+
+Numbers = NDArray[np.float64]
+Scores = NDArray[np.int64]
+
+
+class PlainVerdict(NamedTuple):
+    """What an attack says about one target; `near_ties` are rows that score nearly as much as the best."""
+
+    found: float
+    ties: int
+    near_ties: int
+    posterior: float
+    eccentricity: float
+
+
+def plain_verdict(
+    table: Table, facts: RowFacts, query: int, attack: str, adversary: TableAdversary, absent: bool = False
+) -> PlainVerdict:
+    """Attack the target of one query."""
+    original = table.original if isinstance(table, SanitizedTable) else table
+    target = int(facts.target[query])
+    row = target
+    if isinstance(table, SanitizedTable):
+        rows = np.flatnonzero(table.original_row == target)
+        row = int(rows[0]) if len(rows) else -1
+    scores: Scores | None = None
+    for f in range(int(facts.first[query]), int(facts.first[query + 1])):
+        column = original.columns[int(facts.column[f])]
+        if column.name not in table.names:
+            continue
+        channel = table.channels.get(column.name) if isinstance(table, SanitizedTable) else None
+        fact = _Fact(
+            column,
+            table.column(column.name),
+            channel,
+            int(facts.code[f]),
+            adversary.error_of(column),
+            adversary.wrong / adversary.most,
+            target if absent else None,
+        )
+        added = np.rint(fact.added(attack) * UNIT).astype(np.int64)
+        if scores is None:
+            scores = added
+        else:
+            scores = np.minimum(scores, added) if attack == "exact match" else scores + added
+    if scores is None:
+        scores = np.full(table.n_rows, UNIT if attack == "exact match" else 0, np.int64)
+    return _verdict(scores, row, attack, absent)
+
+
+def _verdict(scores: Scores, row: int, attack: str, absent: bool) -> PlainVerdict:
+    own = None if absent or row < 0 else int(scores[row])
+    if absent and row >= 0:
+        scores = np.delete(scores, row)
+    if attack == "exact match":
+        passing = int((scores >= UNIT).sum())
+        found = 1.0 / passing if own is not None and own >= UNIT else 0.0
+        return PlainVerdict(found, passing, passing, 1.0 / passing if passing else 0.0, 0.0)
+    ordered = np.sort(scores)
+    best, second = int(ordered[-1]), int(ordered[-2]) if len(ordered) > 1 else int(ordered[-1])
+    ties = int((scores == best).sum())
+    found = 1.0 / ties if own == best else 0.0
+    sigma = float((scores / UNIT).std())
+    scale = 1.0 if attack == "likelihood" else 1.0 / max(sigma, 1e-9)
+    weight = float(np.exp((scores - best) / UNIT * scale).sum())
+    gap = (best - second) / UNIT / sigma if sigma > 0 and ties == 1 else 0.0
+    return PlainVerdict(found, ties, int((scores >= best - NEARLY).sum()), 1.0 / weight, gap)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Fact:
+    """One known level, and the column that it is about; `absent` is the target's row if it is removed."""
+
+    original: Column
+    released: Column
+    channel: Channel | None
+    code: int
+    error: float
+    wrong: float
+    absent: int | None
+
+    def added(self, attack: str) -> Numbers:
+        """What the fact adds to the score of each row."""
+        if self.original.starts is not None:
+            return self._added_by_member(attack)
+        if attack == "likelihood":
+            numbers = self._likelihood()
+        elif attack == "paper":
+            numbers = self._similarity() / math.log(max(self._support(), 2))
+        else:
+            numbers = self._equality()
+        return numbers[self.released.codes]
+
+    def _support(self) -> int:
+        return self.released.n_rows - int(self.released.is_missing.sum()) - (self.absent is not None)
+
+    def _is_near(self, level: int) -> NDArray[np.bool_]:
+        """Which levels are near a level."""
+        column, codes = self.original, np.arange(self.original.n_levels)
+        if column.kind in ("number", "date"):
+            levels = np.asarray(column.levels, np.float64)
+            return np.asarray(np.abs(levels - levels[level]) <= self.error + 1e-9)
+        if column.kind == "ordered":
+            return np.asarray(np.abs(codes - level) <= int(self.error))
+        if column.hierarchy is not None and self.error >= 1:
+            group = column.hierarchy.groups[min(int(self.error), column.hierarchy.height) - 1]
+            return np.asarray(group == group[level])
+        return np.asarray(codes == level)
+
+    def _counts(self) -> Numbers:
+        """Number of cells of each level, without the target if it is absent."""
+        column = self.original
+        counts = np.bincount(column.codes, minlength=column.n_levels + 1)[: column.n_levels].astype(float)
+        if self.absent is not None and int(column.codes[self.absent]) < column.n_levels:
+            counts[int(column.codes[self.absent])] -= 1.0
+        return counts
+
+    def _likelihood(self) -> Numbers:
+        """ln(1 − c + c · P(v | cell) / P(v)), by released code."""
+        near = self._is_near(self.code)
+        rest = len(near) - int(near.sum())
+        given = np.full(len(near), self.wrong / rest if rest else 0.0)
+        for level in np.flatnonzero(near).tolist():
+            given[level] = (1.0 - self.wrong) / int(self._is_near(level).sum())
+        counts = self._counts()
+        total = float((given * counts).sum())
+        mean = total / counts.sum() if total > 0 else float(given[near].max()) / (counts.sum() + 1.0)
+        ratio = np.append(given / mean, 0.0)
+        if self.channel is not None:
+            ratio = self._through(self.channel, given, mean)
+        return np.asarray(np.log(1.0 - COVERAGE + COVERAGE * ratio))
+
+    def _through(self, channel: Channel, given: Numbers, mean: float) -> Numbers:
+        """P(v | released cell) / P(v): averages over the levels that the cell may come from."""
+        column, n = self.original, self.released.n_levels
+        counts = np.bincount(column.codes, minlength=column.n_levels + 1).astype(float)
+        never, counts = counts[-1], counts[:-1]
+        mass = np.bincount(channel.released, counts, n + 1)
+        sums = np.bincount(channel.released, counts * given, n + 1)
+        lowest = float(given.min()) if len(given) else 0.0
+        average = np.where(mass > 0, sums / np.maximum(mass, 1e-300), lowest)
+        ratio = (1.0 - channel.replaced) * average / mean + channel.replaced
+        suppressed, cells = channel.suppressed, float(counts.sum())
+        empties = never + suppressed * cells + (1.0 - suppressed) * mass[n]
+        explained = suppressed * cells * mean + (1.0 - suppressed) * sums[n]
+        ratio[n] = explained / empties / mean if empties else 0.0
+        return np.asarray(ratio)
+
+    def _similarity(self) -> Numbers:
+        """The paper's Sim of the known level, by released code."""
+        column, similarity = self.original, self.original.similarity
+        codes = np.arange(column.n_levels)
+        if similarity.name == "equal":
+            sim = (codes == self.code).astype(float)
+        elif similarity.name == "ordered":
+            sim = 1.0 - np.abs(codes - self.code) / max(column.n_levels - 1, 1)
+        elif similarity.name == "hierarchy":
+            assert column.hierarchy is not None
+            sim = np.zeros(column.n_levels)
+            for height in range(column.hierarchy.height, 0, -1):
+                group = column.hierarchy.groups[height - 1]
+                sim[group == group[self.code]] = 1.0 - height / column.hierarchy.height
+            sim[self.code] = 1.0
+        else:
+            levels, scale = np.asarray(column.levels, np.float64), float(similarity.scale or 0.0)
+            distance = np.abs(levels - levels[self.code])
+            if similarity.name == "within":
+                sim = (distance <= scale + 1e-9).astype(float)
+            else:
+                sim = np.where(distance <= 20 * scale + 1e-9, np.exp(-distance / scale), 0.0)
+        if self.channel is None:
+            return np.append(sim, 0.0)
+        counts = np.bincount(column.codes, minlength=column.n_levels + 1)[:-1].astype(float)
+        mass = np.bincount(self.channel.released, counts, self.released.n_levels + 1)
+        sums = np.bincount(self.channel.released, counts * sim, self.released.n_levels + 1)
+        average = sums / np.maximum(mass, 1.0)
+        average[-1] = 0.0
+        return np.asarray(average)
+
+    def _equality(self) -> Numbers:
+        """1 for released codes that show the known level."""
+        equal = np.zeros(self.released.n_levels + 1)
+        if self.channel is None:
+            equal[self.code] = 1.0
+            return equal
+        became, missing = int(self.channel.released[self.code]), self.released.n_levels
+        equal[became] = 1.0
+        if self.channel.suppressed > 0 or bool((self.channel.released == missing).any()):
+            equal[missing] = 1.0
+        return equal
+
+    def _added_by_member(self, attack: str) -> Numbers:
+        """What a known member of a set adds, row by row."""
+        column, released = self.original, self.released
+        assert column.starts is not None and released.starts is not None
+        became = self.code if self.channel is None else int(self.channel.released[self.code])
+        added = np.zeros(released.n_rows)
+        if became == released.n_levels:
+            return added
+        inside, outside, empty = self._member_numbers(attack)
+        for row in range(released.n_rows):
+            members = released.codes[released.starts[row] : released.starts[row + 1]]
+            if len(members) == 0:
+                added[row] = empty
+            else:
+                added[row] = inside[min(len(members), 254)] if became in members else outside
+        return added
+
+    def _member_numbers(self, attack: str) -> tuple[Numbers, float, float]:
+        """What a set with the member adds, by its size; what one without it adds; and an empty one."""
+        sizes = np.arange(255)
+        if attack != "likelihood":
+            weight = 1.0 / math.log(max(self._support(), 2)) if attack == "paper" else 1.0
+            return np.full(255, weight), 0.0, 0.0
+        column = self.original
+        assert column.starts is not None
+        shares, n, having = 0.0, 0, 0
+        for row in range(column.n_rows):
+            members = column.codes[column.starts[row] : column.starts[row + 1]]
+            if row != self.absent and len(members):
+                n += 1
+                if self.code in members:
+                    having, shares = having + 1, shares + 1.0 / len(members)
+        outside = self.wrong / max(column.n_levels - 1, 1)
+        total = (1.0 - self.wrong) * shares + (n - having) * outside
+        mean = total / n if total > 0 else 1.0 / (n + 1.0)
+        replaced, empty = 0.0, 0.0
+        if self.channel is not None:
+            replaced, missing = self.channel.replaced, int(column.is_missing.sum())
+            emptied = self.channel.suppressed * (column.n_rows - missing)
+            empty = emptied / (emptied + missing) if emptied else 0.0
+        ratio = (1.0 - replaced) * (1.0 - self.wrong) / np.maximum(sizes, 1) / mean + replaced
+        without = (1.0 - replaced) * outside / mean + replaced
+        numbers = np.log(1.0 - COVERAGE + COVERAGE * np.append(ratio, [without, empty]))
+        return numbers[:255], float(numbers[255]), float(numbers[256])
