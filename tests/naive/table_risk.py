@@ -24,6 +24,7 @@ __all__ = [
     "rows_with_certain_value",
     "share_of_rows",
     "smallest_unique_sizes",
+    "zayatz_expected_inverse",
     "zayatz_unique_share",
 ]
 
@@ -95,6 +96,20 @@ def zayatz_unique_share(sizes, fraction):
     once = {size: size * fraction * (1 - fraction) ** (size - 1) for size in classes}
     both = sum(number * once[size] for size, number in classes.items())
     return classes.get(1, 0) / len(sizes) * classes.get(1, 0) * once.get(1, 0.0) / both
+
+
+def zayatz_expected_inverse(sizes, fraction):
+    """Mean over the rows of E[1/F | f], from class sizes of all rows, by Bayes' rule over the sizes F."""
+    classes = {size: rows / size for size, rows in Counter(sizes).items()}
+    means = []
+    for seen in sizes:
+        chance = {
+            size: number * math.comb(size, seen) * fraction**seen * (1 - fraction) ** (size - seen)
+            for size, number in classes.items()
+            if size >= seen
+        }
+        means.append(sum(weight / size for size, weight in chance.items()) / sum(chance.values()))
+    return sum(means) / len(means)
 
 
 def pitman_log_likelihood(class_sizes_once, alpha, theta):

@@ -79,12 +79,20 @@ def test_the_best_sets_of_columns_are_those_that_polars_counts(adult, adult_tabl
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("known", COLUMN_SETS.values(), ids=COLUMN_SETS)
-def test_k_l_and_t_are_those_of_pycanon(adult, adult_table, pycanon, known):
-    frame = adult.to_pandas()
-    assert identity_risk(adult_table, known).k == pycanon.k_anonymity(frame, known)
-    for secret in SENSITIVE[: 1 if known is EIGHT else 3]:
-        found = attribute_disclosure(adult_table, known, secret)
+@pytest.mark.parametrize("known", [["sex", "race"], *COLUMN_SETS.values()], ids=["two", *COLUMN_SETS])
+def test_k_l_and_t_are_those_of_pycanon(adult, pycanon, known):
+    """On the first rows only, because pyCANON loops over classes: all rows take minutes."""
+    frame = adult.head(500)
+    risk_table, frame = so.read_table(frame), frame.to_pandas()
+    assert identity_risk(risk_table, known).k == pycanon.k_anonymity(frame, known)
+    for secret in SENSITIVE:
+        if secret in known:
+            continue
+        found = attribute_disclosure(risk_table, known, secret)
         assert found.distinct_l == pycanon.l_diversity(frame, known, [secret])
-        assert int(found.entropy_l + 1e-9) == pycanon.entropy_l_diversity(frame, known, [secret])
+        rounded_down = {
+            int(found.entropy_l),
+            int(found.entropy_l - 1e-9),
+        }  # 1 for an even split over two values
+        assert pycanon.entropy_l_diversity(frame, known, [secret]) in rounded_down
         assert found.t == pytest.approx(pycanon.t_closeness(frame, known, [secret]), rel=1e-12)

@@ -53,6 +53,31 @@ def test_zayatz_is_the_share_by_his_formula(sizes_of_classes, fraction):
     risks = model_risks(size, classes, n / fraction, zayatz_weights(size, fraction))
     rows = [size for size in sizes_of_classes for _ in range(size)]
     assert risks["zayatz"].unique == pytest.approx(naive.zayatz_unique_share(rows, fraction), rel=1e-9)
+    assert risks["zayatz"].mean == pytest.approx(naive.zayatz_expected_inverse(rows, fraction), rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(1, 6), min_size=4, max_size=30), st.floats(0.05, 0.9))
+def test_means_of_the_other_models_are_means_of_the_expected_inverse_over_rows(sizes_of_classes, fraction):
+    size, classes = histogram(sizes_of_classes)
+    n = sum(sizes_of_classes)
+    population = n / fraction
+    risks = model_risks(size, classes, population, zayatz_weights(size, fraction))
+    fitted = fit_pitman(size, classes)
+    shapes = {"benedetti-franconi": (0.0, fraction)}
+    if fitted.alpha < 1:
+        shapes["pitman"] = (-fitted.alpha, (n + fitted.theta) / (population + fitted.theta))
+    for model, (shape, p) in shapes.items():
+        inverse = [naive.expected_inverse_class(f, shape, p) for f in sizes_of_classes for _ in range(f)]
+        assert risks[model].mean == pytest.approx(sum(inverse) / n, rel=1e-7)
+        assert risks[model].highest == pytest.approx(max(inverse), rel=1e-7)
+        assert risks[model].unique == pytest.approx(sizes_of_classes.count(1) / n * p ** (1 + shape))
+
+
+def test_individual_risks_are_those_that_sdcmicro_tests():
+    rows, weight = np.array([1, 1, 3]), np.array([45.5, 17.0, 18.0 + 39.0 + 51.0])
+    risks = [expected_inverse(rows[[i]], 0.0, rows[i] / weight[i])[0] for i in range(3)]
+    assert risks == pytest.approx([0.08579129, 0.17707583, 0.01355297], abs=5e-9)
 
 
 @settings(max_examples=20, deadline=None)

@@ -29,7 +29,7 @@ Search = Literal["exhaustive", "beam"]
 LARGEST_SIZE = 6
 MOST_SETS = 100_000
 """Sets of one size are listed only up to this number."""
-ROWS_TO_COUNT = 1_500_000_000
+ROWS_TO_COUNT = 1_000_000_000
 """Rows that the exhaustive search may count for each size, over all sets; about 10 seconds on two cores."""
 BEAM_ROWS = 400_000_000
 """Rows that the beam search counts for each size, over all sets."""

@@ -23,7 +23,7 @@ __all__ = ["Pitman", "digamma", "fit_pitman"]
 Number = TypeVar("Number", float, Floats)
 SMALLEST, LARGEST = 1e-3, 1.0 - 1e-9
 """Below, differences of ψ lose digits; at α = 0.001 the formula hardly differs from its limit, Ewens's."""
-STEPS = 200
+STEPS, TOLERANCE = 200, 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +92,20 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         return low
     if at_high >= 0:
         return high
+    was_above, last = None, math.inf
     for _ in range(STEPS):
         middle = high - at_high * (high - low) / (at_high - at_low)
-        if not low < middle < high:
-            middle = (low + high) / 2
-        value = function(middle)
-        if value == 0 or high - low < 1e-12 * max(1.0, abs(high)):
+        if abs(middle - last) <= TOLERANCE * max(1.0, abs(middle)):
             return middle
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2
+        value, last = function(middle), middle
+        is_above = value > 0
+        if is_above:
+            low, at_low = middle, value
+            at_high /= 2 if was_above is True else 1
         else:
-            high, at_high, at_low = middle, value, at_low / 2
+            high, at_high = middle, value
+            at_low /= 2 if was_above is False else 1
+        was_above = is_above
     return (low + high) / 2
 
 
