@@ -80,6 +80,13 @@ class TableUtility(TableResult):
         Why there is no prediction; empty if there is one.
     seed, fingerprint
         Seed, and fingerprint of the original.
+
+    Examples
+    --------
+    >>> import polars as pl, standout as so
+    >>> table = so.read_table(pl.DataFrame({"age": [31, 34, 36, 39], "sex": ["f", "m", "m", "f"]}), id=False)
+    >>> so.utility(table, "round:age=10")
+    <TableUtility: round:age=10; 67% of the information kept>
     """
 
     steps: tuple[str, ...]

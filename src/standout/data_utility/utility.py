@@ -98,6 +98,13 @@ class Utility(TableResult):
         Mean absolute difference of their times in days. None without times.
     seed, fingerprint
         Seed, and fingerprint of the original.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=60, items=40, entries=900, seed=7)
+    >>> so.utility(release, so.DropEntries(0.5), people=30).steps
+    ('drop-entries 0.5',)
     """
 
     steps: tuple[str, ...]

@@ -59,7 +59,9 @@ class SwapColumn(TableStep):
 
     name: ClassVar[str] = "swap"
     syntax: ClassVar[str] = "COLUMN[,COLUMN…]=SHARE"
-    summary: ClassVar[str] = "Values of a random share of the people change places; several columns together."
+    summary: ClassVar[str] = (
+        "let a random share of the people exchange these cells; several columns move together"
+    )
 
     columns: tuple[str, ...]
     share: float
@@ -139,7 +141,7 @@ class SuppressCells(TableStep):
 
     name: ClassVar[str] = "suppress-cells"
     syntax: ClassVar[str] = "COLUMN=LEAST"
-    summary: ClassVar[str] = "Empties cells of a column whose value fewer rows than this have."
+    summary: ClassVar[str] = "empty the cells whose value fewer rows than this have"
 
     column: str
     below: int
@@ -189,7 +191,7 @@ class DropColumn(TableStep):
 
     name: ClassVar[str] = "drop-column"
     syntax: ClassVar[str] = "COLUMN"
-    summary: ClassVar[str] = "Removes a column."
+    summary: ClassVar[str] = "remove a column"
 
     column: str
 

@@ -92,7 +92,7 @@ class DropRows(_ClassStep):
     """
 
     name: ClassVar[str] = "drop-rows"
-    summary: ClassVar[str] = "Removes rows whose values of these columns fewer than K rows have."
+    summary: ClassVar[str] = "remove rows whose values of these columns fewer than K rows have"
 
     def apply(self, draft: TableDraft, draw: np.random.Generator) -> TableStepResult:
         """Remove the rows of small classes."""
@@ -128,7 +128,9 @@ class SuppressToK(_ClassStep):
     """
 
     name: ClassVar[str] = "suppress-to-k"
-    summary: ClassVar[str] = "Empties cells of these columns until K rows have each combination of values."
+    summary: ClassVar[str] = (
+        "empty cells of these columns until at least K rows have each combination of their values"
+    )
 
     def apply(self, draft: TableDraft, draw: np.random.Generator) -> TableStepResult:
         """Empty the cells, and remove the rows that fit nowhere."""

@@ -96,7 +96,7 @@ class GeneralizeColumn(_LevelStep):
     name: ClassVar[str] = "generalize"
     syntax: ClassVar[str] = "COLUMN=HEIGHT | COLUMN=PERIOD | COLUMN=WIDTH"
     summary: ClassVar[str] = (
-        "Groups of a hierarchy at a height; periods of dates: week, month, quarter, year; bands of numbers."
+        "replace values by groups of the hierarchy; dates by week, month, quarter or year; numbers by bands"
     )
 
     to: int | float | PeriodName
@@ -211,7 +211,7 @@ class RoundColumn(_LevelStep):
 
     name: ClassVar[str] = "round"
     syntax: ClassVar[str] = "COLUMN=MULTIPLE"
-    summary: ClassVar[str] = "Numbers to the nearest multiple, such as round:age=5."
+    summary: ClassVar[str] = "round numbers to the nearest multiple, such as round:age=5"
 
     to: float
 
@@ -269,7 +269,9 @@ class TopCode(_LevelStep):
 
     name: ClassVar[str] = "top-code"
     syntax: ClassVar[str] = "COLUMN=..HIGHEST | COLUMN=LOWEST.. | COLUMN=LOWEST..HIGHEST"
-    summary: ClassVar[str] = "Values beyond a bound become the bound, which then means it or more (or less)."
+    summary: ClassVar[str] = (
+        "replace values beyond a bound by the bound, which then means it or more (or less)"
+    )
 
     below: float | str | date | None = None
     above: float | str | date | None = None

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,7 +17,9 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.reading_report import reading_json
+from standout.cli.sanitized_table_screen import show_sanitized_table
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_options import TableOptions, table_options
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,14 +34,26 @@ SIZES = ("records", "items")
 CHANGES = ("removed", "merged", "added")
 
 
+class Output(NamedTuple):
+    """The files that are written."""
+
+    path: Path
+    key: Path | None
+    force: bool
+
+
 def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
     """Print all steps and their syntax, and exit."""
     if not is_wanted or context.resilient_parsing:
         return
     from standout.sanitizing.step_parser import STEPS
+    from standout.table_sanitizing.table_step_parser import TABLE_STEPS
 
     for step in STEPS:
         click.echo(f"{step.name} {step.syntax}\n    {step.summary}")
+    click.echo("\nSteps on tables (--table):")
+    for table_step in TABLE_STEPS:
+        click.echo(f"{table_step.name}:{table_step.syntax}\n    {table_step.summary}")
     context.exit()
 
 
@@ -84,11 +98,13 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 )
 @click.option("--force", is_flag=True, help="Overwrite existing output.")
 @threads_option
+@table_options
 @source_options
 @json_option
 def sanitize(
     data: str,
     source: SourceOptions,
+    table: TableOptions,
     output: Path,
     steps: tuple[str, ...],
     seed: int | None,
@@ -111,6 +127,11 @@ def sanitize(
     Example:
       standout sanitize ratings.csv -o safer.csv --step "round-time month" \\
           --step "drop-rare-items 10" --renumber --key key.csv
+      standout sanitize survey.csv -o safer.csv --table --schema schema.toml \\
+          --step round:age=5 --step generalize:zip=2 --key key.csv
+
+    The rows of a table are put into a random order and always get new ids. --key is
+    then the only way to say which row is whose, and to measure the risk.
 
     \b
     JSON output:
@@ -121,16 +142,22 @@ def sanitize(
       original                 records, items, entries; merged rows: repeated rows
                                that reading merged
       records, items, entries  sizes of the output
-      read                     how DATA was read
+      read                     how DATA was read; not for tables
+                               (of a table: rows and columns instead of records,
+                               items and entries)
       fingerprint, version     of the output
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.step_parser import parse_step
     from standout.sanitizing.writer import check_output_paths, write_sanitized
+    from standout.table_sanitizing.table_step_parser import is_table_step
 
-    parsed = [parse_step(text) for text in steps]
-    if not parsed and not renumber:
+    if not steps and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
+    if any(is_table_step(text) for text in steps) or table.is_for([data], source):
+        _sanitize_table(data, source, table, Output(output, key, force), steps, seed, as_json)
+        return
+    parsed = [parse_step(text) for text in steps]
     check_output_paths(output, key, force, Path(data))
     with progress() as report:
         release = source.read([data], report)
@@ -144,6 +171,29 @@ def sanitize(
         )
         sidecar = write_sanitized(sanitized, output, key=key, force=force, progress=report)
     _show(sanitized, output, sidecar, key, as_json)
+
+
+def _sanitize_table(
+    data: str,
+    source: SourceOptions,
+    table: TableOptions,
+    files: Output,
+    steps: tuple[str, ...],
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    from standout.sanitizing.sanitize import sanitize as sanitize_release
+    from standout.sanitizing.writer import check_output_paths, check_table_path, write_sanitized
+    from standout.table_sanitizing.table_step_parser import parse_table_step
+
+    parsed = [parse_table_step(text) for text in steps]
+    check_table_path(files.path)
+    check_output_paths(files.path, files.key, files.force, Path(data))
+    with progress() as report:
+        original = table.read([data], source, report)
+        safer = sanitize_release(original, parsed, seed=seed, progress=report)
+        sidecar = write_sanitized(safer, files.path, key=files.key, force=files.force, progress=report)
+    show_sanitized_table(safer, files.path, sidecar, files.key, as_json)
 
 
 def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None, as_json: bool) -> None:
