@@ -34,6 +34,27 @@ def mutual_information(original, becomes, replaced, suppressed):
     return sum(p * log2(p / share[x] / released[y]) for (x, y), p in joint.items() if p > 0)
 
 
+def target_classes(values, has_order):
+    """Class of each value of a target: itself, its side of the median, or its rank up to ten."""
+    counts = Counter(value for value in values if value is not None)
+    levels = sorted(counts)
+    if len(levels) <= 10:
+        return {level: place for place, level in enumerate(levels)}
+    if has_order:
+        half = sum(counts.values()) / 2
+        return {level: int(sum(counts[x] for x in levels if x < level) >= half) for level in levels}
+    by_count = sorted(levels, key=lambda level: (-counts[level], level))
+    return {level: min(place, 10) for place, level in enumerate(by_count)}
+
+
+def released_label(released, originals, becomes, class_of):
+    """Commonest class of the original cells that became this value; the first of several."""
+    counts = Counter(
+        class_of[value] for value in originals if value is not None and becomes[value] == released
+    )
+    return min(counts, key=lambda label: (-counts[label], label)) if counts else None
+
+
 def _pairs(x, y):
     return [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
 

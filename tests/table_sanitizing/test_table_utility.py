@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -161,6 +162,36 @@ def test_nobody_who_is_held_out_is_learned_from(monkeypatch):
     (train, _, test, _, _), (released, _, _, _, _) = seen
     assert len(test.cells) == 60 and len(train.cells) == 440
     assert len(released.cells) == utility.prediction.trained_on <= safer.n_rows
+
+
+TASKS = [
+    ("age", "round:age=10"), ("zip", "generalize:zip=2"), ("owner", "swap:owner=0.3"),
+    ("born", "drop-rows:size=9"), ("zip", "suppress-cells:zip=9"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "step"), TASKS)
+def test_classes_labels_and_the_baseline_equal_the_slow_twin(target, step, monkeypatch):
+    table = random_table(200, seed=4)
+    safer = so.sanitize(table, step, seed=1)
+    seen = []
+    correct = table_prediction._correct
+    monkeypatch.setattr(table_prediction, "_correct", lambda *args: seen.append(args) or correct(*args))
+    prediction = so.utility(safer, target=target).prediction
+    old, image = values(table.column(target)), becomes(safer, target)
+    class_of = naive.target_classes(old, table.column(target).kind in ORDERED)
+    (_, learned, _, truth, _), (_, labels, _, again, _) = seen
+    known = [class_of[value] for value in old if value is not None]
+    assert sorted([*learned.tolist(), *truth.tolist()]) == sorted(known)
+    assert truth.tolist() == again.tolist() and len(truth) == len(known) // 5
+    commonest = min(set(learned.tolist()), key=lambda label: (-learned.tolist().count(label), label))
+    assert prediction.accuracy.baseline == pytest.approx(np.mean(truth == commonest))
+    now = Counter(value for value in values(safer.column(target)) if value is not None)
+    possible = Counter()
+    for value, count in now.items():
+        possible[naive.released_label(value, old, image, class_of)] += count
+    assert all(count <= possible[label] for label, count in Counter(labels.tolist()).items())
+    assert len(labels) == prediction.trained_on
 
 
 def test_the_task_is_the_same_each_time_and_depends_on_the_seed():
