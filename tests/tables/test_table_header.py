@@ -31,7 +31,8 @@ def test_a_row_of_texts_is_not_taken_for_names(rows):
         ([("age", "sex"), ("30", "f")], True),
         ([("", "income"), ("1", "5000"), ("2", "6000"), ("3", "100")] + [("4", "7")] * 9, True),
         ([("2019", "2020"), ("1", "2")], False),
-        ([("x", "x"), ("1", "2")], False),
+        ([("age", "age"), *[("1", "2")] * 9], True),  # an error: the names must differ
+        ([("age", "", ""), *[("1", "2", "3")] * 9], True),
     ],
 )
 def test_known_names_and_words_above_numbers_are_a_header(rows, expected):

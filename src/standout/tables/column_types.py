@@ -1,6 +1,6 @@
 """Decide what a column is: number, date, boolean, ordered, set or category, from its cells or a schema."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ColumnError
 from standout.release.model import Levels
 from standout.tables.column import ColumnKind
-from standout.tables.date_texts import NOT_A_DATE, are_digit_dates, dates_as, dates_in
+from standout.tables.date_texts import NOT_A_DATE, Dates, are_digit_dates, dates_as, dates_in
 from standout.tables.distinct_cells import DistinctCells
 from standout.tables.missing_markers import ALWAYS, WITH_NUMBERS, missing_in
 from standout.tables.number_texts import is_category_name, is_code_name, numbers_in
@@ -140,7 +140,7 @@ class _Reader:
         if recognise_separator(kept, counts) is not None:
             return self.as_set("its cells have several members")
         reason = "cells have leading zeros" if _has_codes(shown) else "its cells are texts"
-        doubt = self._doubt(~missing, numbers.fits, dates.rivals)
+        doubt = self._doubt(~missing, numbers.fits, dates)
         return replace(self.as_category(reason), doubt=doubt)
 
     def _code_reason(self, texts: pl.Series) -> str:
@@ -153,17 +153,19 @@ class _Reader:
             return "its cells are codes: long numbers of equal length"
         return ""
 
-    def _doubt(self, shown: Bools, is_number: Bools, rivals: Sequence[str]) -> str:
+    def _doubt(self, shown: Bools, is_number: Bools, dates: Dates) -> str:
         counts = self.cells.counts[:-1][shown]
-        total, odd = int(counts.sum()), int(counts[~is_number].sum())
-        if odd < FEW_ODD * total:
+        total = int(counts.sum())
+        for fits, what in ((is_number, "numbers"), (dates.days != NOT_A_DATE, "dates")):
+            odd = int(counts[~fits].sum())
+            if odd < FEW_ODD * total:
+                return (
+                    f"{odd:,} of {total:,} cells are not {what}, so it is read as a category: if they mean "
+                    "that the cell is empty, list them under missing in a schema"
+                )
+        if dates.rivals:
             return (
-                f"{odd:,} of {total:,} cells are not numbers, so it is read as a category: if they mean that "
-                "the cell is empty, list them under missing in a schema"
-            )
-        if rivals:
-            return (
-                f"its dates fit {' and '.join(rivals)}, so it is read as a category: set kind and "
+                f"its dates fit {' and '.join(dates.rivals)}, so it is read as a category: set kind and "
                 "date_format in a schema"
             )
         return ""

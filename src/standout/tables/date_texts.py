@@ -47,7 +47,7 @@ def dates_in(texts: pl.Series) -> Dates:
     ('%d/%m/%Y', '%m/%d/%Y')
     """
     for pattern, name in ((ISO, "iso"), (MONTH, "%Y-%m"), (DIGITS, "%Y%m%d")):
-        if texts.str.contains(pattern).mean() == 1.0:
+        if texts.str.contains(pattern).sum() >= MOSTLY * len(texts):
             return dates_as(texts, name)
     none = Dates(np.full(len(texts), NOT_A_DATE))
     sample = texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), SAMPLE)).astype(np.uint32))

@@ -33,7 +33,7 @@ from standout.tables.table_header import has_header
 
 __all__ = ["DelimitedColumns", "open_delimited"]
 
-GROUP = 8
+GROUP = 16
 """Number of columns that are read at a time."""
 UNIT_SEPARATOR = "\x1f"
 """Separator of a copy, if that of the file has several characters."""

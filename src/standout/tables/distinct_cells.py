@@ -16,6 +16,9 @@ from standout.tables.column import code_dtype
 
 __all__ = ["DistinctCells", "distinct_cells"]
 
+MANY, CLOSE = 16, 1 << 20
+"""Cells are ranked if there is a distinct one for each MANY rows. CLOSE is the longest table of positions."""
+
 
 @dataclass(frozen=True, eq=False)
 class DistinctCells:
@@ -128,10 +131,24 @@ def _of_values(column: pl.Series) -> DistinctCells:
     is_missing = column.is_null().to_numpy()
     if not len(values):
         return DistinctCells(values, np.zeros(len(column), code_dtype(0)))
-    cells = column.fill_null(values[0]).to_physical().to_numpy()
-    codes = np.searchsorted(values.to_physical().to_numpy(), cells)
-    codes[is_missing] = len(values)
-    return DistinctCells(values, _narrow(codes, len(values)))
+    if len(values) > len(column) // MANY:
+        codes = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+    else:
+        codes = _positions(
+            values.to_physical().to_numpy(), column.fill_null(values[0]).to_physical().to_numpy()
+        )
+    return DistinctCells(values, _narrow(np.where(is_missing, len(values), codes), len(values)))
+
+
+def _positions(values: NDArray[Any], cells: NDArray[Any]) -> Ints:
+    """Position of each cell in the values, which ascend; from a table if whole numbers are close together."""
+    if values.dtype.kind in "iu" and int(values[-1]) - int(values[0]) < CLOSE:
+        place = np.zeros(int(values[-1]) - int(values[0]) + 1, np.int64)
+        place[values - values[0]] = np.arange(len(values))
+        found: Ints = place[cells - values[0]]
+        return found
+    positions: Ints = np.searchsorted(values, cells)
+    return positions
 
 
 def _of_lists(column: pl.Series) -> DistinctCells:

@@ -64,7 +64,9 @@ def may_be_id(position: int, name: str, cells: DistinctCells) -> bool:
 def check_ids(name: str, cells: DistinctCells) -> None:
     """Raise an error unless each row has an id of its own."""
     if empty := int(cells.counts[cells.empty]):
-        raise ColumnError(f"column {name!r} has no id in {empty:,} rows: fill them in, or choose --id")
+        raise ColumnError(
+            f"column {name!r} has no id in {empty:,} rows: fill them in, or name another column with --id"
+        )
     if not cells.all_differ:
         shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
         raise ColumnError(

@@ -14,6 +14,7 @@ __all__ = ["Numbers", "is_category_name", "is_code_name", "numbers_in"]
 
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$"
 DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
+POINTS = r"^[+-]?\d{1,3}(\.\d{3})*(,\d+)?$|^[+-]?\d+,\d+$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 SIGN = re.compile(r"^[$€£¥]\s?|\s?[$€£¥%]$")
 LEADING_ZERO = r"^0\d+$"
@@ -63,6 +64,7 @@ def numbers_in(texts: pl.Series) -> Numbers:
     'with a decimal comma'
     """
     none = Numbers(np.full(len(texts), np.nan))
+    texts = texts.str.replace("^\u2212", "-")  # a minus sign that is no hyphen
     if not len(texts) or texts.str.contains(LEADING_ZERO).any() or texts.str.contains(MOST_DIGITS).any():
         return none
     if texts.str.contains(PLAIN).any():
@@ -78,11 +80,14 @@ def numbers_in(texts: pl.Series) -> Numbers:
         (PLAIN, ("", ""), ""),
         (THOUSANDS, (",", ""), "with commas for thousands"),
         (DECIMAL_COMMA, (",", "."), "with a decimal comma"),
+        (POINTS, (",", "."), "with points for thousands and a decimal comma"),
     ):
         fitting = bare.str.contains(pattern) | bare.str.contains(PLAIN)
         candidate = bare.set(~fitting, None)
         if written:
-            if written.endswith("comma") and bare.str.contains(r"\d\.\d").any():
+            if written.startswith("with points"):
+                candidate = bare.set(~bare.str.contains(POINTS), None).str.replace_all(".", "", literal=True)
+            elif pattern == DECIMAL_COMMA and bare.str.contains(r"\d\.\d").any():
                 continue
             candidate = candidate.str.replace_all(change[0], change[1], literal=True)
         numbers = _values(candidate)

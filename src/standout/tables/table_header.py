@@ -38,8 +38,6 @@ def has_header(rows: Sequence[Sequence[str]], options: Options) -> bool:
         return options.header
     first, sample = rows[0], rows[1:]
     named = [cell for cell in first if cell.strip()]
-    if len(named) < len(first) - 1 or len(set(named)) < len(named):
-        return False
     columns = [column_cells(sample, column) for column in range(len(first))]
     if any(map(_is_value, named)) and not any(map(_is_word_above_values, first, columns)):
         return False

@@ -69,11 +69,12 @@ class TableReader:
                 check_ids(names[position], cells)
             if position == given or (self.id is None and may_be_id(position, names[position], cells)):
                 candidates[position] = cells
-            if position != given:
+            else:
                 parts[position] = self._part(names[position], cells)
         ids, record, reason = self._ids(names, candidates, given)
-        if record is not None:
-            parts.pop(record, None)
+        others = candidates.keys() - {record}
+        parts |= {position: self._part(names[position], candidates[position]) for position in others}
+        parts = {position: parts[position] for position in sorted(parts)}
         if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
         self.warnings += [doubt for part in parts.values() for doubt in part.doubts]
