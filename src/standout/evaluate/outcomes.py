@@ -9,6 +9,7 @@ import numpy as np
 
 from standout.attack.any_attack import AnyAttack
 from standout.attack.matching_verdict import MatchingVerdict
+from standout.attack.queries import Queries
 from standout.attack.verdict import Verdict
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
@@ -33,6 +34,8 @@ NO_RECORD = -np.inf
 MASSES = (0.5, 0.9, 0.99)
 MAX_TIED_GUESSES = 20
 """In a larger tie, what the guesses reveal is averaged over this many of them."""
+MANY_SIMILAR = 4
+"""If more than one in so many records is similar to a target, all records are scored."""
 
 
 class Criteria(NamedTuple):
@@ -269,10 +272,25 @@ def _similar_guesses(
         queries_of_person = np.flatnonzero(target == person)
         query, record = np.repeat(queries_of_person, len(records)), np.tile(records, len(queries_of_person))
         is_candidate = queries.are_candidates(query, record)
-        query, scores = query[is_candidate], queries.scores_of(query[is_candidate], record[is_candidate])
+        query, scores = query[is_candidate], _scores_of(queries, query[is_candidate], record[is_candidate])
         np.maximum.at(highest, query, scores)
         np.add.at(n_similar, query, scores == columns.highest[query])
     return _SimilarGuesses(np.minimum(n_similar / np.maximum(columns.ties, 1), 1.0), highest)
+
+
+def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
+    """The score of each record for the query of the same index; both ways give the same bits.
+
+    Where many records are similar to a target and entries repeat, the scores of all records are cheaper:
+    queries with some of the same facts share the work.
+    """
+    release = queries.release
+    if not release.has_repeats or len(query) * MANY_SIMILAR < release.n_records * len(np.unique(query)):
+        return queries.scores_of(query, record)
+    scores = np.empty(len(query))
+    for q in np.unique(query).tolist():
+        scores[query == q] = queries.scores(q)[record[query == q]]
+    return scores
 
 
 def _lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int) -> Floats:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.kernels.query_arrays import U
 from standout.attack.kernels.record_scores import EntryRanges, Pairs, distinct_ranges
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import StoreError
-from standout.core.jit import Array, Flag, Int, kernel, subroutine
+from standout.core.jit import Array, Flag, kernel
 from standout.release.distinct_items import distinct_entries
 from standout.release.model import INVALID_CODE, Release
 from standout.similarity.lookup_tables import Tables
@@ -57,34 +58,33 @@ def mean_terms(release: Release, pairs: Pairs, tables: Tables) -> Floats:
 
 @kernel
 def _mean_terms(entries: _Entries, pairs: Pairs, ranges: EntryRanges, tables: _Tables, terms: Array) -> Flag:
+    """Write the terms; return whether every code is valid.
+
+    Arrays are unpacked: Numba counts references to each array of a tuple that is passed or read in a loop.
+    """
+    value, time, number, n_levels, span = entries
     a, b, off, c = tables
-    for i in range(len(pairs.shape)):
+    shape, known, first, numbers = pairs.shape, pairs.time, ranges.first, ranges.number
+    for i in range(len(shape)):
         terms[0, i] = np.nan
-        u, low, high = pairs.shape[i], ranges.first[i], ranges.first[i] + ranges.number[i]
-        highest, total, count = -np.inf, 0.0, 0
+        u, moved, low, high = U(shape[i]), known[i], first[i], first[i] + numbers[i]
+        highest, total, count, last, likely = -np.inf, 0.0, 0, -np.inf, 0.0
         for turn in range(2 if high > low else 0):  # the highest, then the sum relative to it
-            for at in range(low, high):
-                kind, moment = _codes(entries, at)
-                if kind < 0:
+            for at in range(U(low), U(high)):
+                kind = U(value[at]) if len(value) else U(n_levels)
+                moment = np.int64(time[at]) if len(time) else np.int64(0)
+                if kind > U(n_levels) or moment > span:
                     return False
-                x = a[u, kind] + b[u, kind] * c[off[u, kind] + moment - pairs.time[i]]
+                if span and moment == span:
+                    kind, moment = kind + U(n_levels + 1), np.int64(0)
+                x = a[u, kind] + b[u, kind] * c[U(off[u, kind] + moment - moved)]
                 if turn == 0:
                     highest = max(highest, x)
                 else:
-                    total += entries.number[at] * math.exp(x - highest)
-                    count += entries.number[at]
+                    if x != last:  # many entries are far from the known date, and equally likely
+                        last, likely = x, math.exp(x - highest)
+                    total += number[at] * likely
+                    count += number[at]
         if high > low:
             terms[0, i] = highest + math.log(total / count)
     return True
-
-
-@subroutine
-def _codes(entries: _Entries, at: Int) -> tuple[Int, Int]:
-    """Kind and time of an entry; (-1, 0) if the index is damaged."""
-    kind = np.int64(entries.value[at]) if len(entries.value) else np.int64(entries.n_levels)
-    moment = np.int64(entries.time[at]) if len(entries.time) else np.int64(0)
-    if kind > entries.n_levels or moment > entries.span:
-        return np.int64(-1), np.int64(0)
-    if entries.span and moment == entries.span:
-        return kind + entries.n_levels + 1, np.int64(0)
-    return kind, moment

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.kernels.query_arrays import U
 from standout.core.arrays import Bools, Floats, Ints, offsets
 from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
@@ -202,30 +203,34 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
     """terms[:, i] = the terms of Sim of the i-th pair; returns whether every code is valid."""
     start, items, table, n_items, value, time, n_levels, span = entries
     a, b, off, c = tables
-    for i in range(len(pairs.record)):
+    records, wanted, shape, known = pairs
+    for i in range(len(records)):
+        record, item = records[i], wanted[i]
         if len(table):
-            cell = pairs.record[i] * n_items + pairs.item[i]
+            cell = record * n_items + item
             at = table[cell] if table[cell] < table[cell + 1] else -1
         else:
-            at = _find(start, items, pairs.record[i], pairs.item[i])
+            at = _find(start, items, record, item)
         terms[0, i] = np.nan
         if at < 0:
             continue
-        u, stop, best = pairs.shape[i], start[pairs.record[i] + 1], -np.inf
+        first_term, second_term = np.nan, 0.0
+        u, moved, at, stop, best = U(shape[i]), known[i], U(at), U(start[record + 1]), -np.inf
         while True:
-            kind = np.int64(value[at]) if len(value) else n_levels
-            moment = np.int64(time[at]) if len(time) else 0
-            if kind > n_levels or moment > span:
+            kind = U(value[at]) if len(value) else U(n_levels)
+            moment = np.int64(time[at]) if len(time) else np.int64(0)
+            if kind > U(n_levels) or moment > span:
                 return False
             if span and moment == span:
-                kind, moment = kind + n_levels + 1, 0
-            fixed, timed = a[u, kind], b[u, kind] * c[off[u, kind] + moment - pairs.time[i]]
+                kind, moment = kind + U(n_levels + 1), np.int64(0)
+            fixed, timed = a[u, kind], b[u, kind] * c[U(off[u, kind] + moment - moved)]
             similarity = max(fixed, 0.0) + max(timed, 0.0)
             if similarity > best:
-                best, terms[0, i], terms[1, i] = similarity, fixed, timed
-            at += 1
-            if at == stop or items[at] != pairs.item[i]:
+                best, first_term, second_term = similarity, fixed, timed
+            at += U(1)
+            if at == stop or items[at] != item:
                 break
+        terms[0, i], terms[1, i] = first_term, second_term
     return True
 
 
