@@ -15,6 +15,8 @@ from tools.repeats_results import repeats_section
 
 PAGE = Path(__file__).parent.parent / "docs" / "results.md"
 TARGETS, SEED = 1000, 2008
+BELOW = "<!-- below: not written by tools.results -->"
+"""What follows is written by `tools.table_results`, which needs other data."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def page(folder: Path) -> str:
     """Return the page."""
     parts = [
         "# Simulations on real data\n",
-        "Written by `python -m tools.results FOLDER`; do not edit.\n",
+        "Written by `python -m tools.results FOLDER`, and the part on tables by "
+        "`python -m tools.table_results FOLDER`; do not edit.\n",
         "The rows are measures, defined in [measures.md](measures.md); the columns are numbers of known "
         "facts. 95 % intervals are in brackets. The baseline is the result of guessing without knowledge. "
         "If 2 of 8 facts are wrong, 1 of the first 4 is wrong on average. The attack is the paper's; without "
@@ -198,5 +201,6 @@ def summary(simulation: so.Simulation, case: Case) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(Path(sys.argv[1])), encoding="utf-8")
+    rest = PAGE.read_text(encoding="utf-8").split(BELOW)[1]
+    PAGE.write_text(f"{page(Path(sys.argv[1]))}\n{BELOW}{rest}", encoding="utf-8")
     print(f"wrote {PAGE.name}")

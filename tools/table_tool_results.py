@@ -1,0 +1,175 @@
+"""What Standout, pyCANON, privattacks and Anonymeter say about UCI Adult, in two tables."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from benchmarks.other_table_tools import COARSE, coarse_frame
+
+import standout as so
+from standout.risk_measures.disclosure import attribute_disclosure
+from standout.risk_measures.identity import identity_risk
+from tools.adult import QUASI_IDENTIFIERS, SENSITIVE, hand_counts
+from tools.table_attack_results import KNOWS, SEED, interval
+
+__all__ = ["tools_part"]
+
+TARGETS = 1_000
+Said = dict[str, dict[str, Any]]
+TOOLS_SHOW = """
+pyCANON's k is 1 before and after: one unique row decides it. privattacks and `so.table_risk` count the same
+chance of exact matching. Singling out asks whether predicates exist that match one row, not how many people
+they match; for the raw table they nearly always do. Linkability splits the columns in two halves and asks
+whether both have the same nearest row. It does not ask whether this is the target's row, so it is low even
+for the raw table, in which {unique:.1%} of the rows are unique. Only the attacks of Standout say what an
+adversary with a wrong fact finds.
+"""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number as several tools give it; a tool that does not give it has None."""
+
+    name: str
+    ours: float
+    by_hand: float
+    pycanon: float | None = None
+    privattacks: float | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all tools agree; pyCANON rounds the l of entropy l-diversity down."""
+        others = [self.by_hand, self.privattacks]
+        others += [] if self.pycanon == int(self.ours) else [self.pycanon]
+        return all(other is None or abs(other - self.ours) < 1e-9 for other in others)
+
+    def row(self) -> str:
+        """The measure as a row in Markdown."""
+        cells = map(_number, (self.ours, self.by_hand, self.pycanon, self.privattacks))
+        return f"| {self.name} | {' | '.join(cells)} |"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.9f}"
+
+
+def tools_part(path: Path, table: so.Table, released: so.Table, said: Said) -> Iterator[str]:
+    """Both tables."""
+    frame = pl.read_csv(path)
+    measures = [*_raw_measures(frame, table, said["raw"]), *_coarse_measures(frame, said["coarse"])]
+    different = [measure.name for measure in measures if not measure.is_same]
+    assert not different, f"tools disagree about {different}"
+    yield "### The same counts\n"
+    yield (
+        f"{table.n_rows:,} rows; the usual 8 quasi-identifiers are {', '.join(QUASI_IDENTIFIERS)}. "
+        "`?` counts as a value of its own. *By hand* are counts in Polars (`tools/adult.py`). The "
+        f"coarse table has age in bands of 20 and three races, without classes below 20 rows; its "
+        f"quasi-identifiers are {', '.join(COARSE)}. pyCANON rounds the l of entropy l-diversity down.\n"
+    )
+    yield "| measure | Standout | by hand | pyCANON | privattacks |"
+    yield "|---|---|---|---|---|"
+    yield from (measure.row() for measure in measures)
+    yield "\nAll numbers that two tools give are equal.\n"
+    yield from _tool_table(table, released, said)
+
+
+def _raw_measures(frame: pl.DataFrame, table: so.Table, said: Said) -> Iterator[Measure]:
+    hand = hand_counts(frame, QUASI_IDENTIFIERS, SENSITIVE)
+    identity = identity_risk(table, QUASI_IDENTIFIERS)
+    disclosure = attribute_disclosure(table, QUASI_IDENTIFIERS, SENSITIVE)
+    canon, priv = _values(said, "pycanon"), _values(said, "privattacks")
+    unique = round(identity.unique.value * table.n_rows)
+    classes = round(identity.mean.value * table.n_rows)
+    yield Measure("k", identity.k, hand["k"], canon["k"])
+    yield Measure("classes", classes, hand["classes"], canon["classes"])
+    yield Measure("unique rows", unique, hand["unique"], None, priv["unique"])
+    yield Measure("marketer risk", identity.mean.value, hand["marketer"], None, priv["marketer"])
+    yield Measure("l of income", disclosure.distinct_l, hand["l"], canon["l"])
+    yield Measure("entropy l of income", disclosure.entropy_l, hand["entropy l"], canon["entropy l"])
+    yield Measure("t of income", disclosure.t, hand["t"], canon["t"])
+    yield Measure("right guesses of income", disclosure.guess.value, hand["guess"], None, priv["guess"])
+
+
+def _coarse_measures(frame: pl.DataFrame, said: Said) -> Iterator[Measure]:
+    coarse, sensitive = coarse_frame(frame), "marital-status"
+    table = so.read_table(coarse, id=False)
+    hand = hand_counts(coarse, list(COARSE), sensitive)
+    disclosure = attribute_disclosure(table, COARSE, sensitive)
+    k = identity_risk(table, COARSE).k
+    canon = _values(said, "pycanon")
+    yield Measure("coarse: k", k, hand["k"], canon["k"])
+    yield Measure("coarse: l of marital-status", disclosure.distinct_l, hand["l"], canon["l"])
+    name = "coarse: entropy l of marital-status"
+    yield Measure(name, disclosure.entropy_l, hand["entropy l"], canon["entropy l"])
+    yield Measure("coarse: t of marital-status", disclosure.t, hand["t"], canon["t"])
+
+
+def _values(said: Said, tool: str) -> dict[str, Any]:
+    return {name: result["value"] for name, result in said[tool]["results"].items()}
+
+
+def _tool_table(table: so.Table, released: so.Table, said: Said) -> Iterator[str]:
+    """What each tool says about the raw and the sanitized table, and how long it takes."""
+    yield "### What each tool finds\n"
+    yield (
+        "The sanitized table has age in bands of 10 and no country. Seconds are for the raw table, "
+        "on a machine with other load; loading the data is not included. Anonymeter made 500 attacks.\n"
+    )
+    yield "| tool and question | raw | sanitized | one of 6 facts wrong, raw | seconds |"
+    yield "|---|---|---|---|---|"
+    for name, raw, sanitized, wrong, seconds in [*_our_rows(table, released), *_their_rows(said)]:
+        yield f"| {name} | {raw} | {sanitized} | {wrong} | {seconds:.2f} |"
+    yield TOOLS_SHOW.format(unique=identity_risk(table, QUASI_IDENTIFIERS).unique.value)
+
+
+Row = tuple[str, str, str, str, float]
+
+
+def _our_rows(table: so.Table, released: so.Table) -> Iterator[Row]:
+    names = [[c for c in QUASI_IDENTIFIERS if c in each.names] for each in (table, released)]
+    risks = [identity_risk(each, known) for each, known in zip((table, released), names, strict=True)]
+    seconds = _seconds(lambda: identity_risk(table, names[0]))
+    unique, mean = ([f"{getattr(risk, m).value:.4f}" for risk in risks] for m in ("unique", "mean"))
+    yield ("Standout: unique rows, all 8 known", *unique, "", seconds)
+    yield ("Standout: marketer risk, all 8 known", *mean, "", seconds)
+    for label in ("exact match", "likelihood"):
+        cells, begun = [], time.perf_counter()
+        for each, wrong in ((table, 0), (released, 0), (table, 1)):
+            adversary = so.TableAdversary(KNOWS, tuple(QUASI_IDENTIFIERS), wrong=wrong, error=0.0)
+            simulation = so.simulate_table(each, adversary, label, targets=TARGETS, seed=SEED)
+            cells.append(interval(simulation.identified))
+        took = (time.perf_counter() - begun) / 3
+        yield (f"Standout: {label}, 6 of 8 known, {TARGETS:,} people", *cells, took)
+
+
+def _their_rows(said: Said) -> Iterator[Row]:
+    for tool, names in (
+        ("pycanon", {"k": "k"}),
+        (
+            "privattacks",
+            {"marketer": "chance to find a row, all 8 known", "guess": "right guesses of income"},
+        ),
+        ("anonymeter", {name: name for name in said["raw"].get("anonymeter", {}).get("results", {})}),
+    ):
+        for key, label in names.items():
+            raw, sanitized = (said[table][tool]["results"][key] for table in ("raw", "sanitized"))
+            name = f"{tool} {said['raw'][tool]['version']}: {label}"
+            yield name, _shown(raw["value"]), _shown(sanitized["value"]), "", raw["seconds"]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{value[0]:.3f} ({value[1]:.3f}–{value[2]:.3f})"
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    work()
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
