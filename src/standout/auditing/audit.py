@@ -193,7 +193,7 @@ def audit(  # type: ignore[misc]
             ladder=ladder,  # type: ignore[arg-type]
             headline=headline,
             targets=targets,
-            knows=facts,
+            facts=facts,
             quasi_identifiers=quasi_identifiers,
             sensitive_columns=sensitive_columns,
             population=population,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.release.model import Release
 
-__all__ = ["OriginalOptions", "original_options"]
+__all__ = ["WARNING", "OriginalOptions", "original_options"]
 
 WARNING = (
     "standout: warning: {} was sanitized, but --original is missing. Known facts are therefore taken from "

@@ -106,7 +106,8 @@ def infer_column(
             table, facts, attack, adversary, column, absent=gone, threads=threads, progress=progress
         )[:, :-1]
         best = votes == votes.max(axis=1, keepdims=True)
-        right = best[np.arange(len(rows)), true] / best.sum(axis=1)
+        shown = true < best.shape[1]  # a value that was suppressed everywhere cannot be guessed
+        right = shown * best[np.arange(len(rows)), np.where(shown, true, 0)] / best.sum(axis=1)
         shares.append(rate(math.fsum(right), len(rows)))
     counts = table.column(column).counts[:-1]
     return Inference(column, shares[0], shares[1], float(counts.max()) / max(int(counts.sum()), 1))

@@ -169,7 +169,7 @@ def audit_table(
     ladder: TableLadderSource = None,
     headline: str | None = None,
     targets: int = 1000,
-    knows: Sequence[int] | None = None,
+    facts: Sequence[int] | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive_columns: Sequence[str] | None = None,
     population: int | None = None,
@@ -196,7 +196,7 @@ def audit_table(
     plan = TablePlan(
         table=table,
         targets=min(targets, QUICK_TARGETS) if quick else targets,
-        knows=_counts(knows, quick),
+        knows=_counts(facts, quick),
         phi=_phi(phi),
         posterior=positive_share("posterior", posterior),
         budget=float(budget),
@@ -237,13 +237,13 @@ def _phi(phi: object) -> float:
     return float(phi)
 
 
-def _counts(knows: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
+def _counts(facts: Sequence[int] | None, quick: bool) -> tuple[int, ...]:
     """Numbers of attributes in the curve, ascending."""
-    if knows is None:
+    if facts is None:
         return QUICK_KNOWS if quick else KNOWS
-    if isinstance(knows, str) or not isinstance(knows, Sequence) or not knows:
-        raise ParameterError(f"knows must be a list of whole numbers such as [1, 2, 4, 8], got {knows!r}")
-    return tuple(sorted({whole_number("knows", count, 1) for count in knows}))
+    if isinstance(facts, str) or not isinstance(facts, Sequence) or not facts:
+        raise ParameterError(f"facts must be a list of whole numbers such as [1, 2, 4, 8], got {facts!r}")
+    return tuple(sorted({whole_number("facts", count, 1) for count in facts}))
 
 
 def _population(table: Table, population: int | None) -> int | None:

@@ -51,7 +51,7 @@ def answer(headline: TableAdversaryFindings, people: int, original: TableOrigina
     if exact is not None and headline.attack != "exact match":
         comparison = f"Exact matching with the same knowledge identifies {percent(exact.identified.value)}."
         if headline.wrong or any(error.error for error in headline.errors):
-            comparison += " Tools that count equal rows do not see the difference."
+            comparison += " Tools that only count equal rows miss this risk."
     return TableAnswer(
         sentence=sentence,
         adversary=headline.name,

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,15 @@ from standout.cli.console import (
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_audit_screen import (
+    TableAuditOptions,
+    only_for_histories,
+    read_audited_table,
+    show_table_audit,
+    table_audit_options,
+    write_table_audit,
+)
+from standout.cli.table_options import TableOptions, table_options
 from standout.core.errors import ParameterError
 from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
 from standout.ingest.remote import public_url
@@ -41,6 +50,7 @@ if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.findings.adversaries import AdversaryFindings
     from standout.findings.audit import AuditFindings
+    from standout.table_audit.audit_table import TableAudit
 
 __all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
 
@@ -119,11 +129,15 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 @seed_option
 @threads_option
 @original_options
+@table_audit_options
+@table_options
 @source_options
 @json_option
 def audit(
     data: str,
     source: SourceOptions,
+    table: TableOptions,
+    of_table: TableAuditOptions,
     original: OriginalOptions,
     output: Path | None,
     quick: bool,
@@ -155,11 +169,17 @@ def audit(
     Audit a sanitized release with --original, so that adversaries know facts about
     the original people. The --original-… options say how to read the original.
 
+    A table with one row per person (--table, or recognised) is audited with
+    adversaries who know some of its columns, partly wrongly, and with the counts of
+    equal rows that other tools report. docs/table-findings.schema.json describes its
+    findings.json.
+
     \b
     Example:
       standout audit ratings.csv --quick
       standout audit ratings.csv -o report --fail-above 0.05
       standout audit safer.csv --original ratings.csv --key key.csv
+      standout audit survey.csv --table --quasi-identifiers zip,age,sex
 
     \b
     Exit codes:
@@ -174,26 +194,47 @@ def audit(
 
     _check_options(original, with_advice, risk_path, risk_sample)
     folder = make_folder(output or Path(f"{data_stem(data)}-audit"))
+    common: dict[str, Any] = {
+        "ladder": ladder,
+        "headline": headline,
+        "targets": targets,
+        "phi": attack.least_phi,
+        "posterior": attack.least_posterior,
+        "budget": budget,
+        "fail_above": fail_above,
+        "quick": quick,
+        "name": Path(public_url(data)).name,
+        "seed": seed,
+        "threads": threads,
+    }
+    if table.is_for([data], source):
+        only_for_histories(
+            {
+                "--advise": with_advice,
+                "--risk-table": risk_path,
+                "--sensitive": sensitive,
+                "--attack": attack.attack != BOTH,
+                "--attack ": any(attack.is_changed(name) for name in attack.names),
+            }
+        )
+        with progress() as report:
+            people = read_audited_table(data, source, table, original, report, fail_above is not None)
+            audited = run_audit(people, table=True, **of_table.parameters, **common, progress=report)
+            audited = write_table_audit(audited, folder, _now())
+        show_table_audit(audited, folder, as_json)
+        sys.exit(exit_code(audited))
+    if of_table.given:
+        raise ParameterError(f"{of_table.given[0]} is for tables with one row per person: add --table")
     with progress() as report:
         release = original.read(data, source, report, strict=fail_above is not None)
         result = run_audit(
             release,
-            ladder=ladder,
-            headline=headline,
-            targets=targets,
             attacks={name: attack.built(name) for name in attack.names if attack.is_changed(name)} or None,
             attack=None if attack.attack == BOTH else attack.attack,
-            phi=attack.least_phi,
-            posterior=attack.least_posterior,
-            budget=budget,
-            fail_above=fail_above,
             sensitive=sensitive,
-            quick=quick,
-            name=Path(public_url(data)).name,
-            seed=seed,
-            threads=threads,
             progress=report,
             work=folder / WORK,
+            **common,
         )
         if with_advice and result.complete:
             result = _add_advice(result, data, source, folder / WORK, targets, report)
@@ -264,7 +305,7 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def exit_code(result: "Audit") -> int:
+def exit_code(result: "Audit | TableAudit") -> int:
     """Return the exit code; a failed self-check outweighs everything else."""
     if not result.trusted:
         return NOT_TRUSTED

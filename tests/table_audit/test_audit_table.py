@@ -1,0 +1,253 @@
+"""An audit of a table: its numbers, its self-check, and that it shows nobody's cells."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from tests.table_attack.made_tables import cells_of, made_table, released_table
+
+import standout as so
+from naive import table_audit as naive
+from standout.core.errors import ParameterError
+from standout.findings.serialize import json_text, to_json
+from standout.release.labels import Labels
+from standout.report.table_page import table_page
+from standout.table_attack import evidence
+from standout.table_attack.simulate_table import TableSimulation
+from standout.table_audit import table_checks, table_runs
+from standout.table_audit.audit_table import audit_table
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "table-findings.schema.json").read_text())
+SETTINGS = {"targets": 30, "facts": [1, 3, 5], "seed": 2, "threads": 1}
+
+
+def marked_table(rows=80):
+    """A table whose levels and ids say SECRET, with roles."""
+    columns = []
+    for column in made_table(rows, seed=4).columns:
+        role = {"income": "other", "job": "sensitive"}.get(column.name, "quasi-identifier")
+        levels = column.levels
+        if isinstance(levels, tuple) and column.kind != "boolean":
+            levels = tuple(f"SECRET-{level}" for level in levels)
+        columns.append(replace(column, levels=levels, role=role))
+    return so.Table(tuple(columns), ids=Labels.of(f"SECRET-ID-{row}" for row in range(rows)))
+
+
+def plan_of(table, targets, budget=0.01):
+    settings = {"phi": 1.5, "posterior": 0.95, "budget": budget, "population": None, "seed": 2, "threads": 1}
+    return table_runs.TablePlan(table=table, targets=targets, knows=(1,), **settings)
+
+
+@pytest.fixture(scope="module")
+def audited():
+    return so.audit(marked_table(), population=500, fail_above=0.5, name="people.csv", **SETTINGS)
+
+
+def test_the_audit_of_columns_of_every_kind_passes_its_checks(audited):
+    failed = [check for check in audited.findings.trust.checks if not check.passed]
+    assert not failed
+    assert audited.trusted and audited.complete
+    assert {check.name for check in audited.findings.trust.checks} == {
+        "recomputed", "planted", "guessing", "absent", "rebuilt", "threads", "intervals", "rates", "classes",
+    }  # fmt: skip
+
+
+def test_the_audit_of_a_sanitized_table_is_about_the_people_of_the_original():
+    original = marked_table()
+    result = so.audit(released_table(original), **SETTINGS)
+    findings = result.findings
+    assert result.trusted
+    assert findings.original.not_in_table == 4
+    assert findings.original.dropped == ("born",)
+    assert findings.answer.people_total == 80
+    measures = findings.headline.as_named
+    assert measures.identified_in_table.value >= measures.identified.value
+    assert findings.threshold.exceeded is None
+
+
+def test_findings_follow_the_schema(audited):
+    jsonschema.validate(to_json(audited.findings), SCHEMA)
+
+
+def test_nobody_s_cell_or_id_is_shown(audited, tmp_path):
+    audited.to_csv(tmp_path)
+    tables = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert "SECRET" not in json_text(audited.findings) + table_page(audited.findings) + tables
+
+
+def test_neither_threads_nor_repetition_change_a_number():
+    one, two = (audit_table(marked_table(), **(SETTINGS | {"threads": n})) for n in (1, 2))
+    assert json_text(one.findings) == json_text(two.findings)
+
+
+def test_the_strongest_attack_comes_first_and_the_others_are_reported(audited):
+    for adversary in audited.findings.adversaries:
+        assert adversary.attack == adversary.attacks[0].name
+        assert {attack.name for attack in adversary.attacks} == {"likelihood", "paper", "exact match"}
+        assert all(attack.as_named.targets == adversary.as_named.targets for attack in adversary.attacks)
+
+
+def test_an_adversary_with_a_wrong_attribute_is_never_right_by_exact_matching(audited):
+    headline = audited.findings.headline
+    assert headline.wrong
+    assert headline.by("exact match").identified.value < headline.by("likelihood").identified.value
+
+
+def test_only_the_headline_adversary_has_a_curve(audited):
+    for adversary in audited.findings.adversaries:
+        sizes = {tuple(point.knows for point in attack.curve) for attack in adversary.attacks}
+        assert sizes == ({(1, 3, 5)} if adversary.name == "acquaintance" else {()})
+
+
+def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_that_counts(audited):
+    gates = [each for each in audited.findings.adversaries if each.gate]
+    highest = max(each.as_named.identified_in_table.high for each in gates)
+    threshold = audited.findings.threshold
+    assert threshold.measured.high == highest
+    assert threshold.exceeded == (highest > 0.5) == audited.exceeded
+    assert "worst" not in [each.name for each in gates]
+
+
+def test_what_the_right_row_shows_equals_a_count_over_cells():
+    table = so.Table(tuple(column for column in made_table(50).columns if column.kind != "set"))
+    result = audit_table(table, ladder={"x": so.TableAdversary(knows=3)}, **SETTINGS)
+    run = table_runs.run_table_adversary(
+        table_runs.TablePlan(
+            table=table,
+            targets=30,
+            knows=(1,),
+            phi=1.5,
+            posterior=0.95,
+            budget=0.01,
+            population=None,
+            seed=2,
+            threads=1,
+        ),
+        table_runs.TableRung("x", "x", so.TableAdversary(knows=3)),
+        lambda *_: None,
+    )
+    facts = run.facts
+    known = [set(facts.column[facts.first[q] : facts.first[q + 1]].tolist()) for q in range(len(facts))]
+    columns, bits = naive.learned(
+        [cells_of(column) for column in table.columns], facts.target.tolist(), known
+    )
+    assert result.findings.learned.columns.value == pytest.approx(columns)
+    assert result.findings.learned.bits.value == pytest.approx(bits)
+
+
+def test_claims_within_the_budget_equal_a_count_over_targets():
+    plan = plan_of(made_table(120, seed=8), 60, budget=0.05)
+    run = table_runs.run_table_adversary(
+        plan, table_runs.TableRung("x", "x", so.TableAdversary(knows=5)), lambda *_: None
+    )
+    for attack in run.attacks:
+        simulation: TableSimulation = attack.simulation
+        present, absent = (
+            [
+                float(v.eccentricity[i])
+                if attack.name == "paper"
+                else -np.log10(max(1 - float(v.posterior[i]), 1e-12))
+                if v.ties[i]
+                else -1.0
+                for i in range(len(v.found))
+            ]
+            for v in (simulation.verdicts, simulation.absent)
+        )
+        if attack.name != "paper":
+            expected = naive.claims_within_budget(present, simulation.verdicts.found.tolist(), absent, 0.05)
+            assert attack.within.correct_claims.value == pytest.approx(expected)
+
+
+def test_the_journalist_is_never_surer_than_the_prosecutor(audited):
+    for adversary in audited.findings.adversaries:
+        measures = adversary.by("likelihood")
+        assert measures.population.in_table.value <= measures.correct_claims.value + 1e-12
+    assert audited.findings.population.journalist.value <= audited.findings.identity.mean + 1e-12
+
+
+def test_a_wrong_kernel_is_noticed(monkeypatch):
+    right = evidence.ColumnEvidence.likelihood
+
+    def wrong(self, code, own=None):
+        window = right(self, code, own)
+        return window._replace(outside=window.outside + 2.0)
+
+    monkeypatch.setattr(evidence.ColumnEvidence, "likelihood", wrong)
+    result = audit_table(marked_table(), **SETTINGS)
+    failed = {check.name for check in result.findings.trust.checks if not check.passed}
+    assert "recomputed" in failed
+    assert not result.trusted
+    assert result.findings.verdict.summary.startswith("Do not trust this result")
+
+
+def test_wrong_counts_of_classes_are_noticed(monkeypatch):
+    from standout.table_audit import audit_table as module
+
+    right = module.identity_findings
+
+    def wrong(table, columns):
+        findings, risk = right(table, columns)
+        return replace(findings, k=findings.k + 1), risk
+
+    monkeypatch.setattr(module, "identity_findings", wrong)
+    failed = [
+        check.name
+        for check in audit_table(marked_table(), **SETTINGS).findings.trust.checks
+        if not check.passed
+    ]
+    assert failed == ["classes"]
+
+
+def test_many_rows_are_compared_with_all_others_instead_of_counted(monkeypatch):
+    monkeypatch.setattr(table_checks, "MOST_COUNTED", 10)
+    assert audit_table(marked_table(), **SETTINGS).trusted
+
+
+def test_an_interrupted_audit_reports_what_it_has(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("standout.table_audit.audit_table.run_curve", interrupted)
+    result = audit_table(marked_table(), **SETTINGS)
+    assert not result.complete
+    assert result.findings.identity is None
+    assert "The audit was interrupted, so some results are missing." in result.findings.limits
+    jsonschema.validate(to_json(result.findings), SCHEMA)
+
+
+def test_ignored_columns_are_named_as_a_limit(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "age,sex,zip\n" + "".join(f"{20 + i % 30},{'fm'[i % 2]},{10000 + i}\n" for i in range(60))
+    )
+    table = so.read_table(path, ignore="zip", id=False)
+    findings = audit_table(table, **SETTINGS).findings
+    assert findings.reading[0].ignored == ("zip",)
+    assert any("not audited: zip" in limit for limit in findings.limits)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fail_above": 2}, "fail_above must be a number from 0 to 1"),
+        ({"population": 10}, "population must be at least the number of rows, 80, got 10"),
+        ({"targets": 0}, "targets must be"),
+        ({"quasi_identifiers": ["height"]}, "no column 'height'"),
+        ({"attack": "paper"}, "attack must be None for a table"),
+        ({"facts": "3"}, "facts must be a list of whole numbers"),
+        ({"ladder": {"x": so.Adversary()}}, "ladder must be the path of a TOML file"),
+    ],
+)
+def test_wrong_parameters_are_refused(settings, message):
+    with pytest.raises(so.StandoutError) as error:
+        so.audit(marked_table(), **settings)
+    assert message in str(error.value)
+
+
+def test_parameters_of_tables_are_refused_for_histories():
+    release = so.synthesize(records=20, items=20, entries=100, seed=7)
+    with pytest.raises(ParameterError, match="population is for tables"):
+        so.audit(release, population=100)
