@@ -1,5 +1,6 @@
 """The rows of a table that fit what is known about one person best, and why."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -63,7 +64,7 @@ class TableLineup:
     nobody : float
         Probability that the target is not in the table.
     bits_left : float
-        Bits that are missing: the entropy of the probabilities of all rows and nobody.
+        Bits that are missing to identify the best row: −log2 of its probability.
     """
 
     candidates: tuple[TableCandidate, ...]
@@ -144,7 +145,7 @@ def table_lineup(
         for row in order
     )
     ties = int(np.count_nonzero(scores == best))
-    return TableLineup(candidates, ties, outside / total, _bits(weight / total, outside / total))
+    return TableLineup(candidates, ties, outside / total, math.log2(total))
 
 
 def _scores(
@@ -169,10 +170,3 @@ def _part(table: Table, fact: RowFacts, attack: TableAttack, adversary: TableAdv
     for batch in Preparation(table, attack, adversary).batches(fact):
         scores_of_rows(batch.columns, batch.facts, batch.more, attack.takes_smallest, score)
     return score / UNIT
-
-
-def _bits(probability: Floats, nobody: float) -> float:
-    """Entropy of all possibilities, in bits."""
-    some = np.append(probability, nobody)
-    some = some[some > 0]
-    return float(-(some * elementary.log2(some)).sum())

@@ -9,6 +9,9 @@ from standout.cli.attack_options import AttackOptions, attack_options, check_app
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_lineup_screen import lineup_of_table, refuse_options_of_histories
+from standout.cli.table_options import TableOptions, table_options
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.adversary import Adversary
@@ -30,7 +33,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--knows",
     multiple=True,
     metavar="ITEM[=VALUE][@DATE]",
-    help="A known fact: an item by title or id, with its value and date if known. Repeat for several.",
+    help="A known fact: an item by title or id, with its value and date if known; of a table: COLUMN=VALUE. "
+    "Repeat for several.",
 )
 @click.option(
     "--aux",
@@ -78,11 +82,20 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     is_flag=True,
     help="Accept item names that resemble an item but match none, and unknown categories.",
 )
+@click.option(
+    "--population",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only for tables: number of people of whom the table is a sample.",
+    show_default="the person is in the table",
+)
+@table_options
 @source_options
 @json_option
 def lineup(
     data: str,
     source: SourceOptions,
+    table: TableOptions,
     knows: tuple[str, ...],
     aux_path: Path | None,
     length: str | None,
@@ -93,6 +106,7 @@ def lineup(
     time_error: float | None,
     top: int,
     allow_unknown: bool,
+    population: int | None,
     as_json: bool,
 ) -> None:
     """Show which records a few known facts point to, and why.
@@ -113,6 +127,7 @@ def lineup(
       standout lineup ml-latest-small --knows "Brazil=4@2005-03-01" \\
           --knows "Bent=1" --knows "Matrix, The (1999)" --length 200±50%
       standout lineup ml-latest-small --knows Bent --attack paper --phi 2
+      standout lineup survey.csv --table --knows age=34 --knows sex=f
 
     \b
     JSON output:
@@ -139,7 +154,24 @@ def lineup(
       unknown       names that match no item
       read          how the data was read
       length, joined, posterior, phi, fingerprint, version
+    Of a table: lineup (row, id, probability, score, parts by column), ties, nobody,
+    bits_left, rows, population, fingerprint, version.
     """
+    if table.is_for([data], source):
+        refuse_options_of_histories(
+            {
+                "--aux": aux_path,
+                "--length": length,
+                "--joined": joined,
+                "--value-error": value_error,
+                "--time-error": time_error,
+                "--attack": attack.attack != "likelihood",
+            }
+        )
+        lineup_of_table(data, source, table, knows, wrong, population, top, as_json)
+        return
+    if population is not None:
+        raise ParameterError("--population is for tables (--table), and the data is a history: leave it out")
     from standout.cli.lineup_answer import Answer
     from standout.cli.lineup_screen import show_answer
     from standout.cli.typed_facts import Knowledge
