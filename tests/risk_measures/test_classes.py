@@ -99,6 +99,12 @@ def test_many_columns_of_many_levels_need_more_than_64_bits_and_are_still_exact(
     assert classes.n_classes == 200 and classes.n_unique == 100 and classes.k == 1
 
 
+def test_too_many_patterns_of_missing_cells_are_refused(monkeypatch):
+    monkeypatch.setattr(classes_module, "MOST_COMPARISONS", 5)
+    with pytest.raises(so.ParameterError, match="3 such patterns: name fewer"):
+        matching_rows(table([("a", "b"), (None, "b"), ("a", None)], ["category"] * 2), ["0", "1"], "any")
+
+
 def test_unknown_columns_and_conventions_are_refused():
     risk_table = table([("a",)], ["category"])
     with pytest.raises(so.ParameterError, match="columns must name at least one"):

@@ -86,3 +86,11 @@ def test_a_result_is_the_same_for_every_number_of_threads():
         for threads in (1, 2)
     )
     assert first.equals(second)
+
+
+def test_a_declared_sensitive_column_without_values_reveals_nothing_but_a_named_one_is_refused():
+    declared = table([("a", None), ("b", None)], ["category", "number"], ["other", "sensitive"])
+    risk = so.table_risk(declared)
+    assert risk.disclosures == () and risk.columns.quasi_identifiers == ("0", "1")
+    with pytest.raises(so.ParameterError, match="has no values"):
+        so.table_risk(declared, sensitive=["1"])

@@ -25,6 +25,8 @@ __all__ = ["MISSING", "Classes", "Missing", "cell_codes", "equivalence_classes",
 Missing = Literal["equal", "any"]
 MISSING: tuple[Missing, ...] = ("equal", "any")
 LARGEST_KEY = 1 << 64
+MOST_COMPARISONS = 500_000_000
+"""Patterns of missing cells × classes that are compared at most; about a minute."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +169,11 @@ def _matches_with_gaps(columns: Sequence[Column], classes: Classes) -> Ints:
     cells = [(codes[first], n_codes) for codes, n_codes in map(cell_codes, columns)]
     gaps = np.column_stack([column.is_missing[first] for column in columns])
     patterns, group = np.unique(gaps, axis=0, return_inverse=True)
+    if len(patterns) * classes.n_classes > MOST_COMPARISONS:
+        raise ParameterError(
+            f'missing="any" compares rows by which of their cells are missing; there are {len(patterns):,} such '
+            'patterns: name fewer columns, or use missing="equal"'
+        )
     members = [np.flatnonzero(group.ravel() == g) for g in range(len(patterns))]
     total = np.zeros(classes.n_classes, np.int64)
     for g, own in enumerate(members):

@@ -31,8 +31,14 @@ class KnownColumns:
 def known_columns(
     table: Table, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> KnownColumns:
-    """The named columns; else those with the role; else, as quasi-identifiers, all that are not sensitive."""
-    secret = table.sensitive if sensitive is None else _checked(table, sensitive, "sensitive")
+    """The named columns; else those with the role; else, as quasi-identifiers, all that are not sensitive.
+
+    A column without any value has nothing to learn, so it is sensitive only if it is named.
+    """
+    declared = [column for column in table if column.role == "sensitive" and not column.is_missing.all()]
+    secret = tuple(column.name for column in declared)
+    if sensitive is not None:
+        secret = _checked(table, sensitive, "sensitive")
     if quasi_identifiers is not None:
         known, reason = _checked(table, quasi_identifiers, "quasi_identifiers"), "named by the user"
         if not known:

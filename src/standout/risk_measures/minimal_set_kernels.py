@@ -26,12 +26,14 @@ class RowCells(NamedTuple):
 
     code     n × m: the code of each cell
     row      m × n: the rows ordered by their code in each column
-    first    m × codes: where the rows of each code begin in `row`
+    first    where the rows of each code begin in `row`, for one column after the other
+    start    m: where the codes of each column begin in `first`
     """
 
     code: Array
     row: NDArray[np.int32]
     first: NDArray[np.int64]
+    start: NDArray[np.int64]
 
 
 @kernel
@@ -57,7 +59,8 @@ def find_smallest_sizes(cells: RowCells, targets: Array, largest: Int, smallest:
 @inline
 def _n_rows(cells: RowCells, own: Array, column: Int) -> Int:
     """Number of rows with the target's value of a column."""
-    return cells.first[column, own[column] + 1] - cells.first[column, own[column]]
+    at = cells.start[column] + own[column]
+    return cells.first[at + 1] - cells.first[at]
 
 
 @subroutine
@@ -97,10 +100,10 @@ def _has_unique_pair(cells: RowCells, target: Int, order: Array, agrees: Array, 
     """Whether no other row agrees in some pair of columns."""
     for rarest in range(len(order) - 1):
         column = order[rarest]
-        code = cells.code[target, column]
+        code = cells.start[column] + cells.code[target, column]
         pairs[:] = U(0)
         is_covered = False
-        for at in range(cells.first[column, code], cells.first[column, code + 1]):
+        for at in range(cells.first[code], cells.first[code + 1]):
             row = cells.row[column, at]
             if row == target:
                 continue
@@ -123,12 +126,12 @@ def _has_unique_triple(
     n_columns = len(order)
     for rarest in range(n_columns - 2):
         column = order[rarest]
-        code = cells.code[target, column]
+        code = cells.start[column] + cells.code[target, column]
         triples[:] = U(0)
         is_open[:] = False
         is_open[rarest + 1 : n_columns - 1] = True
         n_open = n_columns - 2 - rarest
-        for at in range(cells.first[column, code], cells.first[column, code + 1]):
+        for at in range(cells.first[code], cells.first[code + 1]):
             row = cells.row[column, at]
             if row == target:
                 continue

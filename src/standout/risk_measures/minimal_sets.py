@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import generator
@@ -82,7 +82,7 @@ def minimal_sets(
     n_sets = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
     if n_sets * n <= ROWS_TO_COUNT:
         smallest = _count_all_sets(table, columns, largest, progress)
-        shares = [exact(np.count_nonzero(smallest <= size) / n, n) for size in range(1, largest + 1)]
+        shares = [exact(int(np.count_nonzero(smallest <= size)) / n, n) for size in range(1, largest + 1)]
         return tuple(MinimalSetShare(size, share, True) for size, share in enumerate(shares, 1))
     targets = np.sort(generator(seed, "minimal sets").choice(n, min(n, TARGETS), replace=False))
     smallest = _compare_targets(table, columns, targets, largest, threads, progress)
@@ -128,10 +128,9 @@ def row_cells(table: Table, columns: Sequence[str]) -> RowCells:
     dtype = np.uint16 if max(n_codes for _, n_codes in digits) <= 1 << 16 else np.uint32
     codes = np.empty((table.n_rows, len(columns)), dtype)
     rows = np.empty((len(columns), table.n_rows), np.int32)
-    first = np.zeros((len(columns), max(n_codes for _, n_codes in digits) + 1), np.int64)
+    first = []
     for position, (code, n_codes) in enumerate(digits):
         codes[:, position] = code
         rows[position] = np.argsort(code, kind="stable")
-        counts = np.bincount(code, minlength=n_codes)
-        first[position, 1 : n_codes + 1] = np.cumsum(counts)
-    return RowCells(codes, rows, first)
+        first.append(offsets(np.bincount(code, minlength=n_codes)))
+    return RowCells(codes, rows, np.concatenate(first), offsets([len(each) for each in first])[:-1])
