@@ -95,6 +95,20 @@ def test_pitmans_parameters_have_the_highest_likelihood(sizes_of_classes):
                 assert other <= best + 1e-6
 
 
+@pytest.mark.parametrize(
+    "sizes_of_classes",
+    [[1] * 2000 + [2] * 5, [1] * 3000 + [2] * 40 + [3] * 2, [1] * 20 + [50] * 30, [1, 4000], [2, 3] * 200],
+    ids=["nearly all unique", "few pairs", "large classes", "one large class", "none unique"],
+)
+def test_the_likelihood_of_pitmans_formula_has_no_higher_value_on_a_grid(sizes_of_classes):
+    fitted = fit_pitman(*histogram(sizes_of_classes))
+    best = naive.pitman_log_likelihood(sizes_of_classes, fitted.alpha, fitted.theta)
+    for alpha in (0.002, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99):
+        for excess in np.geomspace(1e-3, 1e8, 23):
+            other = naive.pitman_log_likelihood(sizes_of_classes, alpha, excess - alpha)
+            assert other <= best + 1e-4
+
+
 def test_digamma_is_the_derivative_of_the_logarithm_of_gamma():
     for x in (0.3, 1.0, 4.5, 80.0):
         slope = (math.lgamma(x + 1e-5) - math.lgamma(x - 1e-5)) / 2e-5

@@ -171,7 +171,7 @@ def _matches_with_gaps(columns: Sequence[Column], classes: Classes) -> Ints:
     patterns, group = np.unique(gaps, axis=0, return_inverse=True)
     if len(patterns) * classes.n_classes > MOST_COMPARISONS:
         raise ParameterError(
-            f'missing="any" compares rows by which of their cells are missing; there are {len(patterns):,} such '
+            f'missing="any" compares rows by which cells are missing; there are {len(patterns):,} such '
             'patterns: name fewer columns, or use missing="equal"'
         )
     members = [np.flatnonzero(group.ravel() == g) for g in range(len(patterns))]

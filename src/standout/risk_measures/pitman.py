@@ -86,26 +86,33 @@ def _sum_of_fractions(alpha: float, theta: float, u: int) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0 (Illinois method); the end nearest to it if it does not."""
+    """Where a falling function crosses 0; the end nearest to it if it does not.
+
+    Secants between the ends (Illinois method), and a bisection after two of them: next to a pole, secants
+    alone creep, and a small step is no sign that the root is near.
+    """
     at_low, at_high = function(low), function(high)
     if at_low <= 0:
         return low
     if at_high >= 0:
         return high
-    was_above, last = None, math.inf
-    for _ in range(STEPS):
+    was_above = None
+    for step in range(STEPS):
         middle = high - at_high * (high - low) / (at_high - at_low)
-        if abs(middle - last) <= TOLERANCE * max(1.0, abs(middle)):
+        if step % 3 == 2 or not low < middle < high:
+            middle = (low + high) / 2
+        value = function(middle)
+        if value == 0:
             return middle
-        value, last = function(middle), middle
-        is_above = value > 0
-        if is_above:
+        if value > 0:
             low, at_low = middle, value
             at_high /= 2 if was_above is True else 1
         else:
             high, at_high = middle, value
             at_low /= 2 if was_above is False else 1
-        was_above = is_above
+        was_above = value > 0
+        if high - low <= TOLERANCE * max(1.0, abs(high)):
+            break
     return (low + high) / 2
 
 
