@@ -146,3 +146,36 @@ def test_fractions_negative_numbers_and_texts_with_quotes_survive_a_csv_file(tmp
     safer = written(tmp_path, table, [])
     again = so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "key.csv")
     assert rows_of(again, ["x", "t", "s"]) == rows_of(safer, ["x", "t", "s"])
+
+
+def test_files_of_other_kinds_are_refused_with_what_is_wrong(tmp_path):
+    table, release = random_table(), so.synthesize(records=10, items=10, entries=40, seed=7)
+    written(tmp_path, table, ["round:age=5"])
+    so.write_sanitized(so.sanitize(release, "round-time month"), tmp_path / "release.csv")
+    key = tmp_path / "key.csv"
+    with pytest.raises(SourceError, match="is the sidecar of a table"):
+        so.open_sanitized(tmp_path / "safer.csv", release)
+    with pytest.raises(SourceError, match="is not a sidecar of a table"):
+        so.open_sanitized(tmp_path / "release.csv", table, key)
+    with pytest.raises(SourceError, match="cannot be read"):
+        so.open_sanitized(tmp_path / "nothing.csv", table, key)
+    with pytest.raises(SourceError, match="cannot be read"):
+        so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "nothing.csv")
+    for content, reason in ((b"\xff", "UTF-8"), (b"a,b,c\n", "is not a key file")):
+        key.write_bytes(content)
+        with pytest.raises(SourceError, match=reason):
+            so.open_sanitized(tmp_path / "safer.csv", table, key)
+    (tmp_path / "safer.csv").unlink()
+    with pytest.raises(SourceError, match="cannot be read"):
+        so.open_sanitized(tmp_path / "safer.csv", table, key)
+
+
+def test_members_that_contain_every_separator_are_written_as_parquet_only(tmp_path):
+    members = Column("s", "set", ("a;b|c,d", "e"), np.array([0, 1], np.uint8), np.array([0, 1, 2]))
+    safer = so.sanitize(Table((members,)), seed=0)
+    with pytest.raises(ParameterError, match="write a Parquet file"):
+        so.write_sanitized(safer, tmp_path / "safer.csv")
+    assert list(tmp_path.iterdir()) == []
+    so.write_sanitized(safer, tmp_path / "safer.parquet", key=tmp_path / "key.csv")
+    again = so.open_sanitized(tmp_path / "safer.parquet", safer.original, tmp_path / "key.csv")
+    assert values(again.column("s")) == values(safer.column("s"))

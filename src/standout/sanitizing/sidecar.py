@@ -126,6 +126,8 @@ class Sidecar:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT or content["version"] != VERSION:
                 raise SourceError(f"{path} is not a sidecar that this version of Standout can read")
+            if content.get("content") == "table":
+                raise SourceError(f"{path} is the sidecar of a table: read its original with so.read_table")
             return cls._from_json(content)
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
