@@ -98,6 +98,6 @@ def test_other_objects_are_refused():
 
 
 def test_options_for_files_are_refused_for_frames():
-    for option in [{"skip_lines": 1}, {"table": "t"}, {"record_from_name": "x"}]:
+    for option in [{"skip_lines": 1}, {"sql_table": "t"}, {"record_from_name": "x"}]:
         with pytest.raises(so.ParameterError, match="cannot be set for a frame"):
             so.read(FRAME, **option)

@@ -64,3 +64,18 @@ def percentile_spread(numbers):
         next(x for i, x in enumerate(ordered, 1) if i >= share * len(ordered) - 1e-9) for share in (0.1, 0.9)
     )
     return high - low
+
+
+def near(levels, kind, error, rows=()):
+    """For each level the positions of the levels that are near it: pair by pair."""
+
+    def is_near(a, b):
+        if kind in ("number", "date"):
+            return abs(levels[a] - levels[b]) <= error + 1e-9
+        if kind == "ordered":
+            return abs(a - b) <= int(error)
+        height = lowest_common_height(rows, levels[a], levels[b]) if rows else None
+        return a == b or (height is not None and height <= int(error))
+
+    places = range(len(levels))
+    return [[b for b in places if is_near(a, b)] for a in places]

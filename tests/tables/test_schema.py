@@ -1,5 +1,7 @@
 """Schemas: what they change, what they refuse, and that a written schema reads the same table."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -44,6 +46,13 @@ def test_a_written_schema_reads_the_same_table(tmp_path):
         assert (one.hierarchy is None) == (other.hierarchy is None)
         assert one.hierarchy is None or hierarchy_rows(one) == hierarchy_rows(other)
     assert "schema.toml" in again.provenance.settings["schema"]
+
+
+def test_the_schema_of_the_documentation_can_be_read(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "tables.md").read_text()
+    (tmp_path / "s.toml").write_text(text.split("```toml\n")[1].split("```")[0])
+    schema = so.Schema.read(tmp_path / "s.toml")
+    assert schema.id == "patient_id" and schema.columns["age"].hierarchy == (5.0, 10.0, 20.0)
 
 
 def test_a_schema_file_explains_every_key(tmp_path):
