@@ -6,7 +6,6 @@ import pytest
 
 import standout as so
 from advising.samples import ADVERSARY, steps
-from standout.advising.candidate import Candidate
 from standout.advising.runner import CandidateRunner
 
 pytestmark = pytest.mark.once
@@ -16,8 +15,7 @@ def test_a_checkpoint_gives_the_same_candidate(small_release):
     runner = CandidateRunner(small_release, ADVERSARY, targets=40, people=30, seed=1)
     candidate = runner.quick(steps("drop-entries 0.5"))
     text = json.dumps(candidate.to_checkpoint())
-    fingerprint = small_release.fingerprint
-    again = Candidate.from_checkpoint(json.loads(text), candidate.steps, "everybody", 1, fingerprint)
+    again = runner._restored(json.loads(text), candidate.steps)
     assert json.dumps(again.to_checkpoint()) == text and repr(again.utility) == repr(candidate.utility)
     assert again.risk == candidate.risk and again.utility.steps == candidate.utility.steps
 

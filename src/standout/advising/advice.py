@@ -1,30 +1,18 @@
 """The result of a search for advice: its candidates, the frontier and the recommendation."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
-
-import polars as pl
+from typing import ClassVar
 
 from standout._version import __version__
 from standout.adversary import Adversary
+from standout.advising.advice_result import AdviceResult
 from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
-from standout.advising.frontier import frontier
 from standout.advising.search import SearchResult
-from standout.advising.sentences import (
-    composition_text,
-    limitations,
-    sanitize_command,
-    summary_sentences,
-)
+from standout.advising.sentences import composition_text, limitations, summary_sentences
 from standout.auditing.adversary_text import describe_adversary
-from standout.core.atomic_files import write_atomically
 from standout.data_utility.utility import Utility
-from standout.evaluate.estimates import Estimate
-from standout.evaluate.result_table import TableResult
 from standout.findings.advice import (
     AdviceFindings,
     Among,
@@ -32,18 +20,14 @@ from standout.findings.advice import (
     CompositionFindings,
     UtilityFindings,
 )
-from standout.findings.json_types import JsonObject
 from standout.findings.links import ReleaseSize
-from standout.findings.serialize import json_text, to_json_object
 from standout.release.model import Release
 
 __all__ = ["Advice"]
 
-TABLE_MEASURES = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
-
 
 @dataclass(frozen=True, eq=False)
-class Advice(TableResult):
+class Advice(AdviceResult[Utility]):
     """The result of `standout.advise`.
 
     Attributes
@@ -66,8 +50,10 @@ class Advice(TableResult):
         Name of the data in the report.
     """
 
+    measures: ClassVar[tuple[str, ...]] = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
+
     release: Release = field(repr=False)
-    search: SearchResult = field(repr=False)
+    search: SearchResult[Utility] = field(repr=False)
     adversary: Adversary
     limit: float
     composition: Composition | None
@@ -76,81 +62,12 @@ class Advice(TableResult):
     name: str = ""
 
     @property
-    def complete(self) -> bool:
-        """Whether the search finished. False if it was interrupted."""
-        return self.search.complete
-
-    @property
-    def recommended(self) -> Candidate | None:
-        """The recommended candidate, re-measured on fresh targets.
-
-        The upper end of its interval does not exceed the limit. None if no candidate meets the limit, or if
-        the search was interrupted.
-        """
-        return self.search.recommended
-
-    @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """All candidates: the untouched release first, then by increasing risk."""
-        by_risk = sorted(self.search.candidates.values(), key=lambda candidate: candidate.rate.value)
-        return tuple(sorted(by_risk, key=lambda candidate: bool(candidate.steps)))
-
-    @cached_property
-    def frontier(self) -> tuple[Candidate, ...]:
-        """Candidates for which no other has both less risk and more utility."""
-        return tuple(frontier(self.candidates))
-
-    @property
-    def summary(self) -> str:
-        """The answer in sentences."""
-        return " ".join(self._sentences)
-
-    @property
     def _sentences(self) -> list[str]:
         return summary_sentences(self.search, describe_adversary(self.adversary, self.release), self.limit)
 
-    def command(self, data: str | Sequence[str] = "DATA", output: str = "OUT") -> str:
-        """Command that makes the recommended release.
-
-        Parameters
-        ----------
-        data
-            The source, or the source and options for reading it.
-        output
-            The file or folder to write.
-
-        Returns
-        -------
-        str
-            A `standout sanitize` command without a seed; empty if nothing is recommended or has to be
-            changed.
-        """
-        return sanitize_command(self.recommended, [data] if isinstance(data, str) else data, output)
-
-    @cached_property
-    def table(self) -> pl.DataFrame:
-        """Table with one row per candidate."""
-        rows = [self._row(candidate) for candidate in self.candidates]
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    def _row(self, candidate: Candidate) -> dict[str, str | float | None]:
-        best = self.recommended
-        row: dict[str, str | float | None] = {
-            "steps": candidate.name,
-            "stage": candidate.stage,
-            "frontier": candidate.steps in self._frontier_steps,
-            "recommended": best is not None and candidate.steps == best.steps and bool(candidate.steps),
-            "attack": candidate.risk.attack,
-        }
-        row |= _columns("identified", candidate.risk.everybody)
-        row |= _columns("identified_in_release", candidate.risk.released)
-        for name in TABLE_MEASURES:
-            row |= _columns(name, getattr(candidate.utility, name))
-        return row | {"seed": self.seed, "fingerprint": self.release.fingerprint, "version": __version__}
-
-    @cached_property
-    def _frontier_steps(self) -> set[tuple[object, ...]]:
-        return {candidate.steps for candidate in self.frontier}
+    @property
+    def _fingerprint(self) -> str:
+        return self.release.fingerprint
 
     @cached_property
     def findings(self) -> AdviceFindings:
@@ -180,7 +97,7 @@ class Advice(TableResult):
             version=__version__,
         )
 
-    def _candidate_findings(self, candidate: Candidate) -> CandidateFindings:
+    def _candidate_findings(self, candidate: Candidate[Utility]) -> CandidateFindings:
         return CandidateFindings(
             steps=tuple(map(str, candidate.steps)),
             name=candidate.name,
@@ -191,48 +108,6 @@ class Advice(TableResult):
             utility=_utility_findings(candidate.utility),
             frontier=candidate.steps in self._frontier_steps,
         )
-
-    def _step_descriptions(self) -> dict[str, str]:
-        used = {step.name: step for candidate in self.candidates for step in candidate.steps}
-        return {f"{name} {used[name].syntax}": used[name].summary for name in sorted(used)}
-
-    def to_dict(self) -> JsonObject:
-        """Plain values of the findings.
-
-        Returns
-        -------
-        dict
-            The content of advice.json.
-        """
-        return to_json_object(self.findings)
-
-    def to_json(self, path: str | Path) -> None:
-        """Write advice.json.
-
-        Parameters
-        ----------
-        path
-            The file; an existing file is replaced.
-        """
-        text = json_text(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def to_html(self, path: str | Path) -> None:
-        """Write the report as one HTML file.
-
-        Parameters
-        ----------
-        path
-            The file; an existing file is replaced.
-        """
-        from standout.report.advice_page import advice_page
-
-        text = advice_page(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def __repr__(self) -> str:
-        best = "nothing recommended" if self.recommended is None else f"recommended: {self.recommended.name}"
-        return f"<Advice: {len(self.candidates) - 1} candidates; {best}>"
 
 
 def _utility_findings(utility: Utility) -> UtilityFindings:
@@ -248,12 +123,3 @@ def _composition_findings(composition: Composition) -> CompositionFindings:
         entries_shown_together=composition.entries_shown_together,
         explanation=composition_text(composition),
     )
-
-
-def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """Three columns: the estimate and the ends of its interval, None where they are not finite."""
-    numbers = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return {
-        name + suffix: number if number is not None and math.isfinite(number) else None
-        for suffix, number in zip(("", "_low", "_high"), numbers, strict=True)
-    }

@@ -17,6 +17,7 @@ from standout.sanitizing.suppression_steps import (
 )
 from standout.sanitizing.time_steps import PerturbTime, RoundTime
 from standout.sanitizing.value_steps import PerturbValue, RoundValue
+from standout.table_sanitizing.table_step import TableStep
 
 __all__ = ["FAMILIES", "built_in_steps", "step_family"]
 
@@ -35,7 +36,7 @@ MAX_KM_ENTRIES = 20_000_000
 """On larger releases kᵐ-suppression is not tried, because it counts pairs of items."""
 
 
-def step_family(step: Step) -> str:
+def step_family(step: Step | TableStep) -> str:
     """What a step changes."""
     return next((name for name, kinds in FAMILIES.items() if isinstance(step, kinds)), step.name)
 

@@ -1,24 +1,38 @@
 """A candidate: one combination of steps, with its risk and its utility."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from standout.advising.strongest_attack import IdentificationRisk
-from standout.data_utility.utility import Utility
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.findings.json_types import JsonObject
 from standout.sanitizing.step import Step
+from standout.table_sanitizing.table_step import TableStep
 
-__all__ = ["UNTOUCHED", "Candidate", "Steps", "steps_text"]
+__all__ = ["UNTOUCHED", "Candidate", "CandidateUtility", "Steps", "UtilityT", "steps_text"]
 
 UNTOUCHED = "untouched"
-Steps: TypeAlias = tuple[Step, ...]
+Steps: TypeAlias = tuple[Step | TableStep, ...]
+
+
+class CandidateUtility(Protocol):
+    """Utility of a sanitized release or table."""
+
+    @property
+    def kept(self) -> Estimate | None:
+        """Share of the utility that is left; None if the original has no utility either."""
+
+    def measures(self) -> Iterator[tuple[str, Estimate]]:
+        """Name and estimate of every measure that is not None."""
+
+
+UtilityT = TypeVar("UtilityT", bound=CandidateUtility)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Candidate:
+class Candidate(Generic[UtilityT]):
     """A combination of steps, the share of people identified after it, and the utility that is left.
 
     Attributes
@@ -37,7 +51,7 @@ class Candidate:
 
     steps: Steps
     risk: IdentificationRisk
-    utility: Utility
+    utility: UtilityT
     stage: Stage
     among: Among = "released"
 
@@ -68,20 +82,22 @@ class Candidate:
 
     @classmethod
     def from_checkpoint(
-        cls, numbers: Any, steps: Steps, among: Among, seed: int, fingerprint: str
-    ) -> "Candidate":
+        cls,
+        numbers: Any,
+        steps: Steps,
+        among: Among,
+        utility_of: Callable[[Mapping[str, Estimate]], UtilityT],
+    ) -> "Candidate[UtilityT]":
         """The candidate whose numbers `to_checkpoint` returned; `numbers` is their parsed JSON."""
-        estimates = {name: Estimate(**estimate) for name, estimate in numbers["utility"].items()}
-        utility: dict[str, Any] = {field.name: estimates.get(field.name) for field in fields(Utility)}
-        utility |= {"steps": tuple(map(str, steps)), "seed": seed, "fingerprint": fingerprint}
+        utility = {name: Estimate(**estimate) for name, estimate in numbers["utility"].items()}
         risk = IdentificationRisk(
             everybody=Estimate(**numbers["identified"]),
             released=Estimate(**numbers["identified_in_release"]),
             attack=numbers["attack"],
         )
-        return cls(steps, risk, Utility(**utility), numbers["stage"], among)
+        return cls(steps, risk, utility_of(utility), numbers["stage"], among)
 
 
-def steps_text(steps: Sequence[Step]) -> str:
+def steps_text(steps: Sequence[Step | TableStep]) -> str:
     """Steps as one text: round-time month + drop-entries 0.5."""
     return " + ".join(map(str, steps)) or UNTOUCHED

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from standout.advising.built_in_steps import FAMILIES, step_family
 from standout.advising.candidate import Candidate, Steps
@@ -12,8 +12,10 @@ __all__ = [
     "DIGITS",
     "Expectation",
     "frontier",
+    "most_promising",
     "propose_combinations",
     "select_for_full_stage",
+    "smoothed",
     "undominated",
 ]
 
@@ -35,7 +37,7 @@ class Expectation(NamedTuple):
     utility: float
 
 
-def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
+def frontier(candidates: Sequence[Candidate[Any]]) -> list[Candidate[Any]]:
     """Candidates for which no other has both less risk and more utility, by decreasing risk."""
     best = {each.steps for each in undominated([_measured(candidate) for candidate in candidates])}
     chosen = (candidate for candidate in candidates if candidate.steps in best)
@@ -43,8 +45,8 @@ def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def select_for_full_stage(
-    candidates: Sequence[Candidate], limit: float, targets: int, count: int
-) -> list[Candidate]:
+    candidates: Sequence[Candidate[Any]], limit: float, targets: int, count: int
+) -> list[Candidate[Any]]:
     """Select candidates that deserve the full stage.
 
     One half has the highest utility among those whose interval, with this number of targets, should end below
@@ -59,12 +61,17 @@ def select_for_full_stage(
     return [candidate for candidate in candidates if candidate.steps in chosen]
 
 
-def propose_combinations(tried: Mapping[Steps, Candidate], limit: float, count: int) -> list[Steps]:
+def propose_combinations(tried: Mapping[Steps, Candidate[Any]], limit: float, count: int) -> list[Steps]:
     """Combinations that were not tried yet and promise most.
 
     One half should keep most utility below the limit, the others are spread over the expected frontier.
     """
     expected = [each for each in _expected_combinations(tried) if each.steps not in tried]
+    return most_promising(expected, limit, count)
+
+
+def most_promising(expected: Sequence[Expectation], limit: float, count: int) -> list[Steps]:
+    """One half should keep most utility below the limit, the others are spread over the expected frontier."""
     best = sorted(expected, key=lambda each: (-each.utility, each.identified))
     near: list[Steps] = []
     for factor in LIMIT_FACTORS:
@@ -75,12 +82,12 @@ def propose_combinations(tried: Mapping[Steps, Candidate], limit: float, count: 
     return list(dict.fromkeys([*near, *spread]))[:count]
 
 
-def _expected_combinations(tried: Mapping[Steps, Candidate]) -> list[Expectation]:
+def _expected_combinations(tried: Mapping[Steps, Candidate[Any]]) -> list[Expectation]:
     """What to expect of all combinations of at most one tried step of each family."""
     singles = [steps[0] for steps in tried if len(steps) == 1]
     families = list(dict.fromkeys([*FAMILIES, *map(step_family, singles)]))
     choices = [[None, *(step for step in singles if step_family(step) == name)] for name in families]
-    known = {steps: _smoothed(candidate) for steps, candidate in tried.items()}
+    known = {steps: smoothed(candidate) for steps, candidate in tried.items()}
     combinations = (tuple(step for step in chosen if step is not None) for chosen in product(*choices))
     return [_expectation(steps, known) for steps in combinations if len(steps) >= 2]
 
@@ -105,14 +112,14 @@ def _parts(steps: Steps) -> list[Steps]:
     return [steps, *without, *((step,) for step in steps)]
 
 
-def _smoothed(candidate: Candidate) -> Expectation:
+def smoothed(candidate: Candidate[Any]) -> Expectation:
     """What was measured, with half a person more identified, so that a rate of 0 does not stay 0."""
     n, utility = candidate.rate.n, round(candidate.utility_kept, DIGITS)
     identified = (candidate.rate.value * n + 0.5) / (n + 1)
     return Expectation(candidate.steps, identified, min(max(utility, 0.0), 1.0))
 
 
-def _measured(candidate: Candidate) -> Expectation:
+def _measured(candidate: Candidate[Any]) -> Expectation:
     return Expectation(candidate.steps, candidate.rate.value, round(candidate.utility_kept, DIGITS))
 
 

@@ -1,20 +1,24 @@
-"""Measures candidates in three stages: quick, full and fresh. A checkpoint stores what was measured."""
+"""Measures candidates for a release: quick, full and fresh."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 from standout._version import __version__
 from standout.adversary import Adversary
+from standout.advising.built_in_steps import built_in_steps
 from standout.advising.candidate import Candidate, Steps
+from standout.advising.checkpointed_runner import CheckpointedRunner
+from standout.advising.frontier import propose_combinations
 from standout.advising.strongest_attack import IdentificationRisk, identification_risk
 from standout.attack.any_attack import AnyAttack, checkpoint_key
-from standout.core.atomic_files import write_atomically
 from standout.data_utility.recommender_benchmark import RecommenderBenchmark
 from standout.data_utility.utility import Utility, measure_utility
+from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.findings.json_types import JsonObject
 from standout.release.model import Release
@@ -24,6 +28,9 @@ from standout.sanitizing.step import Step
 
 __all__ = ["CandidateRunner"]
 
+HistorySteps: TypeAlias = tuple[Step, ...]
+FIRST_COMBINATIONS, MORE_COMBINATIONS = 24, 16
+"""Number of combinations in the first round and in the second, which learns from the first."""
 QUICK_TARGETS = 500
 QUICK_ENTRIES = 1_000_000
 """In the quick stage, recommenders learn from about this many entries at most."""
@@ -32,7 +39,7 @@ FULL, FRESH = 1, 2
 
 
 @dataclass(eq=False)
-class CandidateRunner:
+class CandidateRunner(CheckpointedRunner[Utility]):
     """One release and one adversary. All candidates are measured with the same people and entries."""
 
     release: Release
@@ -46,59 +53,50 @@ class CandidateRunner:
     attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
     measured: dict[str, JsonObject] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.work is not None:
-            try:
-                self.measured = dict(json.loads(self._checkpoint.read_text(encoding="utf-8")))
-            except (OSError, ValueError, TypeError):
-                self.measured = {}
+    def built_in_candidates(self, limit: float) -> list[Steps]:
+        """Each built-in step on its own."""
+        return [(step,) for step in built_in_steps(self.release, limit)]
 
-    def quick(self, steps: Sequence[Step]) -> Candidate:
-        """Measure with few targets, and on large data with a recommender that learns from a part."""
-        return self._measure("quick", tuple(steps))
+    def combination_rounds(self) -> tuple[int, ...]:
+        """Two rounds; the second learns from the first."""
+        return FIRST_COMBINATIONS, MORE_COMBINATIONS
 
-    def full(self, steps: Sequence[Step]) -> Candidate:
-        """Measure with all targets, other ones than in the quick stage, and with the whole release."""
-        return self._measure("full", tuple(steps))
+    def propose(self, tried: Mapping[Steps, Candidate[Utility]], limit: float, count: int) -> list[Steps]:
+        """Combinations of tried steps of different families."""
+        return propose_combinations(tried, limit, count)
 
-    def fresh(self, steps: Sequence[Step]) -> Candidate:
-        """Measure once more with targets, facts, held-out entries and noise that influenced no choice."""
-        return self._measure("fresh", tuple(steps))
+    def _run(self, stage: Stage, steps: Steps) -> Candidate[Utility]:
+        return {"quick": self._quick, "full": self._full, "fresh": self._fresh}[stage](_history_steps(steps))
 
-    def _measure(self, stage: Stage, steps: Steps) -> Candidate:
-        """Measure a candidate, or return what the checkpoint has."""
-        key = self._key(stage, steps)
-        if key in self.measured:
-            numbers, fingerprint = self.measured[key], self.release.fingerprint
-            return Candidate.from_checkpoint(numbers, steps, self.among, self.seed, fingerprint)
-        measure = {"quick": self._quick, "full": self._full, "fresh": self._fresh}[stage]
-        candidate = measure(steps)
-        self.measured[key] = candidate.to_checkpoint()
-        if self.work is not None:
-            text = json.dumps(self.measured)
-            write_atomically(self._checkpoint, lambda file: file.write(text.encode()), private=True)
-        return candidate
+    def _stored_utility(self, steps: Steps, estimates: Mapping[str, Estimate]) -> Utility:
+        utility: dict[str, Any] = {field.name: estimates.get(field.name) for field in fields(Utility)}
+        utility |= {
+            "steps": tuple(map(str, steps)),
+            "seed": self.seed,
+            "fingerprint": self.release.fingerprint,
+        }
+        return Utility(**utility)
 
-    def _quick(self, steps: Steps) -> Candidate:
+    def _quick(self, steps: HistorySteps) -> Candidate[Utility]:
         # One sanitized release serves both measurements, which halves the time of the stage.
         benchmark = self._quick_benchmark
         safer = sanitize(benchmark.holdout.rest, *steps, seed=self.seed, threads=self.threads)
         risk = self._risk_of(safer, QUICK_TARGETS, self.seed)
         return Candidate(steps, risk, self._utility(benchmark, safer, steps), "quick", self.among)
 
-    def _full(self, steps: Steps) -> Candidate:
+    def _full(self, steps: HistorySteps) -> Candidate[Utility]:
         if self._quick_benchmark.share == 1:
             utility = self.quick(steps).utility
         else:
             utility = self._sanitized_utility(self._full_benchmark, steps, self.seed)
         return Candidate(steps, self._risk(steps, self.seed, FULL), utility, "full", self.among)
 
-    def _fresh(self, steps: Steps) -> Candidate:
+    def _fresh(self, steps: HistorySteps) -> Candidate[Utility]:
         noise_seed = self.seed + FRESH
         utility = self._sanitized_utility(self._fresh_benchmark, steps, noise_seed)
         return Candidate(steps, self._risk(steps, noise_seed, FRESH), utility, "fresh", self.among)
 
-    def _risk(self, steps: Steps, noise_seed: int, draw: int) -> IdentificationRisk:
+    def _risk(self, steps: HistorySteps, noise_seed: int, draw: int) -> IdentificationRisk:
         safer = sanitize(self.release, *steps, seed=noise_seed, threads=self.threads)
         seed = self.seed + draw
         return self._risk_of(safer, self.targets, seed)
@@ -106,11 +104,13 @@ class CandidateRunner:
     def _risk_of(self, safer: Sanitized, targets: int, seed: int) -> IdentificationRisk:
         return identification_risk(safer, self.adversary, targets, seed, self.threads, self.attacks)
 
-    def _sanitized_utility(self, benchmark: RecommenderBenchmark, steps: Steps, noise_seed: int) -> Utility:
+    def _sanitized_utility(
+        self, benchmark: RecommenderBenchmark, steps: HistorySteps, noise_seed: int
+    ) -> Utility:
         safer = sanitize(benchmark.holdout.rest, *steps, seed=noise_seed, threads=self.threads)
         return self._utility(benchmark, safer, steps)
 
-    def _utility(self, benchmark: RecommenderBenchmark, safer: Sanitized, steps: Steps) -> Utility:
+    def _utility(self, benchmark: RecommenderBenchmark, safer: Sanitized, steps: HistorySteps) -> Utility:
         return measure_utility(benchmark, safer, tuple(map(str, steps)), self.seed, self.release.fingerprint)
 
     @cached_property
@@ -143,7 +143,7 @@ class CandidateRunner:
         )
         return hashlib.blake2b(json.dumps(settings, default=str).encode(), digest_size=12).hexdigest()
 
-    @property
-    def _checkpoint(self) -> Path:
-        assert self.work is not None
-        return self.work / "candidates.json"
+
+def _history_steps(steps: Steps) -> HistorySteps:
+    """The steps of a candidate for a release, which are never those of tables."""
+    return cast(HistorySteps, steps)

@@ -2,24 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Generic
 
-from standout.advising.built_in_steps import built_in_steps
-from standout.advising.candidate import Candidate, Steps, steps_text
-from standout.advising.frontier import DIGITS, propose_combinations, select_for_full_stage
-from standout.advising.runner import CandidateRunner
+from standout.advising.candidate import Candidate, Steps, UtilityT, steps_text
+from standout.advising.checkpointed_runner import CheckpointedRunner
+from standout.advising.frontier import DIGITS, select_for_full_stage
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 
 __all__ = ["SearchResult", "search_candidates"]
 
-FIRST_COMBINATIONS, MORE_COMBINATIONS = 24, 16
-"""Number of combinations in the first round and in the second, which learns from the first."""
 FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 """Largest number of candidates in the full stage and in the fresh stage."""
 
 
 @dataclass(slots=True)
-class SearchResult:
+class SearchResult(Generic[UtilityT]):
     """What a search found.
 
     Attributes
@@ -36,28 +34,28 @@ class SearchResult:
         False if the search was interrupted.
     """
 
-    candidates: dict[Steps, Candidate] = field(default_factory=dict)
+    candidates: dict[Steps, Candidate[UtilityT]] = field(default_factory=dict)
     impossible: dict[str, str] = field(default_factory=dict)
-    recommended: Candidate | None = None
-    failed: list[Candidate] = field(default_factory=list)
+    recommended: Candidate[UtilityT] | None = None
+    failed: list[Candidate[UtilityT]] = field(default_factory=list)
     complete: bool = False
 
 
 def search_candidates(
-    runner: CandidateRunner, limit: float, given: Sequence[Steps] | None, progress: Progress
-) -> SearchResult:
+    runner: CheckpointedRunner[UtilityT], limit: float, given: Sequence[Steps] | None, progress: Progress
+) -> SearchResult[UtilityT]:
     """Search for the candidate that meets the limit and keeps most of the utility.
 
     Tries the `given` candidates; default: built-in steps and their combinations. Ctrl-C ends the search, and
     the result has what was measured so far.
     """
-    result = SearchResult()
+    result = SearchResult[UtilityT]()
     try:
-        first = [(step,) for step in built_in_steps(runner.release, limit)] if given is None else given
+        first = runner.built_in_candidates(limit) if given is None else given
         _quick_stage(runner, [(), *first], result, "trying steps", progress)
         if given is None:
-            for count in (FIRST_COMBINATIONS, MORE_COMBINATIONS):
-                combinations = propose_combinations(result.candidates, limit, count)
+            for count in runner.combination_rounds():
+                combinations = runner.propose(result.candidates, limit, count)
                 _quick_stage(runner, combinations, result, "trying combinations", progress)
         _full_stage(runner, limit, result, progress)
         _fresh_stage(runner, limit, result, progress)
@@ -69,9 +67,9 @@ def search_candidates(
 
 
 def _quick_stage(
-    runner: CandidateRunner,
+    runner: CheckpointedRunner[UtilityT],
     combinations: Sequence[Steps],
-    result: SearchResult,
+    result: SearchResult[UtilityT],
     title: str,
     progress: Progress,
 ) -> None:
@@ -85,7 +83,9 @@ def _quick_stage(
             result.impossible[steps_text(steps)] = str(error)
 
 
-def _full_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
+def _full_stage(
+    runner: CheckpointedRunner[UtilityT], limit: float, result: SearchResult[UtilityT], progress: Progress
+) -> None:
     """Measure the untouched release and the candidates on the frontier or near it with all targets."""
     every = list(result.candidates.values())
     best = select_for_full_stage(every, limit, runner.targets, FULL_CANDIDATES)
@@ -95,7 +95,9 @@ def _full_stage(runner: CandidateRunner, limit: float, result: SearchResult, pro
         result.candidates[steps] = runner.full(steps)
 
 
-def _fresh_stage(runner: CandidateRunner, limit: float, result: SearchResult, progress: Progress) -> None:
+def _fresh_stage(
+    runner: CheckpointedRunner[UtilityT], limit: float, result: SearchResult[UtilityT], progress: Progress
+) -> None:
     """Re-measure the candidate that keeps most utility below the limit; if it fails, the next one."""
     full = (candidate for candidate in result.candidates.values() if candidate.stage == "full")
     below = [candidate for candidate in full if candidate.rate.high <= limit]

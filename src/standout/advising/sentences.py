@@ -1,51 +1,80 @@
 """All sentences of an advice, and the command that makes the recommended release."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
 from standout.advising.search import SearchResult
 from standout.core.formatting import count
+from standout.data_utility.utility import Utility
 from standout.evaluate.estimate_text import percent, rate_text
 
-__all__ = ["composition_text", "limitations", "sanitize_command", "summary_sentences"]
+__all__ = [
+    "RISK_LIMITATION",
+    "Wording",
+    "composition_text",
+    "limitations",
+    "sanitize_command",
+    "search_limitations",
+    "summary_sentences",
+]
+
+RISK_LIMITATION = (
+    "The risk is that of one adversary and of the attacks that were tried. An adversary who knows more "
+    "identifies more people."
+)
 
 
-def summary_sentences(result: SearchResult, adversary: str, limit: float) -> list[str]:
+class Wording(NamedTuple):
+    """What an advice calls the data, what it says about utility, and what it adds if nothing helps."""
+
+    data: str
+    utility_left: Callable[[Candidate[Any]], str]
+    nothing_helps: str
+
+
+def summary_sentences(
+    result: SearchResult[Any], adversary: str, limit: float, wording: Wording | None = None
+) -> list[str]:
     """The answer: the recommended candidate, or that no candidate meets the limit."""
+    wording = wording or HISTORIES
     untouched, best = result.candidates[()], result.recommended
     sentences = [
         f"An adversary who knows a few facts ({adversary}) identifies {rate_text(untouched.rate)} of the "
-        "people in the untouched release."
+        f"people in the untouched {wording.data}."
     ]
     if best is not None:
-        return [*sentences, *_recommendation(best, limit), *_missing_people(result, best, limit)]
+        recommendation = _recommendation(best, limit, wording)
+        return [*sentences, *recommendation, *_missing_people(result, best, limit, wording)]
     if not result.complete:
         return [*sentences, "The search was interrupted before a candidate could be recommended."]
-    return [*sentences, *_no_recommendation(result, limit)]
+    return [*sentences, *_no_recommendation(result, limit, wording)]
 
 
-def _recommendation(candidate: Candidate, limit: float) -> list[str]:
+def _recommendation(candidate: Candidate[Any], limit: float, wording: Wording) -> list[str]:
     if not candidate.steps:
         return [f"This meets the limit of {percent(limit)}, so nothing has to be changed."]
-    people = "in the sanitized release" if candidate.among == "released" else "in the original"
+    people = f"in the sanitized {wording.data}" if candidate.among == "released" else "in the original"
     return [
         f"After {candidate.name}, the adversary identifies {rate_text(candidate.rate)} of the people "
         f"{people}.",
         "This rate was re-measured on fresh targets and with fresh noise. Its whole interval is below the "
         f"limit of {percent(limit)}.",
-        _utility_left(candidate),
+        wording.utility_left(candidate),
     ]
 
 
-def _missing_people(result: SearchResult, best: Candidate, limit: float) -> list[str]:
-    """A warning if the limit is met for everybody, but not for the people in the sanitized release."""
+def _missing_people(
+    result: SearchResult[Any], best: Candidate[Any], limit: float, wording: Wording
+) -> list[str]:
+    """A warning if the limit is met for everybody, but not for the people in the sanitized data."""
     if best.risk.released.high <= limit:
         return []
     warning = (
-        f"However, {rate_text(best.risk.released)} of the people in the sanitized release are identified: "
-        "the limit is met by leaving people out, not by protecting those who remain."
+        f"However, {rate_text(best.risk.released)} of the people in the sanitized {wording.data} are "
+        "identified: the limit is met by leaving people out, not by protecting those who remain."
     )
     failed = {candidate.steps for candidate in result.failed}
     others = [
@@ -60,7 +89,7 @@ def _missing_people(result: SearchResult, best: Candidate, limit: float) -> list
     return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
 
 
-def _no_recommendation(result: SearchResult, limit: float) -> list[str]:
+def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording) -> list[str]:
     best = min(
         result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept)
     )
@@ -68,14 +97,14 @@ def _no_recommendation(result: SearchResult, limit: float) -> list[str]:
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
     sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
     if best.steps:
-        sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", _utility_left(best)]
+        sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", wording.utility_left(best)]
     if result.failed:
         failed = count(len(result.failed), "candidate", "candidates")
         sentences.append(f"{failed} met the limit at first, but not when re-measured on fresh targets.")
-    return [*sentences, "Narayanan and Shmatikov (2008) predict this for sparse data."]
+    return [*sentences, wording.nothing_helps]
 
 
-def _utility_left(candidate: Candidate) -> str:
+def _utility_left(candidate: Candidate[Utility]) -> str:
     utility, kept = candidate.utility, candidate.utility.kept
     if kept is None:
         return (
@@ -89,12 +118,18 @@ def _utility_left(candidate: Candidate) -> str:
     return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
 
-def sanitize_command(candidate: Candidate | None, data: Sequence[str], output: str) -> str:
+HISTORIES = Wording("release", _utility_left, "Narayanan and Shmatikov (2008) predict this for sparse data.")
+
+
+def sanitize_command(
+    candidate: Candidate[Any] | None, data: Sequence[str], output: str, renumber: bool = True
+) -> str:
     """The command that makes the recommended release, without a seed: a known seed allows undoing noise."""
     if candidate is None or not candidate.steps:
         return ""
     steps = [word for step in candidate.steps for word in ("--step", str(step))]
-    return shlex.join(["standout", "sanitize", *data, *steps, "--renumber", "-o", output])
+    new_ids = ["--renumber"] if renumber else []
+    return shlex.join(["standout", "sanitize", *data, *steps, *new_ids, "-o", output])
 
 
 def composition_text(composition: Composition) -> str:
@@ -115,20 +150,24 @@ def composition_text(composition: Composition) -> str:
     )
 
 
-def limitations(result: SearchResult, has_times: bool) -> list[str]:
+def limitations(result: SearchResult[Any], has_times: bool) -> list[str]:
     """What the numbers do not say."""
     sentences = [
-        "The risk is that of one adversary and of the attacks that were tried. An adversary who knows more "
-        "identifies more people.",
+        RISK_LIMITATION,
         "Utility is measured with a recommender. The data may have other uses, which are not measured.",
     ]
     if has_times:
         sentences.append("The recommender does not use times, so removing them costs nothing here.")
-    sentences.append(
+    return [*sentences, *search_limitations(result, "release")]
+
+
+def search_limitations(result: SearchResult[Any], data: str) -> list[str]:
+    """What a search does not say, whatever it is about."""
+    sentences = [
         "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "
         "on fresh targets. Candidates of the quick stage have wide intervals."
-    )
+    ]
     if result.impossible:
         impossible = count(len(result.impossible), "candidate was", "candidates were")
-        sentences.append(f"{impossible} not tried, because nothing would be left of the release.")
+        sentences.append(f"{impossible} not tried, because nothing would be left of the {data}.")
     return sentences

@@ -3,9 +3,9 @@
 `AdviceFindings` is the whole. It contains no seed, because the seed would allow others to undo noise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from standout.evaluate.estimates import Estimate
 from standout.findings.json_types import Count, Rate, Share
@@ -15,9 +15,11 @@ __all__ = [
     "AdviceFindings",
     "Among",
     "CandidateFindings",
+    "CandidateRisk",
     "CompositionFindings",
     "Stage",
     "UtilityFindings",
+    "frontier_of",
 ]
 
 Among = Literal["everybody", "released"]
@@ -80,8 +82,8 @@ class UtilityFindings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateFindings:
-    """One combination of steps, its risk and its utility.
+class CandidateRisk:
+    """One combination of steps and its risk.
 
     Attributes
     ----------
@@ -109,12 +111,21 @@ class CandidateFindings:
     attack: str
     identified: Rate
     identified_in_release: Rate
-    utility: UtilityFindings
     frontier: bool
 
     def rate(self, among: Among) -> Estimate:
         """Share of identified people among those whom the limit applies to."""
         return self.identified if among == "everybody" else self.identified_in_release
+
+
+CandidateT = TypeVar("CandidateT", bound=CandidateRisk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateFindings(CandidateRisk):
+    """One combination of steps, its risk and its utility."""
+
+    utility: UtilityFindings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +222,14 @@ class AdviceFindings:
     @property
     def frontier(self) -> list[CandidateFindings]:
         """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
-        candidates = {candidate.steps: candidate for candidate in self.candidates if candidate.frontier}
-        if self.recommended is not None:
-            candidates[self.recommended.steps] = self.recommended
-        return sorted(candidates.values(), key=lambda candidate: -candidate.rate(self.among).value)
+        return frontier_of(self.candidates, self.recommended, self.among)
+
+
+def frontier_of(
+    candidates: Sequence[CandidateT], recommended: CandidateT | None, among: Among
+) -> list[CandidateT]:
+    """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
+    chosen = {candidate.steps: candidate for candidate in candidates if candidate.frontier}
+    if recommended is not None:
+        chosen[recommended.steps] = recommended
+    return sorted(chosen.values(), key=lambda candidate: -candidate.rate(among).value)

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import standout as so
-from standout.advising import search
+from standout.advising import runner
 
 pytestmark = pytest.mark.once
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "findings.schema.json").read_text())
@@ -73,8 +73,8 @@ def test_impossible_options_are_errors_without_a_traceback(data, run, tmp_path):
 
 def test_an_audit_can_include_advice(no_charts, data, run, tmp_path, monkeypatch):
     built_in = [so.step("drop-entries 0.9"), so.step("round-time none")]
-    monkeypatch.setattr(search, "built_in_steps", lambda *_: built_in)
-    monkeypatch.setattr(search, "FIRST_COMBINATIONS", 1)
+    monkeypatch.setattr(runner, "built_in_steps", lambda *_: built_in)
+    monkeypatch.setattr(runner, "FIRST_COMBINATIONS", 1)
     outcome = run("audit", data, "-o", tmp_path, "--quick", "--targets", 30, "--advise", "--fail-above", 0.7)
     findings = json.loads((tmp_path / "findings.json").read_text())
     jsonschema.validate(findings, SCHEMA)

@@ -1,0 +1,160 @@
+"""The steps that are tried on a table by default: each column in several strengths, then small classes."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from standout.core import elementary
+from standout.core.arrays import Floats
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_sanitizing.cell_steps import DropColumn, SuppressCells, SwapColumn
+from standout.table_sanitizing.class_steps import DropRows, SuppressToK
+from standout.table_sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
+from standout.table_sanitizing.table_step import TableStep
+from standout.tables.column import Column
+from standout.tables.model import Table
+
+__all__ = ["CLASSES", "column_bits", "table_built_in_steps", "table_step_family"]
+
+CLASSES = "classes"
+"""Family of the steps that act on classes of rows."""
+MOST_STEPS, MOST_DROPS = 64, 40
+"""Number of single steps, and of columns whose removal is tried, at most."""
+CLASS_COLUMNS = 5
+"""Number of columns that form classes: with more, nearly every row is alone."""
+CLASS_SIZES = (3, 10)
+BANDS = (16, 8, 4)
+"""Numbers are rounded to about this many values between the 5 % and the 95 % quantile."""
+TAIL = 0.02
+"""Share of the rows beyond each bound of top-coding."""
+RARE_SHARES, FEWEST = (0.01, 0.05), 3
+"""Values that a smaller share of the rows has are emptied; those of fewer rows than this always."""
+SWAPPED = (0.2, 0.5)
+
+
+def table_step_family(step: TableStep) -> str:
+    """What a step changes: steps of one family are alternatives."""
+    if isinstance(step, (SuppressToK, DropRows)):
+        return CLASSES
+    columns = getattr(step, "columns", None) or (getattr(step, "column", step.name),)
+    return "column " + ",".join(columns)
+
+
+def table_built_in_steps(table: Table, adversary: TableAdversary) -> list[TableStep]:
+    """Single steps that suit a table and an adversary, for at most 64 of them.
+
+    Only columns that the adversary may know are changed. Quasi-identifiers come first, then columns with much
+    information. If there are too many columns, the others are only dropped.
+    """
+    columns = _known_columns(table, adversary)
+    drops: list[TableStep] = [DropColumn(column.name) for column in columns[:MOST_DROPS]]
+    if len(columns) == table.n_columns == 1:
+        drops = []
+    classes = _class_steps(table, columns)
+    steps: list[TableStep] = []
+    for column in columns:
+        weaker = list(_column_steps(column))
+        if len(steps) + len(weaker) + len(drops) + len(classes) <= MOST_STEPS:
+            steps += weaker
+    return [*steps, *drops, *classes]
+
+
+def _known_columns(table: Table, adversary: TableAdversary) -> list[Column]:
+    """Columns that vary and that the adversary may know, the most important first."""
+    names = None if adversary.columns is None else set(adversary.columns)
+    columns = [
+        column
+        for column in table.columns
+        if (names is None or names & {column.name, column.attribute}) and column_bits(column) > 0
+    ]
+    return sorted(columns, key=lambda column: (column.role != "quasi-identifier", -column_bits(column)))
+
+
+def column_bits(column: Column) -> float:
+    """Entropy of a cell in bits, an empty one counted as a value; of a set, of its members."""
+    share = column.counts / max(column.n_rows, 1)
+    both = np.concatenate([share, 1 - share]) if column.starts is not None else share
+    return -math.fsum(both * elementary.log(np.where(both > 0, both, 1.0))) / math.log(2.0)
+
+
+def _column_steps(column: Column) -> Iterator[TableStep]:
+    """Steps on one column, weak ones first; none that would change nothing."""
+    name, steps = column.name, []
+    if column.hierarchy is not None:
+        steps = [GeneralizeColumn(name, height) for height in _useful_heights(column)]
+    elif column.kind == "number":
+        yield from _number_steps(column)
+    elif column.kind == "date":
+        yield from (GeneralizeColumn(name, "month"), GeneralizeColumn(name, "year"))
+    elif column.kind == "ordered":
+        steps = [GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size]
+    yield from steps
+    if column.kind in ("category", "set") and column.hierarchy is None:
+        yield from (SuppressCells(name, below) for below in _useful_counts(column))
+    if column.n_rows >= 10:
+        yield from (SwapColumn((name,), share) for share in SWAPPED)
+
+
+def _useful_heights(column: Column) -> list[int]:
+    """Heights at which fewer groups are left than below, and at least two."""
+    assert column.hierarchy is not None
+    left, heights = column.n_levels, []
+    for height in range(1, column.hierarchy.height + 1):
+        groups = len(np.unique(column.hierarchy.group_of(height)))
+        if 2 <= groups < left:
+            heights.append(height)
+            left = groups
+    return heights
+
+
+def _number_steps(column: Column) -> Iterator[TableStep]:
+    levels = np.asarray(column.levels, np.float64)
+    if len(levels) < 3:
+        return
+    bottom, top = _quantile(column, TAIL), _quantile(column, 1 - TAIL)
+    is_merged = np.count_nonzero(levels <= bottom) + np.count_nonzero(levels >= top) > 2
+    if bottom < top and is_merged:
+        yield TopCode(column.name, bottom, top)
+    span = _quantile(column, 0.95) - _quantile(column, 0.05) or float(levels[-1] - levels[0])
+    gap = float(np.diff(levels).min())
+    for width in dict.fromkeys(_round_number(span / bands) for bands in BANDS):
+        if width > gap:
+            yield RoundColumn(column.name, width)
+
+
+def _quantile(column: Column, share: float) -> float:
+    counts: Floats = np.cumsum(column.counts[:-1])
+    return float(column.levels[int(np.searchsorted(counts, share * counts[-1]))])
+
+
+def _round_number(number: float) -> float:
+    """The nearest of 1, 2 and 5 times a power of ten, on a logarithmic scale.
+
+    >>> [_round_number(number) for number in (0.23, 3.0, 8.0)]
+    [0.2, 2.0, 10.0]
+    """
+    exponent = math.floor(math.log10(number))
+    choices = [float(f"{digit}e{power}") for power in (exponent, exponent + 1) for digit in (1, 2, 5)]
+    return min(choices, key=lambda choice: abs(math.log(choice / number)))
+
+
+def _useful_counts(column: Column) -> list[int]:
+    """Numbers of rows below which a value is rare: some values are, and at least two are not."""
+    counts = column.counts[:-1]
+    useful: dict[int, int] = {}
+    for share in RARE_SHARES:
+        below = max(FEWEST, math.ceil(share * column.n_rows))
+        kept = int(np.count_nonzero(counts >= below))
+        if 2 <= kept < np.count_nonzero(counts):
+            useful.setdefault(kept, below)
+    return list(useful.values())
+
+
+def _class_steps(table: Table, columns: list[Column]) -> list[TableStep]:
+    """Steps against small classes of the most important columns that are known."""
+    names = tuple(column.name for column in columns[:CLASS_COLUMNS])
+    sizes = [k for k in CLASS_SIZES if 2 * k <= table.n_rows]
+    if len(names) < 2:
+        return []
+    return [*(SuppressToK(names, k) for k in sizes), *(DropRows(names, k) for k in sizes[:1])]
