@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from standout.advising.advice import Advice
     from standout.advising.advise import advise
     from standout.advising.composition import Composition, composition
+    from standout.advising.table_advice import TableAdvice
     from standout.attack.eccentricity import Match
     from standout.attack.fact_entries import FactEntries, fact_entries
     from standout.attack.likelihood import Likelihood
@@ -202,6 +203,7 @@ _MODULES = {
     "SwapColumn": "table_sanitizing.cell_steps",
     "Table": "tables.model",
     "TableAdversary": "table_attack.table_adversary",
+    "TableAdvice": "advising.table_advice",
     "TableAttack": "table_attack.table_attacks",
     "TableCandidate": "table_attack.table_lineup",
     "TableAudit": "table_audit.audit_table",
@@ -336,6 +338,7 @@ __all__ = [
     "SwapColumn",
     "Table",
     "TableAdversary",
+    "TableAdvice",
     "TableAttack",
     "TableAudit",
     "TableCandidate",

@@ -15,6 +15,7 @@ from standout.findings import (
     exposure,
     links,
     table_adversaries,
+    table_advice,
     table_audit,
     table_reading,
     table_risk,
@@ -65,6 +66,7 @@ def test_the_schemas_in_the_docs_are_generated_from_the_types():
     texts = {
         "findings.schema.json": schema_text(AuditFindings, SCHEMA_TITLE),
         "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+        "table-advice.schema.json": schema_text(table_advice.TableAdviceFindings, table_advice.SCHEMA_TITLE),
         "table-findings.schema.json": schema_text(table_audit.TableFindings, table_audit.SCHEMA_TITLE),
     }
     assert {path.name for path in DOCS.glob("*.schema.json")} == set(texts)
@@ -106,7 +108,17 @@ def test_docstrings_describe_the_properties():
 
 @pytest.mark.parametrize(
     "module",
-    [adversaries, audit, exposure, table_adversaries, table_audit, table_reading, table_risk, theory],
+    [
+        adversaries,
+        audit,
+        exposure,
+        table_adversaries,
+        table_advice,
+        table_audit,
+        table_reading,
+        table_risk,
+        theory,
+    ],
 )
 def test_every_described_attribute_exists(module):
     for name in module.__all__:

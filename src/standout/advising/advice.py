@@ -1,6 +1,6 @@
 """The result of a search for advice: its candidates, the frontier and the recommendation."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ from standout.release.model import Release
 __all__ = ["Advice"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Advice(AdviceResult[Utility]):
     """The result of `standout.advise`.
 
@@ -52,8 +52,8 @@ class Advice(AdviceResult[Utility]):
 
     measures: ClassVar[tuple[str, ...]] = ("kept", "hit_rate", "hit_rate_loss", "rmse", "rmse_increase")
 
-    release: Release = field(repr=False)
-    search: SearchResult[Utility] = field(repr=False)
+    release: Release
+    search: SearchResult[Utility]
     adversary: Adversary
     limit: float
     composition: Composition | None

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import ClassVar, Generic
 
 import polars as pl
 
@@ -162,7 +162,7 @@ class AdviceResult(TableResult, Generic[UtilityT]):
 
     def __repr__(self) -> str:
         best = "nothing recommended" if self.recommended is None else f"recommended: {self.recommended.name}"
-        return f"<Advice: {len(self.candidates) - 1} candidates; {best}>"
+        return f"<{type(self).__name__}: {len(self.candidates) - 1} candidates; {best}>"
 
 
 def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:

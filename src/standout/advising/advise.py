@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args, overload
 
 from standout.adversary import Adversary, check_checkpoint_key
 from standout.advising.advice import Advice
@@ -10,6 +10,8 @@ from standout.advising.candidate import Steps
 from standout.advising.composition import Composition, composition, have_people_in_common
 from standout.advising.runner import CandidateRunner
 from standout.advising.search import SearchResult, search_candidates
+from standout.advising.table_advice import TableAdvice
+from standout.advising.table_advise import TableAdviceSettings, advise_table
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.auditing.ladder import fit_ladder, resolve_ladder
 from standout.core.atomic_files import make_folder
@@ -18,6 +20,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
+from standout.data_utility.utility import Utility
 from standout.findings.advice import Among
 from standout.ingest.as_release import as_release
 from standout.release.catalogue import printable
@@ -26,6 +29,10 @@ from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize
 from standout.sanitizing.step import Step
 from standout.sanitizing.step_parser import parse_step
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableAttack
+from standout.table_sanitizing.table_step import TableStep
+from standout.tables.model import Table
 
 __all__ = ["advise", "headline_adversary"]
 
@@ -33,8 +40,28 @@ COMPOSITION_SEEDS = (3, 4)
 """Added to the seed: the noise of the two releases that are linked with each other."""
 
 
+@overload
 def advise(
-    release: Release | Any,
+    release: Table,
+    adversary: TableAdversary | None = None,
+    limit: float = 0.05,
+    *,
+    candidates: Iterable[TableStep | str | Sequence[TableStep | str]] | None = None,
+    attacks: Mapping[str, TableAttack] | Sequence[TableAttack] | None = None,
+    targets: int = 1000,
+    people: int = 1000,
+    among: Among = "released",
+    name: str = "",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+    work: str | Path | None = None,
+) -> TableAdvice: ...
+
+
+@overload
+def advise(
+    release: Any,
     adversary: Adversary | None = None,
     limit: float = 0.05,
     *,
@@ -48,7 +75,25 @@ def advise(
     threads: int | None = None,
     progress: Progress = no_progress,
     work: str | Path | None = None,
-) -> Advice:
+) -> Advice: ...
+
+
+def advise(
+    release: Release | Table | Any,
+    adversary: Adversary | TableAdversary | None = None,
+    limit: float = 0.05,
+    *,
+    candidates: Iterable[Any] | None = None,
+    attacks: Mapping[str, Any] | Sequence[Any] | None = None,
+    targets: int = 1000,
+    people: int = 1000,
+    among: Among = "released",
+    name: str = "",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = no_progress,
+    work: str | Path | None = None,
+) -> Advice | TableAdvice:
     """Search for the smallest change after which an adversary identifies at most a given share of people.
 
     Many candidates are measured in a quick stage, those near the frontier of risk and utility in a full stage
@@ -56,12 +101,16 @@ def advise(
     the best of many candidates looks better than it is. Ctrl-C ends the search; the result then has what was
     measured so far.
 
+    A table has its own steps, attacks and utility: the information in its cells, and the associations of its
+    columns. docs/advice.md says how they are measured.
+
     Parameters
     ----------
     release
-        Original release. A path or frame is read with the default options of `standout.read`.
+        Original release or table. A path or frame is read with the default options of `standout.read`.
     adversary
-        Adversary to protect against; default: the headline adversary of the audit's ladder.
+        Adversary to protect against, for a table a `TableAdversary`; default: the headline adversary of the
+        audit's ladder.
     limit
         Largest acceptable share of identified people, above 0 and below 1. The upper end of the interval
         must not exceed it.
@@ -72,7 +121,7 @@ def advise(
     targets
         Number of targets in the full stage.
     people
-        Number of people whose entries are held out to measure utility.
+        Number of people whose entries are held out to measure utility. Not used for tables.
     among
         Whom the limit applies to: "everybody" in the original, or the people whom the sanitized release
         represents ("released"). People missing from the sanitized release cannot be identified.
@@ -89,7 +138,7 @@ def advise(
 
     Returns
     -------
-    Advice
+    Advice or TableAdvice
         All candidates with risk and utility, the frontier, and the recommended candidate.
 
     Raises
@@ -105,10 +154,22 @@ def advise(
     >>> [candidate.name for candidate in advice.candidates], advice.recommended
     (['untouched', 'drop-entries 0.5'], None)
     """
+    _check_limit(limit, among)
+    if isinstance(release, Table):
+        settings = TableAdviceSettings(
+            candidates=candidates,
+            attacks=attacks,
+            targets=targets,
+            among=among,
+            name=name,
+            seed=seed,
+            threads=threads,
+            work=work,
+        )
+        return advise_table(release, cast(TableAdversary | None, adversary), float(limit), settings, progress)
     release = as_release(release)
-    _check(release, adversary, limit, among)
-    if adversary is None:
-        adversary = headline_adversary(release.check())
+    _check(release, adversary)
+    adversary = headline_adversary(release.check()) if adversary is None else cast(Adversary, adversary)
     if work is not None:
         check_checkpoint_key(adversary, "work")
     own_attacks = {} if attacks is None else attacks_by_name(attacks)
@@ -137,13 +198,16 @@ def advise(
     )
 
 
-def _check(release: Release, adversary: Any, limit: Any, among: Any) -> None:
+def _check(release: Release, adversary: Any) -> None:
     if isinstance(release, Sanitized):
         raise ParameterError("release is sanitized already: give advise the original")
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1:
-        raise ParameterError(f"limit must be above 0 and below 1, got {limit!r}")
     if adversary is not None and not isinstance(adversary, Adversary):
         raise ParameterError(f"adversary must be an Adversary, got {type(adversary).__name__}")
+
+
+def _check_limit(limit: Any, among: Any) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < 1:
+        raise ParameterError(f"limit must be above 0 and below 1, got {limit!r}")
     if among not in get_args(Among):
         raise ParameterError(f"among must be 'everybody' or 'released', got {among!r}")
 
@@ -179,11 +243,13 @@ def _parse_candidate(candidate: Any) -> Steps:
     return steps
 
 
-def _composition(runner: CandidateRunner, result: SearchResult, progress: Progress) -> Composition | None:
+def _composition(
+    runner: CandidateRunner, result: SearchResult[Utility], progress: Progress
+) -> Composition | None:
     """What two releases with the recommended steps reveal together; Ctrl-C makes the result incomplete."""
     if result.recommended is None or not result.recommended.steps:
         return None
-    steps = result.recommended.steps
+    steps = cast(tuple[Step, ...], result.recommended.steps)
     try:
         progress("linking two releases", 0, 1)
         first, second = (

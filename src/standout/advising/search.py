@@ -14,6 +14,8 @@ __all__ = ["SearchResult", "search_candidates"]
 
 FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 """Largest number of candidates in the full stage and in the fresh stage."""
+CLEARLY_SAFER = 0.75
+"""After a candidate that failed, one with at most this multiple of its risk is preferred."""
 
 
 @dataclass(slots=True)
@@ -98,15 +100,18 @@ def _full_stage(
 def _fresh_stage(
     runner: CheckpointedRunner[UtilityT], limit: float, result: SearchResult[UtilityT], progress: Progress
 ) -> None:
-    """Re-measure the candidate that keeps most utility below the limit; if it fails, the next one."""
+    """Re-measure the candidate that keeps most utility below the limit; if it fails, a safer one."""
     full = (candidate for candidate in result.candidates.values() if candidate.stage == "full")
     below = [candidate for candidate in full if candidate.rate.high <= limit]
     order = sorted(below, key=lambda each: (-round(each.utility_kept, DIGITS), len(each.steps)))
-    finalists = order[:FRESH_CANDIDATES]
-    for done, finalist in enumerate(finalists):
-        progress("re-measuring on fresh targets", done, len(finalists))
+    finalists = min(len(order), FRESH_CANDIDATES)
+    for done in range(finalists):
+        progress("re-measuring on fresh targets", done, finalists)
+        finalist = order.pop(0)
         candidate = runner.fresh(finalist.steps)
         if candidate.rate.high <= limit:
             result.recommended = candidate
             return
         result.failed.append(candidate)
+        goal = CLEARLY_SAFER * finalist.rate.value
+        order.sort(key=lambda each: each.rate.value > goal)

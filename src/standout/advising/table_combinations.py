@@ -25,6 +25,8 @@ NEIGHBOURS_OF = 12
 """Number of tried candidates near the limit whose neighbours are considered."""
 SATURATED = 0.8
 """Above this risk, the effect of a single step hardly shows: its lost bits say more."""
+LEAST_RISK = 0.2
+"""Multiple of the limit: combinations with less risk cost utility for nothing."""
 LEAST_UTILITY = 1e-3
 SLOPES = 0.25, 4.0
 """Bounds of the ratio of a measured effect to the expected one."""
@@ -39,6 +41,9 @@ class Effect(NamedTuple):
     utility: float
 
 
+Combination = tuple[tuple[TableStep, ...], Effect]
+
+
 def propose_table_combinations(
     tried: TableCandidates, limit: float, count: int, known_share: float
 ) -> list[Steps]:
@@ -49,7 +54,9 @@ def propose_table_combinations(
     effects = _effects(tried, known_share)
     expected = {each.steps: each for each in _expected_frontier(tried, effects)}
     expected |= {each.steps: each for each in _neighbours(tried, effects, limit)}
-    return most_promising([each for steps, each in expected.items() if steps not in tried], limit, count)
+    untried = [each for steps, each in expected.items() if steps not in tried]
+    useful = [each for each in untried if each.identified >= LEAST_RISK * limit]
+    return most_promising(useful or untried, limit, count)
 
 
 def _effects(tried: TableCandidates, known_share: float) -> dict[TableStep, Effect]:
@@ -74,12 +81,10 @@ def _point(candidate: Candidate[TableCandidateUtility]) -> Effect:
     return Effect(math.log(risk / (1.0 - risk)), math.log(max(expectation.utility, LEAST_UTILITY)))
 
 
-def _expected_frontier(
-    tried: TableCandidates, effects: Mapping[TableStep, Effect]
-) -> list[Expectation]:
+def _expected_frontier(tried: TableCandidates, effects: Mapping[TableStep, Effect]) -> list[Expectation]:
     """The frontier of all combinations of at most one step of each family."""
     start, slope = _point(tried[()]), _slope(tried, effects)
-    combinations = [((), Effect(0.0, 0.0))]
+    combinations: list[Combination] = [((), Effect(0.0, 0.0))]
     for family in _families(effects):
         longer = [
             ((*steps, step), Effect(sum_.odds + effects[step].odds, sum_.utility + effects[step].utility))
@@ -96,7 +101,7 @@ def _expected_frontier(
 
 
 def _families(effects: Mapping[TableStep, Effect]) -> list[list[TableStep]]:
-    """The steps of each family; steps on classes come last, because they need the columns as they are then."""
+    """The steps of each family. Steps on classes come last: they look at the columns as they are then."""
     families: dict[str, list[TableStep]] = {}
     for step in effects:
         families.setdefault(table_step_family(step), []).append(step)
@@ -110,9 +115,7 @@ def _fits(steps: Sequence[TableStep], step: TableStep) -> bool:
     return not any(isinstance(other, DropColumn) and other.column in step.columns for other in steps)
 
 
-def _thinned(
-    combinations: list[tuple[tuple[TableStep, ...], Effect]],
-) -> list[tuple[tuple[TableStep, ...], Effect]]:
+def _thinned(combinations: list[Combination]) -> list[Combination]:
     """Combinations that no other dominates; evenly spread ones if there are too many."""
     effect_of = dict(combinations)
     best = undominated([Expectation(steps, *effect) for steps, effect in combinations])
@@ -152,8 +155,8 @@ def _changed(
 ) -> list[Expectation]:
     point, changed = _point(base), []
     own = {table_step_family(step): step for step in base.steps if isinstance(step, TableStep)}
-    variants = [(family, None) for family in own]
-    variants += [(table_step_family(step), step) for step in order]  # type: ignore[list-item,misc]
+    variants: list[tuple[str, TableStep | None]] = [(family, None) for family in own]
+    variants += [(table_step_family(step), step) for step in order]
     for family, step in variants:
         old = effects[own[family]] if family in own else Effect(0.0, 0.0)
         new = effects[step] if step is not None else Effect(0.0, 0.0)

@@ -3,8 +3,6 @@
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
 from standout.advising.strongest_attack import IdentificationRisk
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError
@@ -31,7 +29,7 @@ def table_identification_risk(
     threads: int | None = None,
     own_attacks: Mapping[str, TableAttack] | None = None,
 ) -> IdentificationRisk:
-    """Share of targets whom the strongest attack identifies; targets are drawn as `simulate_table` draws them.
+    """Share of targets whom the strongest attack identifies; they are drawn as `simulate_table` draws them.
 
     The attack for each half of the targets is chosen on the other half. `own_attacks` are tried as well.
     """

@@ -126,11 +126,12 @@ def _reference(
 
 
 def _write_all(folder: Path) -> None:
-    from standout.findings import audit, links, table_audit
+    from standout.findings import audit, links, table_advice, table_audit
 
     files = {
         "findings.schema.json": schema_text(audit.AuditFindings, audit.SCHEMA_TITLE),
         "links.schema.json": schema_text(links.LinksFile, links.SCHEMA_TITLE),
+        "table-advice.schema.json": schema_text(table_advice.TableAdviceFindings, table_advice.SCHEMA_TITLE),
         "table-findings.schema.json": schema_text(table_audit.TableFindings, table_audit.SCHEMA_TITLE),
     }
     for name, text in files.items():

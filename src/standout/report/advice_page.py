@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from standout.core.formatting import (
     count,
@@ -15,21 +15,18 @@ from standout.core.formatting import (
 )
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import AdviceFindings, CandidateFindings
+from standout.findings.table_advice import TableAdviceFindings, TableCandidateFindings
 from standout.report.figures import Cells, Drawing, Figure, Table, draw_figure
 from standout.report.frontier_chart import CandidateMark, FrontierChart
 from standout.report.html_page import render_page, template_text
 
 __all__ = ["AdviceSection", "advice_page", "advice_section"]
 
-HEADS = (
-    "candidate",
-    "identified",
-    "identified in the release",
-    "utility kept",
-    "top-10 hit rate",
-    "RMSE",
-    "stage",
-)
+AnyAdvice: TypeAlias = AdviceFindings | TableAdviceFindings
+AnyCandidate: TypeAlias = CandidateFindings | TableCandidateFindings
+RISKS = ("candidate", "identified", "identified in the release", "utility kept")
+MEASURES = ("top-10 hit rate", "RMSE")
+TABLE_MEASURES = ("information", "associations", "rows kept")
 
 
 class AdviceSection(NamedTuple):
@@ -39,23 +36,25 @@ class AdviceSection(NamedTuple):
     table: Table
 
 
-def advice_page(advice: AdviceFindings) -> str:
+def advice_page(advice: AnyAdvice) -> str:
     """The report as HTML, without scripts or external resources. The same advice gives the same bytes."""
-    shown: AdviceFindings = printable_texts(advice)
+    shown: AnyAdvice = printable_texts(advice)
     return render_page(
         template_text("advice.html"),
         template_text("audit.css"),
         advice=shown,
         section=advice_section(shown),
+        is_table=isinstance(shown, TableAdviceFindings),
         shorten=shorten,
         percent=percent,
         count=count,
     )
 
 
-def advice_section(advice: AdviceFindings) -> AdviceSection:
+def advice_section(advice: AnyAdvice) -> AdviceSection:
     """The part of a page that shows the candidates."""
-    frontier = advice.frontier
+    frontier: Sequence[AnyCandidate] = advice.frontier
+    data = "table" if isinstance(advice, TableAdviceFindings) else "release"
     rates = [candidate.rate(advice.among).value for candidate in frontier]
     marks = [_mark(str(number), candidate, advice) for number, candidate in enumerate(frontier, 1)]
     chart = FrontierChart(
@@ -67,7 +66,7 @@ def advice_section(advice: AdviceFindings) -> AdviceSection:
         limit=advice.limit,
     )
     description = (
-        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the untouched release. {len(frontier)} "
+        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the untouched {data}. {len(frontier)} "
         f"of them are on the frontier, where {percent(max(rates))} down to {percent(min(rates))} of the "
         f"people are identified. The limit is {percent(advice.limit)}."
     )
@@ -76,7 +75,7 @@ def advice_section(advice: AdviceFindings) -> AdviceSection:
     return AdviceSection(draw_figure(figure), _table(frontier, numbered=True))
 
 
-def _mark(number: str, candidate: CandidateFindings, advice: AdviceFindings) -> CandidateMark:
+def _mark(number: str, candidate: AnyCandidate, advice: AnyAdvice) -> CandidateMark:
     kept = candidate.utility.kept or Estimate(1.0, 1.0, 1.0, 0)
     x, y = _within_0_and_1(kept), _within_0_and_1(candidate.rate(advice.among))
     return CandidateMark(number, x.value, x.low, x.high, y.value, y.low, y.high)
@@ -90,27 +89,39 @@ def _within_0_and_1(estimate: Estimate) -> Estimate:
     return replace(estimate, value=value, low=low, high=high)
 
 
-def _table(candidates: Sequence[CandidateFindings], numbered: bool) -> Table:
+def _table(candidates: Sequence[AnyCandidate], numbered: bool) -> Table:
     """The candidates, if wanted with their numbers in the chart."""
     rows = [
         _cells(candidate, f"{number}. " if numbered else "") for number, candidate in enumerate(candidates, 1)
     ]
-    return Table(HEADS, rows)
+    is_table = any(isinstance(candidate, TableCandidateFindings) for candidate in candidates)
+    return Table((*RISKS, *(TABLE_MEASURES if is_table else MEASURES), "stage"), rows)
 
 
-def _cells(candidate: CandidateFindings, number: str) -> Cells:
-    utility = candidate.utility
-    rmse = utility.rmse
+def _cells(candidate: AnyCandidate, number: str) -> Cells:
+    kept = candidate.utility.kept
     return (
         number + candidate.name,
         _share(candidate.identified),
         _share(candidate.identified_in_release),
-        _share(None if utility.kept is None else _within_0_and_1(utility.kept)),
-        _share(utility.hit_rate),
-        "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f} to {rmse.high:.3f}"),
+        _share(None if kept is None else _within_0_and_1(kept)),
+        *_measures(candidate),
         candidate.stage,
     )
 
 
+def _measures(candidate: AnyCandidate) -> Cells:
+    """The parts of the utility, by MEASURES or TABLE_MEASURES."""
+    if isinstance(candidate, TableCandidateFindings):
+        parts = candidate.utility
+        return tuple(_share(part) for part in (parts.information, parts.associations, parts.rows_kept))
+    rmse = candidate.utility.rmse
+    error = "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f} to {rmse.high:.3f}")
+    return _share(candidate.utility.hit_rate), error
+
+
 def _share(estimate: Estimate | None) -> tuple[str, str]:
-    return estimate_text(estimate), interval_text(estimate)
+    if estimate is None:
+        return estimate_text(None), interval_text(None)
+    is_counted = not estimate.low < estimate.high
+    return estimate_text(estimate), "" if is_counted else interval_text(estimate)

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import standout as so
-from standout.advising import runner
+from standout.advising import runner, search
 
 pytestmark = pytest.mark.once
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "findings.schema.json").read_text())

@@ -1,0 +1,124 @@
+"""`advise` for a table: the smallest change that brings the risk below a limit, or that there is none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from standout.adversary import check_checkpoint_key
+from standout.advising.candidate import Steps
+from standout.advising.search import search_candidates
+from standout.advising.table_advice import TableAdvice
+from standout.advising.table_identification import table_attacks_by_name
+from standout.advising.table_runner import TableCandidateRunner
+from standout.core.atomic_files import make_folder
+from standout.core.checks import whole_number
+from standout.core.errors import ParameterError
+from standout.core.progress import Progress
+from standout.core.rng import check_seed
+from standout.core.threads import thread_count
+from standout.findings.advice import Among
+from standout.release.catalogue import printable
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_sanitizing.table_step import TableStep
+from standout.table_sanitizing.table_step_parser import parse_table_step
+from standout.tables.model import SanitizedTable, Table
+
+__all__ = ["TableAdviceSettings", "advise_table", "headline_table_adversary"]
+
+KNOWS, WRONG = 6, 1
+"""What the headline adversary of a table's ladder knows, if the table has as many attributes."""
+FEW = 0.05
+"""The adversary knows fewer attributes if less than this share of the rows has enough cells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableAdviceSettings:
+    """The parameters of `advise` that apply to tables."""
+
+    candidates: Any = None
+    attacks: Any = None
+    targets: int = 1000
+    among: Among = "released"
+    name: str = ""
+    seed: int = 0
+    threads: int | None = None
+    work: str | Path | None = None
+
+
+def advise_table(
+    table: Table,
+    adversary: TableAdversary | None,
+    limit: float,
+    settings: TableAdviceSettings,
+    progress: Progress,
+) -> TableAdvice:
+    """Search for the smallest change of a table; see `standout.advise`."""
+    if isinstance(table, SanitizedTable):
+        raise ParameterError("release is sanitized already: give advise the original")
+    if adversary is None:
+        adversary = headline_table_adversary(table)
+    if not isinstance(adversary, TableAdversary):
+        raise ParameterError(
+            f"adversary must be a TableAdversary for a table, got {type(adversary).__name__}"
+        )
+    if settings.work is not None and adversary.entries is not None:
+        check_checkpoint_key(adversary.entries, "work")
+    runner = TableCandidateRunner(
+        table=table,
+        adversary=adversary,
+        targets=min(whole_number("targets", settings.targets, 1), table.n_rows),
+        seed=check_seed(settings.seed),
+        among=settings.among,
+        threads=thread_count(settings.threads),
+        work=None if settings.work is None else make_folder(Path(settings.work), private=True),
+        attacks={} if settings.attacks is None else table_attacks_by_name(settings.attacks),
+    )
+    given = None if settings.candidates is None else _parse_candidates(settings.candidates)
+    result = search_candidates(runner, limit, given, progress)
+    return TableAdvice(
+        original=table,
+        search=result,
+        adversary=adversary,
+        limit=limit,
+        among=settings.among,
+        seed=runner.seed,
+        name=printable(str(settings.name)),
+    )
+
+
+def headline_table_adversary(table: Table) -> TableAdversary:
+    """An acquaintance: knows 6 attributes, 1 of them wrong; fewer if the table has fewer."""
+    for knows in range(min(KNOWS, len(table.attributes)), 0, -1):
+        adversary = TableAdversary(knows=knows, wrong=round(knows * WRONG / KNOWS))
+        enough = int(np.count_nonzero(adversary.eligible(table, np.arange(table.n_rows))))
+        if enough >= max(FEW * table.n_rows, 1):
+            return adversary
+    return TableAdversary(knows=1)
+
+
+def _parse_candidates(candidates: Any) -> list[Steps]:
+    """Candidates as tuples of steps, without duplicates."""
+    if isinstance(candidates, str) or not isinstance(candidates, Iterable):
+        raise ParameterError(
+            "candidates must be a list of steps or of sequences of steps, like ['round:age=5', …], "
+            f"got {type(candidates).__name__}"
+        )
+    parsed = [_parse_candidate(candidate) for candidate in candidates]
+    if not parsed:
+        raise ParameterError("candidates must have at least one candidate; default: built-in steps")
+    return list(dict.fromkeys(parsed))
+
+
+def _parse_candidate(candidate: Any) -> Steps:
+    several = [candidate] if isinstance(candidate, (str, TableStep)) else candidate
+    if not isinstance(several, Iterable):
+        raise ParameterError(
+            f"candidates must be steps or sequences of steps, got one that is a {type(candidate).__name__}"
+        )
+    steps = tuple(parse_table_step(step) if isinstance(step, str) else step for step in several)
+    if not steps or not all(isinstance(step, TableStep) for step in steps):
+        raise ParameterError("candidates for a table must be steps on tables, such as 'round:age=5'")
+    return steps
