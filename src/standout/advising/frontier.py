@@ -25,8 +25,6 @@ MIN_RISK = 1e-3
 """Avoids a division by zero where the untouched release carries no risk."""
 DIGITS = 9
 """Utilities are compared to this many digits, because the others differ between processors."""
-SAFER = 2
-"""Number of candidates far below the limit that are measured in the full stage."""
 STANDARD_ERRORS = 2.0
 """Distance from a rate to the upper end of its interval, approximately."""
 
@@ -52,15 +50,13 @@ def select_for_full_stage(
     """Select candidates that deserve the full stage.
 
     One half has the highest utility among those whose interval, with this number of targets, should end below
-    the limit. Two more have the highest utility at half of that risk: the best of many candidates look better
-    than they are, and may fail. The others are on the frontier, those near the limit first.
+    the limit. The others are on the frontier, those near the limit first.
     """
     goal = max(limit - STANDARD_ERRORS * math.sqrt(limit * (1 - limit) / targets), 0.0)
     measured = [_measured(candidate) for candidate in candidates]
     below = sorted((each for each in measured if each.identified <= goal), key=lambda each: -each.utility)
     edge = sorted(undominated(measured), key=lambda each: abs(each.identified - limit))
-    safer = [each for each in below[count // 2 :] if each.identified <= goal / 2][:SAFER]
-    order = dict.fromkeys(each.steps for each in [*below[: count // 2], *safer, *edge, *below])
+    order = dict.fromkeys(each.steps for each in [*below[: count // 2], *edge, *below])
     chosen = set(list(order)[:count])
     return [candidate for candidate in candidates if candidate.steps in chosen]
 

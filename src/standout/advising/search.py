@@ -1,6 +1,6 @@
 """The search: many candidates in a quick stage, some in a full stage, and the best re-measured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -14,8 +14,6 @@ __all__ = ["SearchResult", "search_candidates"]
 
 FULL_CANDIDATES, FRESH_CANDIDATES = 12, 3
 """Largest number of candidates in the full stage and in the fresh stage."""
-CLEARLY_SAFER = 0.75
-"""After a candidate that failed, one with at most this multiple of its risk is preferred."""
 
 
 @dataclass(slots=True)
@@ -102,16 +100,39 @@ def _fresh_stage(
 ) -> None:
     """Re-measure the candidate that keeps most utility below the limit; if it fails, a safer one."""
     full = (candidate for candidate in result.candidates.values() if candidate.stage == "full")
-    below = [candidate for candidate in full if candidate.rate.high <= limit]
-    order = sorted(below, key=lambda each: (-round(each.utility_kept, DIGITS), len(each.steps)))
-    finalists = min(len(order), FRESH_CANDIDATES)
-    for done in range(finalists):
-        progress("re-measuring on fresh targets", done, finalists)
-        finalist = order.pop(0)
+    order = _by_utility(candidate for candidate in full if candidate.rate.high <= limit)
+    for done in range(FRESH_CANDIDATES):
+        if not order:
+            return
+        progress("re-measuring on fresh targets", done, FRESH_CANDIDATES)
+        finalist = order[0]
         candidate = runner.fresh(finalist.steps)
         if candidate.rate.high <= limit:
             result.recommended = candidate
             return
         result.failed.append(candidate)
-        goal = CLEARLY_SAFER * finalist.rate.value
-        order.sort(key=lambda each: each.rate.value > goal)
+        order = _safer(runner, result, finalist, limit / candidate.rate.high) or order[1:]
+
+
+def _safer(
+    runner: CheckpointedRunner[UtilityT],
+    result: SearchResult[UtilityT],
+    failed: Candidate[UtilityT],
+    share: float,
+) -> list[Candidate[UtilityT]]:
+    """Candidates of any stage with at most this share of the risk of one that failed.
+
+    Each is compared with the failed candidate as the same stage measured it: targets who are easier to find
+    than others are so for all candidates of a stage.
+    """
+    rates = {"full": failed.rate.value, "quick": runner.quick(failed.steps).rate.value}
+    return _by_utility(
+        candidate
+        for candidate in result.candidates.values()
+        if candidate.steps and candidate.rate.value <= share * rates[candidate.stage]
+    )
+
+
+def _by_utility(candidates: Iterable[Candidate[UtilityT]]) -> list[Candidate[UtilityT]]:
+    """The highest utility first, then the fewest steps."""
+    return sorted(candidates, key=lambda each: (-round(each.utility_kept, DIGITS), len(each.steps)))

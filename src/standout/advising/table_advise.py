@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from standout.adversary import check_checkpoint_key
 from standout.advising.candidate import Steps
 from standout.advising.search import search_candidates
@@ -21,17 +19,18 @@ from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.findings.advice import Among
 from standout.release.catalogue import printable
+from standout.risk_measures.known_columns import known_columns
 from standout.table_attack.table_adversary import TableAdversary
+from standout.table_audit.table_ladder import (
+    TableLadderSource,
+    fit_table_ladder,
+    resolve_table_ladder,
+)
 from standout.table_sanitizing.table_step import TableStep
 from standout.table_sanitizing.table_step_parser import parse_table_step
 from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["TableAdviceSettings", "advise_table", "headline_table_adversary"]
-
-KNOWS, WRONG = 6, 1
-"""What the headline adversary of a table's ladder knows, if the table has as many attributes."""
-FEW = 0.05
-"""The adversary knows fewer attributes if less than this share of the rows has enough cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +88,15 @@ def advise_table(
     )
 
 
-def headline_table_adversary(table: Table) -> TableAdversary:
-    """An acquaintance: knows 6 attributes, 1 of them wrong; fewer if the table has fewer."""
-    for knows in range(min(KNOWS, len(table.attributes)), 0, -1):
-        adversary = TableAdversary(knows=knows, wrong=round(knows * WRONG / KNOWS))
-        enough = int(np.count_nonzero(adversary.eligible(table, np.arange(table.n_rows))))
-        if enough >= max(FEW * table.n_rows, 1):
-            return adversary
-    return TableAdversary(knows=1)
+def headline_table_adversary(
+    table: Table, ladder: TableLadderSource = None, headline: str | None = None
+) -> TableAdversary:
+    """The headline adversary of a ladder, adapted to the table; default: the acquaintance."""
+    resolved = resolve_table_ladder(ladder, headline)
+    rung = next(rung for rung in resolved.rungs if rung.name == resolved.headline)
+    known = known_columns(table, None, None).quasi_identifiers
+    fitted = fit_table_ladder(resolved._replace(rungs=(rung,)), table, known)
+    return fitted.rungs[0].known
 
 
 def _parse_candidates(candidates: Any) -> list[Steps]:

@@ -77,6 +77,14 @@ class TableOptions:
         }
         return [name for name, value in typed.items() if value]
 
+    def arguments(self) -> list[str]:
+        """The options that say that the data is a table and how to read it, as they are typed."""
+        words = ["--table"]
+        for name, value in (("--schema", self.schema), ("--id", self.id_column), ("--history", self.history)):
+            words += [] if value is None else [name, str(value)]
+        words += ["--no-id"] if self.no_id else []
+        return words + [word for text in self.missing for word in ("--missing", text)]
+
     def is_for(self, sources: list[str], source: SourceOptions) -> bool:
         """Whether the sources are to be read as a table: the user says so, or they look like one."""
         if self.is_table or self.given:

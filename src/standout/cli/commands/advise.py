@@ -4,7 +4,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
@@ -25,6 +25,7 @@ from standout.cli.console import (
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_options import TableOptions, table_options
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -32,9 +33,16 @@ if TYPE_CHECKING:
 
     from standout.adversary import Adversary
     from standout.advising.advice import Advice
+    from standout.advising.table_advice import TableAdvice
+    from standout.core.progress import Progress
     from standout.evaluate.estimates import Estimate
     from standout.findings.advice import AdviceFindings
+    from standout.findings.table_advice import TableAdviceFindings, TableCandidateFindings
     from standout.release.model import Release
+    from standout.tables import model as tables
+
+    AnyAdvice: TypeAlias = Advice | TableAdvice
+    AnyFindings: TypeAlias = AdviceFindings | TableAdviceFindings
 
 __all__ = ["advise", "sanitize_command"]
 
@@ -92,16 +100,18 @@ WORK = "work"
     default=1000,
     show_default=True,
     metavar="N",
-    help="Number of people whose entries are held out to measure utility.",
+    help="Number of people whose entries are held out to measure utility; not for tables.",
 )
 @click.option("--fail", is_flag=True, help="Exit with code 4 if no candidate meets the limit.")
 @seed_option
 @threads_option
+@table_options
 @source_options
 @json_option
 def advise(
     data: str,
     source: SourceOptions,
+    table: TableOptions,
     output: Path | None,
     limit: float,
     among: Literal["everybody", "released"],
@@ -124,10 +134,14 @@ def advise(
     must be below the limit. The output folder gets report.html, advice.json and
     frontier.csv. If the search is interrupted, the same command resumes it.
 
+    Of a table, the utility is the information in its cells, or the associations of
+    its columns, whichever keeps less.
+
     \b
     Example:
       standout advise ratings.csv --limit 0.05 -o advice
       standout advise ratings.csv --try "round-time month + drop-entries 0.5"
+      standout advise survey.csv --table --schema schema.toml --limit 0.05
 
     \b
     Exit codes:
@@ -138,17 +152,18 @@ def advise(
 
     \b
     JSON output: the content of advice.json, as docs/findings.schema.json
-    describes it under "advice".
+    describes it under "advice"; of a table, as docs/table-advice.schema.json does.
     """
     from standout.advising.advise import advise as run_search
     from standout.core.atomic_files import make_folder
 
     folder = make_folder(output or Path(f"{data_stem(data)}-advice"))
+    is_table = table.is_for([data], source)
     with progress() as report:
-        release = source.read([data], report, strict=fail)
-        advice = run_search(
+        release, adversary = _read(data, source, table if is_table else None, ladder, headline, fail, report)
+        advice: AnyAdvice = run_search(
             release,
-            _adversary(release, ladder, headline),
+            adversary,
             limit,
             candidates=_parse_candidates(candidates),
             targets=targets,
@@ -160,8 +175,9 @@ def advise(
             progress=report,
             work=folder / WORK,
         )
-        findings = _write(advice, data, source, folder)
-    _show(advice, findings, sanitize_command(advice, data, source), folder, as_json)
+        reading = [*source.arguments(), *(table.arguments() if is_table else [])]
+        findings = _write(advice, data, reading, folder)
+    _show(advice, findings, _command(advice, data, reading), folder, as_json)
     if not advice.complete:
         sys.exit(INTERRUPTED)
     if fail and advice.recommended is None:
@@ -171,6 +187,25 @@ def advise(
 def _parse_candidates(texts: tuple[str, ...]) -> list[list[str]] | None:
     """Split each candidate into its steps."""
     return [[step.strip() for step in text.split("+")] for text in texts] or None
+
+
+def _read(
+    data: str,
+    source: SourceOptions,
+    table: TableOptions | None,
+    ladder: Path | None,
+    headline: str | None,
+    strict: bool,
+    report: "Progress",
+) -> tuple[Any, Any]:
+    """The release or table, and the adversary to protect it against."""
+    if table is None:
+        release = source.read([data], report, strict=strict)
+        return release, _adversary(release, ladder, headline)
+    from standout.advising.table_advise import headline_table_adversary
+
+    original: tables.Table = table.read([data], source, report, strict=strict)
+    return original, headline_table_adversary(original, ladder, headline)
 
 
 def _adversary(release: "Release", ladder: Path | None, headline: str | None) -> "Adversary":
@@ -183,17 +218,24 @@ def _adversary(release: "Release", ladder: Path | None, headline: str | None) ->
 
 def sanitize_command(advice: "Advice", data: str, source: SourceOptions) -> str:
     """Return the command that makes the recommended release; empty if there is none."""
-    return advice.command([data, *source.arguments()], f"{data_stem(data)}-safer")
+    return _command(advice, data, source.arguments())
 
 
-def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> "AdviceFindings":
+def _command(advice: "AnyAdvice", data: str, reading: list[str]) -> str:
+    """The command, with the options that say how to read the data; a table becomes a CSV file."""
+    ending = ".csv" if "--table" in reading else ""
+    return advice.command([data, *reading], f"{data_stem(data)}-safer{ending}")
+
+
+def _write(advice: "AnyAdvice", data: str, reading: list[str], folder: Path) -> "AnyFindings":
     """Write report, advice.json and frontier.csv. They name the data, but not its folder."""
     from standout.core.atomic_files import write_content
     from standout.findings.serialize import json_text
     from standout.report.advice_page import advice_page
     from standout.report.safe_tables import inert
 
-    findings = replace(advice.findings, command=sanitize_command(advice, Path(public_url(data)).name, source))
+    command = _command(advice, Path(public_url(data)).name, reading)
+    findings: AnyFindings = replace(advice.findings, command=command)
     write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
     write_content(folder / "report.html", advice_page(findings))
@@ -202,18 +244,23 @@ def _write(advice: "Advice", data: str, source: SourceOptions, folder: Path) -> 
     return findings
 
 
-def _show(advice: "Advice", findings: "AdviceFindings", command: str, folder: Path, as_json: bool) -> None:
+def _show(advice: "AnyAdvice", findings: "AnyFindings", command: str, folder: Path, as_json: bool) -> None:
     """Print the findings as JSON, or the frontier as a table and the answer in sentences."""
     if as_json:
         from standout.findings.serialize import to_json_object
 
         print_json(to_json_object(findings))
         return
-    console().print(_table(findings))
+    from standout.findings.advice import AdviceFindings
+
+    if isinstance(findings, AdviceFindings):
+        console().print(_table(findings))
+    else:
+        console().print(_table_of_columns(findings))
     print_text("", advice.summary)
     if command:
         print_text(f"\n  {command}\n")
-    if findings.composition is not None:
+    if isinstance(findings, AdviceFindings) and findings.composition is not None:
         print_text(findings.composition.explanation)
     if not advice.complete:
         print_text("Interrupted: run the same command again to resume.")
@@ -232,6 +279,22 @@ def _table(findings: "AdviceFindings") -> "Table":
         hit_rate = f"{utility.hit_rate.value:.3f}"
         table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *kept, hit_rate, rmse)
     return table
+
+
+def _table_of_columns(findings: "TableAdviceFindings") -> "Table":
+    """The frontier of a table with columns; what is counted has no interval."""
+    table = borderless_table()
+    table.add_column("candidate", overflow="fold")
+    number_columns(table, "identified", "95 %", "utility kept", "information", "associations", "rows")
+    for candidate in findings.frontier:
+        table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *_utility(candidate))
+    return table
+
+
+def _utility(candidate: "TableCandidateFindings") -> list[str]:
+    utility = candidate.utility
+    parts = (utility.kept, utility.information, utility.associations, utility.rows_kept)
+    return ["" if part is None else f"{100 * part.value:.1f} %" for part in parts]
 
 
 def _share(estimate: "Estimate") -> tuple[str, str]:

@@ -1,0 +1,156 @@
+"""Advice on tables: it equals a search by hand over few candidates, and says when nothing helps."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import standout as so
+from advising.tables_to_advise import ADVERSARY, MENU, people_table
+from standout.advising import search, table_runner
+from standout.advising.table_identification import ATTACKS
+from standout.table_attack.prepare import representing_rows
+
+pytestmark = pytest.mark.once
+TARGETS, SEED, LIMIT = 250, 3, 0.4
+
+
+@pytest.fixture(scope="module")
+def table():
+    return people_table()
+
+
+@pytest.fixture(scope="module")
+def advice(table):
+    return so.advise(table, ADVERSARY, LIMIT, candidates=MENU, targets=TARGETS, seed=SEED, name="people")
+
+
+def rates(table, steps, noise, seed, attack):
+    """The rates of one attack, among everybody and among those who are left, by plain functions."""
+    safer = so.sanitize(table, *steps, seed=noise)
+    found = so.simulate_table(safer, ADVERSARY, attack, targets=TARGETS, seed=seed)
+    present = representing_rows(safer)[found.targets] >= 0
+    return found.identified.value, float(found.verdicts.found[present].mean())
+
+
+def test_the_recommendation_is_that_of_a_search_by_hand(table, advice):
+    below = []
+    for candidate in advice.candidates:
+        if candidate.stage == "full":
+            everybody, released = rates(table, candidate.steps, SEED, SEED + 1, candidate.risk.attack)
+            assert np.isclose(candidate.risk.everybody.value, everybody), candidate.name
+            assert np.isclose(candidate.risk.released.value, released), candidate.name
+        if candidate.rate.high <= LIMIT:
+            below.append(candidate)
+    assert {candidate.stage for candidate in advice.candidates} == {"full"}  # the menu is short
+    best = max(below, key=lambda candidate: candidate.utility_kept)
+    assert not advice.search.failed and advice.recommended.steps == best.steps
+
+
+def test_the_recommended_table_is_below_the_limit_by_a_plain_simulation(table, advice):
+    best = advice.recommended
+    assert best.stage == "fresh" and best.rate.high <= LIMIT
+    safer = so.sanitize(table, *best.steps, seed=99)
+    for attack in ATTACKS:
+        assert so.simulate_table(safer, ADVERSARY, attack, targets=TARGETS, seed=98).identified.value < LIMIT
+
+
+def test_the_attack_is_the_strongest_on_other_people(table, advice):
+    strongest = {candidate.risk.attack for candidate in advice.candidates}
+    assert strongest <= set(ATTACKS) and "likelihood" in strongest
+
+
+def test_people_who_are_left_out_count_only_among_everybody(table):
+    advice = so.advise(
+        table, ADVERSARY, 0.01, candidates=["drop-rows:age,zip=2"], targets=TARGETS, among="everybody"
+    )
+    risk = advice.candidates[1].risk
+    assert risk.everybody.n > risk.released.n and risk.everybody.value < risk.released.value
+
+
+def test_if_nothing_meets_the_limit_the_closest_candidate_is_named(table):
+    advice = so.advise(table, ADVERSARY, 0.001, candidates=MENU, targets=100)
+    assert advice.complete and advice.recommended is None and advice.command() == ""
+    assert "None of the 5 candidates meets the limit of 0.1 %" in advice.summary
+    closest = min(advice.candidates, key=lambda each: (each.rate.high, -each.utility_kept))
+    assert f"The closest is {closest.name}" in advice.summary
+
+
+def test_a_safer_candidate_follows_one_that_fails_when_re_measured(table, monkeypatch):
+    failed = []
+
+    class Unlucky(table_runner.TableCandidateRunner):
+        def fresh(self, steps):
+            if not failed:
+                failed.append(steps)
+                return self.full(())
+            return super().fresh(steps)
+
+    monkeypatch.setattr("standout.advising.table_advise.TableCandidateRunner", Unlucky)
+    advice = so.advise(table, ADVERSARY, LIMIT, candidates=MENU, targets=TARGETS, seed=SEED)
+    first = next(each for each in advice.candidates if each.steps == failed[0])
+    assert len(advice.search.failed) >= 1
+    assert advice.recommended is None or advice.recommended.rate.value < first.rate.value
+
+
+def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
+    monkeypatch.setattr(table_runner, "ROUNDS", (3, 2))
+    monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
+    settings = {"limit": 0.2, "targets": 60, "work": tmp_path}
+    advice = so.advise(table, ADVERSARY, **settings)
+    assert max(len(candidate.steps) for candidate in advice.candidates) >= 2 and not advice.search.impossible
+    monkeypatch.setattr(table_runner, "sanitize_table", None)  # nothing is measured again
+    again = so.advise(table, ADVERSARY, threads=1, **settings)
+    assert json.dumps(again.to_dict()) == json.dumps(advice.to_dict())
+
+
+def test_the_default_adversary_is_an_acquaintance_adapted_to_the_table(table):
+    advice = so.advise(table, limit=0.9, candidates=["drop-column:zip"], targets=20)
+    assert (advice.adversary.knows, advice.adversary.wrong) == (4, 1)
+    assert "4 attributes, imprecise, 1 wrong" in advice.summary
+    assert "nothing has to be changed" in advice.summary
+
+
+def test_the_command_names_the_table_and_every_step(advice):
+    words = shlex.split(advice.command(["my data.csv", "--ignore", "weight"], "safer.csv"))
+    assert words[:6] == ["standout", "sanitize", "my data.csv", "--ignore", "weight", "--table"]
+    given = [words[at + 1] for at, word in enumerate(words) if word == "--step"]
+    assert given == list(map(str, advice.recommended.steps)) and words[-2:] == ["-o", "safer.csv"]
+    assert "--seed" not in words
+
+
+def test_the_report_shows_the_parts_of_the_utility(advice, tmp_path):
+    advice.to_html(tmp_path / "report.html")
+    advice.to_json(tmp_path / "advice.json")
+    page = (tmp_path / "report.html").read_text()
+    for text in ("300 people, 4 columns", "associations", "The frontier", "sanitized table"):
+        assert text in page, text
+    assert "recommender" not in page and "seed" not in json.loads((tmp_path / "advice.json").read_text())
+    assert {"kept", "information", "associations", "rows_kept"} < set(advice.table.columns)
+    assert repr(advice).startswith("<TableAdvice: 5 candidates; recommended")
+
+
+def test_impossible_parameters_are_errors(table):
+    cases = [
+        ({"candidates": "round:age=5"}, "list of steps"),
+        ({"candidates": []}, "at least one"),
+        ({"candidates": [so.DropEntries(0.5)]}, "sequences of steps|steps on tables"),
+        ({"adversary": so.Adversary(knows=4)}, "TableAdversary"),
+        ({"limit": 1.0}, "limit"),
+        ({"among": "all"}, "among"),
+        ({"attacks": [so.Likelihood()]}, "attacks on tables"),
+        ({"attacks": {"paper": so.TableScoreboard()}}, "names other than"),
+    ]
+    for settings, message in cases:
+        with pytest.raises(so.ParameterError, match=message):
+            so.advise(table, **settings)
+    with pytest.raises(so.ParameterError, match="original"):
+        so.advise(so.sanitize(table, "round:age=5"))
+
+
+def test_an_attack_of_ones_own_is_tried(table):
+    advice = so.advise(
+        table, ADVERSARY, candidates=["round:age=10"], targets=50, attacks={"sharp": so.TableThreshold(1.0)}
+    )
+    assert {candidate.risk.attack for candidate in advice.candidates} <= {*ATTACKS, "sharp"}

@@ -1,0 +1,72 @@
+"""The steps that are tried on tables: each changes something, and only columns that may be known."""
+
+import numpy as np
+import pytest
+
+import standout as so
+from advising.tables_to_advise import people_table
+from standout.advising.table_built_in_steps import (
+    CLASSES,
+    MOST_STEPS,
+    _round_number,
+    column_bits,
+    table_built_in_steps,
+    table_step_family,
+)
+from standout.tables.column import Column
+from standout.tables.model import Table
+from table_sanitizing.sanitizing_tables import random_table
+
+pytestmark = pytest.mark.once
+ANYBODY = so.TableAdversary(knows=2)
+
+
+@pytest.mark.parametrize("table", [people_table(), random_table(200, 1)], ids=["people", "all types"])
+def test_every_step_can_be_applied_and_loses_information(table):
+    steps = table_built_in_steps(table, ANYBODY)
+    assert len(steps) == len(set(steps)) > table.n_columns
+    for step in steps:
+        safer = so.sanitize(table, step, seed=1)
+        assert so.utility(safer).information_kept.value < 1, str(step)
+        assert so.step(str(step)) == step
+
+
+def test_each_column_and_the_classes_are_families_of_alternatives():
+    steps = table_built_in_steps(people_table(), ANYBODY)
+    families = {table_step_family(step) for step in steps}
+    assert families == {CLASSES, *(f"column {name}" for name in people_table().names)}
+
+
+def test_only_columns_that_the_adversary_may_know_are_changed():
+    adversary = so.TableAdversary(knows=1, columns=("age", "sex"))
+    steps = [str(step) for step in table_built_in_steps(people_table(), adversary)]
+    assert steps and not any("zip" in step or "job" in step for step in steps)
+
+
+def test_quasi_identifiers_come_first_then_columns_with_much_information():
+    steps = table_built_in_steps(people_table(), ANYBODY)
+    drops = [step.column for step in steps if isinstance(step, so.DropColumn)]
+    assert drops == ["age", "zip", "job", "sex"]
+
+
+def test_a_wide_table_has_no_more_steps_than_can_be_tried():
+    draw = np.random.default_rng(1)
+    columns = [Column(f"c{i}", "category", ("a", "b", "c"), draw.integers(0, 3, 90)) for i in range(100)]
+    assert 40 <= len(table_built_in_steps(Table(tuple(columns)), ANYBODY)) <= MOST_STEPS
+
+
+def test_a_column_that_does_not_vary_is_left_alone():
+    same = Column("same", "category", ("a",), np.zeros(300, np.uint8))
+    table = Table((*people_table().columns, same))
+    assert column_bits(same) == 0
+    assert not any("same" in str(step) for step in table_built_in_steps(table, ANYBODY))
+
+
+def test_widths_are_round_numbers():
+    assert [_round_number(number) for number in (0.011, 0.3, 1.0, 7.5, 400.0)] == [
+        0.01,
+        0.2,
+        1.0,
+        10.0,
+        500.0,
+    ]
