@@ -13,6 +13,7 @@ from standout.advising.table_built_in_steps import (
     table_built_in_steps,
     table_step_family,
 )
+from standout.advising.table_candidate_utility import TableUtilityBenchmark
 from standout.tables.column import Column
 from standout.tables.model import Table
 from table_sanitizing.sanitizing_tables import random_table
@@ -25,10 +26,11 @@ ANYBODY = so.TableAdversary(knows=2)
 def test_every_step_can_be_applied_and_loses_information(table):
     steps = table_built_in_steps(table, ANYBODY)
     assert len(steps) == len(set(steps)) > table.n_columns
+    utility = TableUtilityBenchmark(table, 100, 0)
     for step in steps:
-        safer = so.sanitize(table, step, seed=1)
-        assert so.utility(safer).information_kept.value < 1, str(step)
         assert so.step(str(step)) == step
+        if table_step_family(step) != CLASSES:  # of which nothing may be left
+            assert utility.measure(so.sanitize(table, step, seed=1)).information.value < 1, str(step)
 
 
 def test_each_column_and_the_classes_are_families_of_alternatives():

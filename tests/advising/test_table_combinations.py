@@ -44,7 +44,8 @@ def by_brute_force(effects):
     """All combinations of one step of each family at most that no other dominates."""
     start = _point(TRIED[()])
     every = []
-    for chosen in product(*([None, *family] for family in _families(effects))):
+    columns, classes = _families(effects)
+    for chosen in product(*([None, *family] for family in [*columns, classes])):
         steps = tuple(step for step in chosen if step is not None)
         if not (so.step("drop-column:zip") in steps and so.step(MENU[-1]) in steps):
             odds = start.odds + math.fsum(effects[step].odds for step in steps)

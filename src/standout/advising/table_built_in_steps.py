@@ -30,7 +30,8 @@ TAIL = 0.02
 """Share of the rows beyond each bound of top-coding."""
 RARE_SHARES, FEWEST = (0.01, 0.05), 3
 """Values that a smaller share of the rows has are emptied; those of fewer rows than this always."""
-SWAPPED = (0.2, 0.5)
+SWAPPED, FEWEST_TO_SWAP = (0.2, 0.5), 20
+"""Shares of the rows that are swapped, and the fewest rows with which it is tried."""
 
 
 def table_step_family(step: TableStep) -> str:
@@ -80,20 +81,32 @@ def column_bits(column: Column) -> float:
 
 def _column_steps(column: Column) -> Iterator[TableStep]:
     """Steps on one column, weak ones first; none that would change nothing."""
-    name, steps = column.name, []
+    yield from (step for step in _level_steps(column) if _merges(step, column))
+    if column.kind in ("category", "set") and column.hierarchy is None:
+        yield from (SuppressCells(column.name, below) for below in _useful_counts(column))
+    if column.n_rows >= FEWEST_TO_SWAP:
+        yield from (SwapColumn((column.name,), share) for share in SWAPPED)
+
+
+def _level_steps(column: Column) -> Iterator[TableStep]:
+    """Steps that map the values of a column."""
+    name = column.name
     if column.hierarchy is not None:
-        steps = [GeneralizeColumn(name, height) for height in _useful_heights(column)]
+        yield from (GeneralizeColumn(name, height) for height in _useful_heights(column))
     elif column.kind == "number":
         yield from _number_steps(column)
     elif column.kind == "date":
         yield from (GeneralizeColumn(name, "month"), GeneralizeColumn(name, "year"))
     elif column.kind == "ordered":
-        steps = [GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size]
-    yield from steps
-    if column.kind in ("category", "set") and column.hierarchy is None:
-        yield from (SuppressCells(name, below) for below in _useful_counts(column))
-    if column.n_rows >= 10:
-        yield from (SwapColumn((name,), share) for share in SWAPPED)
+        yield from (GeneralizeColumn(name, size) for size in (2, 4) if column.n_levels >= 2 * size)
+
+
+def _merges(step: TableStep, column: Column) -> bool:
+    """Whether the step gives two values that occur the same name."""
+    change = step.level_change(column)
+    assert change is not None
+    occurs = np.flatnonzero(column.counts[:-1])
+    return len(np.unique(change.lookup[occurs])) < len(occurs)
 
 
 def _useful_heights(column: Column) -> list[int]:
@@ -113,14 +126,11 @@ def _number_steps(column: Column) -> Iterator[TableStep]:
     if len(levels) < 3:
         return
     bottom, top = _quantile(column, TAIL), _quantile(column, 1 - TAIL)
-    is_merged = np.count_nonzero(levels <= bottom) + np.count_nonzero(levels >= top) > 2
-    if bottom < top and is_merged:
+    if bottom < top:
         yield TopCode(column.name, bottom, top)
     span = _quantile(column, 0.95) - _quantile(column, 0.05) or float(levels[-1] - levels[0])
-    gap = float(np.diff(levels).min())
-    for width in dict.fromkeys(_round_number(span / bands) for bands in BANDS):
-        if width > gap:
-            yield RoundColumn(column.name, width)
+    widths = (_round_number(span / bands) for bands in BANDS)
+    yield from (RoundColumn(column.name, width) for width in dict.fromkeys(widths))
 
 
 def _quantile(column: Column, share: float) -> float:

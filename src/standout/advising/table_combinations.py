@@ -84,28 +84,47 @@ def _point(candidate: Candidate[TableCandidateUtility]) -> Effect:
 def _expected_frontier(tried: TableCandidates, effects: Mapping[TableStep, Effect]) -> list[Expectation]:
     """The frontier of all combinations of at most one step of each family."""
     start, slope = _point(tried[()]), _slope(tried, effects)
-    combinations: list[Combination] = [((), Effect(0.0, 0.0))]
-    for family in _families(effects):
-        longer = [
-            ((*steps, step), Effect(sum_.odds + effects[step].odds, sum_.utility + effects[step].utility))
-            for steps, sum_ in combinations
-            for step in family
-            if _fits(steps, step)
+    columns, classes = _families(effects)
+    combinations = _column_combinations(columns, effects, None)
+    for last in classes:
+        combinations += [
+            ((*steps, last), _sum(effect, effects[last]))
+            for steps, effect in _column_combinations(columns, effects, last)
         ]
-        combinations = _thinned([*combinations, *longer])
     return [
-        _expectation(steps, start.odds + slope * sum_.odds, start.utility + sum_.utility)
-        for steps, sum_ in combinations
+        _expectation(steps, start.odds + slope * effect.odds, start.utility + effect.utility)
+        for steps, effect in _thinned(combinations)
         if len(steps) >= 2
     ]
 
 
-def _families(effects: Mapping[TableStep, Effect]) -> list[list[TableStep]]:
-    """The steps of each family. Steps on classes come last: they look at the columns as they are then."""
+def _column_combinations(
+    families: list[list[TableStep]], effects: Mapping[TableStep, Effect], last: TableStep | None
+) -> list[Combination]:
+    """The frontier of all combinations of steps on columns that a step on classes can follow."""
+    combinations: list[Combination] = [((), Effect(0.0, 0.0))]
+    for family in families:
+        longer = [
+            ((*steps, step), _sum(effect, effects[step]))
+            for steps, effect in combinations
+            for step in family
+            if last is None or _fits([step], last)
+        ]
+        combinations = _thinned([*combinations, *longer])
+    return combinations
+
+
+def _sum(first: Effect, second: Effect) -> Effect:
+    return Effect(first.odds + second.odds, first.utility + second.utility)
+
+
+def _families(effects: Mapping[TableStep, Effect]) -> tuple[list[list[TableStep]], list[TableStep]]:
+    """The steps on each column, and the steps on classes, which look at the columns as they are then."""
     families: dict[str, list[TableStep]] = {}
     for step in effects:
         families.setdefault(table_step_family(step), []).append(step)
-    return [families[name] for name in sorted(families, key=lambda name: name == CLASSES)]
+    classes = families.pop(CLASSES, [])
+    return list(families.values()), classes
 
 
 def _fits(steps: Sequence[TableStep], step: TableStep) -> bool:
@@ -146,7 +165,8 @@ def _neighbours(
     near = sorted(
         (each for each in combined if each.steps in edge), key=lambda each: abs(_point(each).odds - goal)
     )
-    order = [step for family in _families(effects) for step in family]
+    columns, classes = _families(effects)
+    order = [*(step for family in columns for step in family), *classes]
     return [each for base in near[:NEIGHBOURS_OF] for each in _changed(base, effects, order)]
 
 

@@ -27,7 +27,8 @@ def known_attributes(adversary: TableAdversary, table: Table) -> str:
     parts = [known]
     if adversary.choose == "rarest":
         parts.append("those whose value fewest people share")
-    parts.append("imprecise" if adversary.error or adversary.errors else "exact")
+    errors = (adversary.error_of(column) for column in table.columns if column.has_distances)
+    parts.append("imprecise" if any(errors) else "exact")
     if adversary.wrong:
         parts.append(f"{adversary.wrong} wrong")
     if adversary.entries is not None:

@@ -26,7 +26,7 @@ def data(tmp_path_factory):
 def test_the_printed_command_makes_the_recommended_table(data, run, tmp_path, monkeypatch):
     options = ("--table", "--no-id", "--ignore", "weight")
     folder = tmp_path / "advice"
-    outcome = run("advise", data, *options, "-o", folder, "--limit", 0.5, "--targets", 100, *TRIED)
+    outcome = run("advise", data, *options, "-o", folder, "--limit", 0.1, "--targets", 200, *TRIED)
     assert outcome.code == 0, outcome.err
     assert {path.name for path in folder.iterdir()} == {"report.html", "advice.json", "frontier.csv"}
     content = json.loads((folder / "advice.json").read_text())

@@ -285,16 +285,15 @@ def _table_of_columns(findings: "TableAdviceFindings") -> "Table":
     """The frontier of a table with columns; what is counted has no interval."""
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
-    number_columns(table, "identified", "95 %", "utility kept", "information", "associations", "rows")
+    number_columns(table, "identified", "95 %", "utility kept", "rows kept")
     for candidate in findings.frontier:
         table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *_utility(candidate))
     return table
 
 
 def _utility(candidate: "TableCandidateFindings") -> list[str]:
-    utility = candidate.utility
-    parts = (utility.kept, utility.information, utility.associations, utility.rows_kept)
-    return ["" if part is None else f"{100 * part.value:.1f} %" for part in parts]
+    parts = candidate.utility.kept, candidate.utility.rows_kept
+    return [f"{100 * part.value:.1f} %" for part in parts]
 
 
 def _share(estimate: "Estimate") -> tuple[str, str]:
