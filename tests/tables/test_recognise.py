@@ -36,3 +36,9 @@ def test_options_of_histories_and_sources_that_cannot_be_read_mean_no_table(tmp_
     assert not looks_like_table(str(tmp_path / "missing.csv"))
     assert not looks_like_table(frame.to_arrow())  # may be a stream, which can be read once
     assert not looks_like_table(7)
+
+
+@pytest.mark.parametrize("name", ["u.data", "ratings.csv", "visits.csv"])
+def test_histories_without_a_header_are_no_tables(name, put):
+    path = put("".join(f"{i % 9}\t{i % 7}\t{i % 5}\t{881250949 + i}\n" for i in range(60)), name)
+    assert not looks_like_table(path)

@@ -10,7 +10,7 @@ import csv
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -31,7 +31,7 @@ from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
 from standout.tables.table_header import has_header
 
-__all__ = ["DelimitedColumns", "open_delimited"]
+__all__ = ["DelimitedColumns", "DelimitedLayout", "delimited_layout", "open_delimited"]
 
 GROUP = 16
 """Number of columns that are read at a time."""
@@ -41,26 +41,46 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class DelimitedColumns:
-    """A delimited file whose rows were checked; `path` is the file, or a plain copy of it in UTF-8."""
+class DelimitedLayout:
+    """Separator, quote, names and encoding of a delimited file, which is called `source` in messages."""
 
-    name: str
-    path: Path
+    source: str
     separator: str
     quote: str
     names: tuple[str, ...]
     header: bool
     encoding: str
-    n_rows: int
-    lengths: Ints
-    has_quotes: bool
 
     def settings(self) -> dict[str, str]:
-        """Return how the file was read, for the provenance."""
+        """Return how the file is read, for the provenance."""
         return encoding_setting({self.encoding}) | {
             "separator": SEPARATOR_NAMES.get(self.separator, self.separator),
             "header": "yes" if self.header else "no",
         }
+
+    def dialect(self, separator: str) -> Dialect:
+        """Return the layout for the tokeniser; a copy may have another separator."""
+        quote = ord(self.quote) if self.quote else NO_QUOTE
+        return Dialect(np.frombuffer(separator.encode(), np.uint8), quote, np.arange(len(self.names)))
+
+
+@dataclass(frozen=True, slots=True)
+class DelimitedColumns:
+    """A delimited file whose rows were checked; `path` is the file, or a plain copy of it in UTF-8.
+
+    `lengths` are the bytes of all cells of each column.
+    """
+
+    path: Path
+    layout: DelimitedLayout
+    n_rows: int
+    lengths: Ints
+    has_quotes: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.layout.names
 
     def columns(self, stack: ExitStack) -> Iterator[pl.Series]:
         """Yield each column as text, in order."""
@@ -72,26 +92,31 @@ class DelimitedColumns:
                 path, is_copy = self._quoted_copy(stack), True
                 frame = self._read(path, positions, is_copy)
             if frame is None or not self._is_right(frame, positions):
-                raise SourceError(f"{self.name} cannot be read as delimited text: check its quotes")
+                raise SourceError(f"{self.layout.source} cannot be read as delimited text: check its quotes")
             for position in positions:
                 yield frame[str(position)].alias(self.names[position])
 
     def _read(self, path: Path, positions: range, is_copy: bool) -> pl.DataFrame | None:
-        separator = self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
-        uses_quotes = is_copy or (self.has_quotes and self.quote)
+        layout, separator = self.layout, self._separator
+        uses_quotes = is_copy or (self.has_quotes and layout.quote)
         try:
             scanned = pl.scan_csv(
                 path,
                 has_header=False,
-                skip_rows=int(self.header and not is_copy),
+                skip_rows=int(layout.header and not is_copy),
                 separator="," if is_copy else separator,
-                quote_char=('"' if is_copy else self.quote) if uses_quotes else None,
+                quote_char=('"' if is_copy else layout.quote) if uses_quotes else None,
                 schema={str(i): pl.String for i in range(len(self.names))},
                 glob=False,
             )
             return scanned.select(str(position) for position in positions).collect()
         except pl.exceptions.PolarsError:
             return None
+
+    @property
+    def _separator(self) -> str:
+        """Separator of the file at `path`."""
+        return self.layout.separator if len(self.layout.separator) == 1 else UNIT_SEPARATOR
 
     def _is_right(self, frame: pl.DataFrame | None, positions: range) -> bool:
         if frame is None or frame.height != self.n_rows:
@@ -101,10 +126,9 @@ class DelimitedColumns:
     def _quoted_copy(self, stack: ExitStack) -> Path:
         """A copy in which all fields are quoted, without the header."""
         path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "quoted.csv"
-        separator = self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
         with open_stream(self.path) as stream, path.open("x", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-            dialect, is_first = _dialect(separator, self.quote, len(self.names)), self.header
+            dialect, is_first = self.layout.dialect(self._separator), self.layout.header
             for window, rows in _tokens(stream, dialect):
                 text = window.buffer.tobytes()
                 spans = zip(rows.starts.T.tolist(), rows.ends.T.tolist(), strict=True)
@@ -116,10 +140,8 @@ class DelimitedColumns:
         return path
 
 
-def open_delimited(
-    file: SourceFile, options: Options, stack: ExitStack, progress: Progress
-) -> DelimitedColumns:
-    """Recognise the layout of a file and check all of its rows."""
+def delimited_layout(file: SourceFile, options: Options) -> DelimitedLayout:
+    """Recognise the layout of a file from its first lines."""
     with open_stream(file.path, file.member, options.encoding) as stream:
         text_head(stream)
         stream.skip(options.skip_lines)
@@ -133,22 +155,30 @@ def open_delimited(
         if header and len(rows) == 1:
             raise SourceError(f"{stream.name} has a header and no rows: check the file")
     names = _names(rows[0], stream.name) if header else numbered_names(len(rows[0]))
+    return DelimitedLayout(stream.name, separator, quote, names, header, stream.encoding)
+
+
+def open_delimited(
+    file: SourceFile, options: Options, stack: ExitStack, progress: Progress
+) -> DelimitedColumns:
+    """Recognise the layout of a file and check all of its rows."""
+    layout = delimited_layout(file, options)
     must_copy = (
         not isinstance(file.path, Path)
         or file.member is not None
         or is_packed(first_bytes(file.path))
-        or stream.encoding != "utf-8"
+        or layout.encoding != "utf-8"
         or options.skip_lines > 0
-        or len(separator) > 1
+        or len(layout.separator) > 1
     )
-    checked = None if must_copy else _check(file, options, separator, quote, names, header, progress)
+    checked = None if must_copy else _check(file, options, layout, progress)
     path = file.path
     if checked is None:
         path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "copy.csv"
         with path.open("xb") as copy:
-            checked = _check(file, options, separator, quote, names, header, progress, copy)
+            checked = _check(file, options, layout, progress, copy)
     assert checked is not None and isinstance(path, Path)
-    return DelimitedColumns(stream.name, path, separator, quote, names, header, *checked)
+    return DelimitedColumns(path, *checked)
 
 
 def _names(cells: list[str], source: str) -> tuple[str, ...]:
@@ -157,12 +187,6 @@ def _names(cells: list[str], source: str) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise SourceError(f"{source} has two columns with the same name: rename one")
     return names
-
-
-def _dialect(separator: str, quote: str, n_columns: int) -> Dialect:
-    return Dialect(
-        np.frombuffer(separator.encode(), np.uint8), ord(quote) if quote else NO_QUOTE, np.arange(n_columns)
-    )
 
 
 def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> Iterator[tuple[Window, Rows]]:
@@ -194,23 +218,21 @@ def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> 
 def _check(
     file: SourceFile,
     options: Options,
-    separator: str,
-    quote: str,
-    names: tuple[str, ...],
-    header: bool,
+    layout: DelimitedLayout,
     progress: Progress,
     copy: IO[bytes] | None = None,
-) -> tuple[str, int, Ints, bool] | None:
-    """Encoding, number of rows, bytes of each column, and whether there are quotes.
+) -> tuple[DelimitedLayout, int, Ints, bool] | None:
+    """Layout with its encoding, number of rows, bytes of each column, and whether there are quotes.
 
     None if the text is not UTF-8, so that a copy is needed.
     """
-    lengths, n_rows, has_quotes, is_first = np.zeros(len(names), np.int64), 0, False, header
+    quote, n_columns, is_first = layout.quote, len(layout.names), layout.header
+    lengths, n_rows, has_quotes = np.zeros(n_columns, np.int64), 0, False
     bad: dict[Reason, list[int]] = {}
     with open_stream(file.path, file.member, options.encoding) as stream:
         text_head(stream)
         stream.skip(options.skip_lines)
-        for window, rows in _tokens(stream, _dialect(separator, quote, len(names)), copy):
+        for window, rows in _tokens(stream, layout.dialect(layout.separator), copy):
             if window.converts and copy is None:
                 return None
             has_quotes |= bool(quote) and bool((window.buffer[: window.end] == ord(quote)).any())
@@ -222,8 +244,8 @@ def _check(
             n_rows += len(part.line)
             progress("reading", stream.done, stream.total)
         if bad:
-            raise _bad_rows(stream.name, bad, n_rows, len(names))
-        return stream.encoding, n_rows, lengths, has_quotes
+            raise _bad_rows(stream.name, bad, n_rows, n_columns)
+        return replace(layout, encoding=stream.encoding), n_rows, lengths, has_quotes
 
 
 def _bad_rows(name: str, bad: dict[Reason, list[int]], n_rows: int, n_columns: int) -> SourceError:

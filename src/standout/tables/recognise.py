@@ -1,17 +1,21 @@
 """Recognise a file that is a table with one row per person, rather than a history."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from standout.core.errors import StandoutError
 from standout.core.progress import no_progress
+from standout.ingest.formats import recognise
 from standout.ingest.frame_tables import is_table
 from standout.ingest.header import recognise as recognised_columns
 from standout.ingest.options import Options
+from standout.ingest.sources import expand_paths
 from standout.release.store import is_index
+from standout.tables.delimited_columns import delimited_layout
 from standout.tables.distinct_cells import distinct_cells
-from standout.tables.source_columns import SourceColumns, open_columns
+from standout.tables.source_columns import open_columns
 
 __all__ = ["looks_like_table"]
 
@@ -43,24 +47,38 @@ def looks_like_table(source: Any, options: Options | None = None) -> str:
         return ""
     try:
         with ExitStack() as stack:
-            return _reason(open_columns(source, options, stack, no_progress), source)
+            names = _certain_names(source, options, stack)
+            return _reason(names, source, options, stack) if names else ""
     except StandoutError:
         return ""
 
 
-def _reason(columns: SourceColumns, source: Any) -> str:
-    names = columns.names
+def _certain_names(source: Any, options: Options, stack: ExitStack) -> tuple[str, ...]:
+    """Names of the columns, without reading all rows; none if the source has none or is a known history."""
+    if not isinstance(source, (str, Path, list, tuple)):
+        return open_columns(source, options, stack, no_progress).names
+    found = recognise(expand_paths([source] if isinstance(source, (str, Path)) else list(source)), options)
+    if found.kind in ("MovieLens", "Netflix Prize"):
+        return ()
+    if found.kind == "delimited text":
+        layout = delimited_layout(found.files[0], options)
+        return layout.names if layout.header else ()
+    return open_columns(source, options, stack, no_progress).names
+
+
+def _reason(names: Sequence[str], source: Any, options: Options, stack: ExitStack) -> str:
     items, records = recognised_columns(names, "item"), recognised_columns(names, "record")
     if len(names) < (FEWEST_WITH_ITEM if items else FEWEST_COLUMNS):
         return ""
     if items and (not records or _size(source) > LARGEST):
         return ""
-    for position, series in zip(range(max(records, default=-1) + 1), columns.series(), strict=False):
+    if not records:
+        return f"it has {len(names)} columns, and none is an item"
+    columns = open_columns(source, options, stack, no_progress)
+    for position, series in zip(range(max(records) + 1), columns.series(), strict=False):
         if position in records and not distinct_cells(series).all_differ:
             return ""
-    if records:
-        return f"it has {len(names)} columns, and each row has an id of its own"
-    return f"it has {len(names)} columns, and none is an item"
+    return f"it has {len(names)} columns, and each row has an id of its own"
 
 
 def _is_read_once(source: Any) -> bool:

@@ -98,7 +98,7 @@ def _delimited(
         lambda: opened.columns(stack),
         "delimited text",
         (_shown(file.path.name),),
-        opened.settings(),
+        opened.layout.settings(),
     )
 
 
