@@ -154,8 +154,11 @@ def lineup(
       unknown       names that match no item
       read          how the data was read
       length, joined, posterior, phi, fingerprint, version
-    Of a table: lineup (row, id, probability, score, parts by column), ties, nobody,
-    bits_left, rows, population, fingerprint, version.
+    \b
+    JSON output of a table:
+      lineup        row, id, probability, score, parts by column
+      nobody        probability that the person is not in the table
+      ties, bits_left, rows, population, fingerprint, version
     """
     if table.is_for([data], source):
         refuse_options_of_histories(
