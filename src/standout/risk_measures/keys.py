@@ -3,7 +3,7 @@
 For each size the set with the most unique rows is searched: first among the best smaller sets and one more
 column (beam search). Then every other set that could be better is counted, if they are few enough: a set has
 at most as many unique rows as its columns have combinations of values. If all were counted, the search was
-exhaustive, and no set of this size is better. The sets found are counted again, exactly and on all rows.
+exhaustive. The sets found are counted again, exactly and on all rows.
 
 A missing cell equals a missing cell only.
 """
@@ -49,8 +49,9 @@ class ColumnSet:
     classes
         Number of different combinations of values that occur.
     search
-        "exhaustive": no set of this size has more unique rows. "beam": the best set found; another one may
-        have more.
+        "exhaustive": every set that could be better was counted. These counts are by hashes and may miss a
+        few rows in a million, so only a set that is better by a few rows can have been overlooked. "beam": the
+        best set found; another one may have more.
     tried
         Number of sets of this size that were counted.
     """
