@@ -50,8 +50,8 @@ class ColumnSet:
         Number of different combinations of values that occur.
     search
         "exhaustive": every set that could be better was counted. These counts are by hashes and may miss a
-        few rows in a million, so only a set that is better by a few rows can have been overlooked. "beam": the
-        best set found; another one may have more.
+        few rows in a million, so only a set that is better by a few rows can have been overlooked. "beam":
+        the best set found; another one may have more.
     tried
         Number of sets of this size that were counted.
     """

@@ -1,9 +1,9 @@
 """Compiled counting of the classes of many sets of columns.
 
 Each level of each column has a random 64-bit number, and the key of a row in a set of columns is the sum of
-its numbers. So a set and one more column need one addition for each row. A slot and its position hold about 51
-bits of a key with a million rows. Two different rows share them in one of 5,000 sets, which is then counted
-two unique rows short. The search for sets tolerates that, and reported sets are counted exactly.
+its numbers. So a set and one more column need one addition for each row. A slot and its position hold about
+51 bits of a key with a million rows. Two different rows share them in about one of 5,000 sets, which is then
+counted two unique rows short. The search for sets tolerates that, and reported sets are counted exactly.
 """
 
 import numpy as np
