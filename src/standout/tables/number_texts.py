@@ -13,7 +13,6 @@ from standout.tables.known_names import CATEGORIES, CODES
 __all__ = ["Numbers", "is_category_name", "is_code_name", "numbers_in"]
 
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$"
-DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
 POINTS = r"^[+-]?\d{1,3}(\.\d{3})*(,\d+)?$|^[+-]?\d+,\d+$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 SIGN = re.compile(r"^[$€£¥]\s?|\s?[$€£¥%]$")
@@ -67,37 +66,33 @@ def numbers_in(texts: pl.Series) -> Numbers:
     texts = texts.str.replace("^\u2212", "-")  # a minus sign that is no hyphen
     if not len(texts) or texts.str.contains(LEADING_ZERO).any() or texts.str.contains(MOST_DIGITS).any():
         return none
-    if texts.str.contains(PLAIN).any():
-        plain = _values(texts.set(~texts.str.contains(PLAIN), None))
-        if plain.fits.all() or not texts.str.contains(r"[,$€£¥%]").any():
-            return plain
-    else:
-        plain = none
+    plain = _values(texts, PLAIN)
+    if plain.fits.all() or not texts.str.contains(r"[,$€£¥%]").any():
+        return plain
     bare = texts.str.replace(SIGN.pattern, "")
-    signed = bool((bare != texts).any())
-    best = plain
-    for pattern, change, written in (
-        (PLAIN, ("", ""), ""),
-        (THOUSANDS, (",", ""), "with commas for thousands"),
-        (DECIMAL_COMMA, (",", "."), "with a decimal comma"),
-        (POINTS, (",", "."), "with points for thousands and a decimal comma"),
-    ):
-        fitting = bare.str.contains(pattern) | bare.str.contains(PLAIN)
-        candidate = bare.set(~fitting, None)
-        if written:
-            if written.startswith("with points"):
-                candidate = bare.set(~bare.str.contains(POINTS), None).str.replace_all(".", "", literal=True)
-            elif pattern == DECIMAL_COMMA and bare.str.contains(r"\d\.\d").any():
-                continue
-            candidate = candidate.str.replace_all(change[0], change[1], literal=True)
-        numbers = _values(candidate)
-        if numbers.fits.sum() > best.fits.sum():
-            sign = "with a currency or percent sign" if signed else ""
-            best = Numbers(numbers.values, ", ".join(filter(None, (written, sign))))
-    return best
+    sign = "with a currency or percent sign" if (bare != texts).any() else ""
+    has_point = bool(bare.str.contains(r"\d\.\d").any())
+    without_commas = bare.str.replace_all(",", "", literal=True)
+    with_points = bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    forms = [
+        (_values(bare, PLAIN), ""),
+        (_values(without_commas.set(~_fits(bare, THOUSANDS), None), PLAIN), "with commas for thousands"),
+    ]
+    if not has_point:
+        forms.append((_values(with_points, PLAIN), "with a decimal comma"))
+    points = with_points.set(~bare.str.contains(POINTS), None)
+    forms.append((_values(points, PLAIN), "with points for thousands and a decimal comma"))
+    best, written = max([(plain, ""), *forms], key=lambda form: int(form[0].fits.sum()))
+    return Numbers(best.values, ", ".join(filter(None, (written, "" if best is plain else sign))))
 
 
-def _values(texts: pl.Series) -> Numbers:
-    values = texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().copy()
+def _fits(texts: pl.Series, pattern: str) -> pl.Series:
+    return texts.str.contains(pattern) | texts.str.contains(PLAIN)
+
+
+def _values(texts: pl.Series, pattern: str) -> Numbers:
+    """The numbers of the texts that have a form."""
+    shaped = texts.set(~texts.str.contains(pattern).fill_null(False), None)
+    values = shaped.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().copy()
     values[np.isinf(values)] = np.nan
     return Numbers(values)

@@ -175,7 +175,7 @@ class _ColumnPart:
             own,
             hierarchy=before.hierarchy,
             levels=own.levels if own.levels is not None else before.levels,
-            missing=before.missing or tuple(sorted(levels.markers)) or None,
+            missing=tuple(sorted(levels.markers)) or None if before.missing is None else before.missing,
             separator=levels.separator or None,
             date_format=levels.date_format or None,
         )
@@ -209,5 +209,8 @@ def _note(column: Column, cells: DistinctCells, levels: CellLevels) -> str:
     marked = [f"{count:,} × {text}" for text, count in sorted(levels.markers.items())]
     if empty := int(cells.counts[cells.empty]):
         marked.insert(0, f"{empty:,} without text")
-    parts.append(f"{missing:,} empty cells" + (f": {', '.join(marked)}" if levels.markers else ""))
+    parts.append(
+        f"{missing:,} empty cell{'s' if missing != 1 else ''}"
+        + (f": {', '.join(marked)}" if levels.markers else "")
+    )
     return "; ".join(parts)
