@@ -2,7 +2,8 @@
 
 information    bits that a released cell says about the original one / bits of the original one, mean over
                all columns that vary; people who are left out say nothing
-associations   1 − Σ |change of the association of two columns| / Σ association, over all pairs
+associations   1 − Σ |change of the association of two columns| / Σ association, over all pairs that are
+               associated beyond what chance gives
 kept           the smaller of the two, so that a change that either use would notice has a cost
 """
 
@@ -24,8 +25,8 @@ from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["TableCandidateUtility", "TableUtilityBenchmark"]
 
-NO_ASSOCIATION = 1e-6
-"""Below this sum of associations nothing can be lost of them."""
+SHUFFLES, CHANCE = 5, 2.0
+"""A pair counts if its association exceeds twice the largest of 5 that shuffled rows have by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,9 @@ class TableUtilityBenchmark:
         )
 
     def _associations(self, safer: SanitizedTable) -> Estimate | None:
-        total = math.fsum(self._before.values())
-        if total < NO_ASSOCIATION:
+        if not self._before:
             return None
-        after = self._after(safer)
+        total, after = math.fsum(self._before.values()), self._after(safer)
         change = math.fsum(abs(after[pair] - before) for pair, before in self._before.items())
         value, n = max(1.0 - change / total, 0.0), len(self._people)
         return _exact(value, n) if n == self.table.n_rows else Estimate(value, math.nan, math.nan, n, 0.0)
@@ -115,8 +115,18 @@ class TableUtilityBenchmark:
 
     @cached_property
     def _before(self) -> dict[tuple[str, str], float]:
+        """The association of each pair in the original, unless chance explains it."""
         old = _columns(self.table, self._people)
-        return {(a, b): association(old[a], old[b]) for a, b in combinations(old, 2)}
+        draw, n = generator(self.seed, "advice", "shuffled rows"), len(self._people)
+        orders = [draw.permutation(n) for _ in range(SHUFFLES)]
+        shuffled = [{name: column.rows(order) for name, column in old.items()} for order in orders]
+        before = {}
+        for a, b in combinations(old, 2):
+            strength = association(old[a], old[b])
+            chance = max(association(old[a], columns[b]) for columns in shuffled)
+            if strength > CHANCE * max(chance, 1.0 / math.sqrt(n)):
+                before[a, b] = strength
+        return before
 
 
 def _information(columns: tuple[ColumnUtility, ...]) -> float:

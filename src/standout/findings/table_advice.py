@@ -52,8 +52,8 @@ class TableUtilityFindings:
         Share of the information in a cell that is left: bits that a released cell says about the original one
         / bits of the original one. Mean over all columns that vary.
     associations
-        1 − sum of the changes of the associations of all pairs of columns / sum of the associations; null if
-        no two columns are associated.
+        1 − sum of the changes of the associations of pairs of columns / sum of the associations, over all
+        pairs that are associated beyond what chance gives; null if there is none.
     rows_kept
         Share of the rows that are left.
     """
@@ -66,7 +66,13 @@ class TableUtilityFindings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCandidateFindings(CandidateRisk):
-    """One combination of steps on a table, its risk and its utility."""
+    """One combination of steps on a table, its risk and its utility.
+
+    Attributes
+    ----------
+    attack
+        The attack that identifies most of the targets: the rates are a little too high rather than too low.
+    """
 
     utility: TableUtilityFindings
 
