@@ -180,3 +180,12 @@ def test_reading_is_silent_where_nothing_is_doubtful():
         warnings.simplefilter("error")
         table = so.read_table(PEOPLE)
     assert np.isclose(table.column("age").error, 2.0)
+
+
+def test_ignored_columns_are_not_read_at_all(put):
+    path = put('{"id": 1, "age": 30, "visits": [1, 2]}\n{"id": 2, "age": 31, "visits": []}\n', "a.json")
+    with pytest.raises(so.ColumnError, match="nested"):
+        so.read_table(path)
+    assert so.read_table(path, ignore="visits").names == ("age",)
+    nested = pl.DataFrame({"age": [30, 31], "where": [{"x": 1}, {"x": 2}]})
+    assert so.read_table(nested, ignore="where").names == ("age",)

@@ -8,7 +8,7 @@ finds anything else, it reads a copy in which all fields are quoted.
 
 import csv
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,11 +82,11 @@ class DelimitedColumns:
         """Names of the columns."""
         return self.layout.names
 
-    def columns(self, stack: ExitStack) -> Iterator[pl.Series]:
-        """Yield each column as text, in order."""
+    def columns(self, wanted: Sequence[int], stack: ExitStack) -> Iterator[pl.Series]:
+        """Yield the columns at some positions as text, in order."""
         path, is_copy = self.path, False
-        for first in range(0, len(self.names), GROUP):
-            positions = range(first, min(first + GROUP, len(self.names)))
+        for first in range(0, len(wanted), GROUP):
+            positions = wanted[first : first + GROUP]
             frame = self._read(path, positions, is_copy)
             if not is_copy and not self._is_right(frame, positions):
                 path, is_copy = self._quoted_copy(stack), True
@@ -96,7 +96,7 @@ class DelimitedColumns:
             for position in positions:
                 yield frame[str(position)].alias(self.names[position])
 
-    def _read(self, path: Path, positions: range, is_copy: bool) -> pl.DataFrame | None:
+    def _read(self, path: Path, positions: Sequence[int], is_copy: bool) -> pl.DataFrame | None:
         layout, separator = self.layout, self._separator
         uses_quotes = is_copy or (self.has_quotes and layout.quote)
         try:
@@ -118,7 +118,7 @@ class DelimitedColumns:
         """Separator of the file at `path`."""
         return self.layout.separator if len(self.layout.separator) == 1 else UNIT_SEPARATOR
 
-    def _is_right(self, frame: pl.DataFrame | None, positions: range) -> bool:
+    def _is_right(self, frame: pl.DataFrame | None, positions: Sequence[int]) -> bool:
         if frame is None or frame.height != self.n_rows:
             return False
         return all(frame[str(i)].str.len_bytes().sum() == self.lengths[i] for i in positions)

@@ -75,10 +75,9 @@ def _reason(names: Sequence[str], source: Any, options: Options, stack: ExitStac
     if not records:
         return f"it has {len(names)} columns, and none is an item"
     columns = open_columns(source, options, stack, no_progress)
-    for position, series in zip(range(max(records) + 1), columns.series(), strict=False):
-        if position in records and not distinct_cells(series).all_differ:
-            return ""
-    return f"it has {len(names)} columns, and each row has an id of its own"
+    if all(distinct_cells(series).all_differ for series in columns.series(records)):
+        return f"it has {len(names)} columns, and each row has an id of its own"
+    return ""
 
 
 def _is_read_once(source: Any) -> bool:

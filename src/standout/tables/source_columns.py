@@ -1,6 +1,6 @@
 """Columns of any source that so.read reads: files, databases, URLs, frames."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,10 +29,10 @@ AT_A_TIME = {"Parquet": 8, "Arrow": 8, "SQLite": 8, "JSON lines": 16, "JSON arra
 
 @dataclass(frozen=True, slots=True)
 class SourceColumns:
-    """A source as named columns. `series` reads them one after the other, in order."""
+    """A source as named columns. `series` reads those at some positions, one after the other, in order."""
 
     names: tuple[str, ...]
-    series: Callable[[], Iterator[pl.Series]]
+    series: Callable[[Sequence[int]], Iterator[pl.Series]]
     format: str
     files: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
@@ -72,7 +72,9 @@ def _frame(source: Any, options: Options) -> SourceColumns:
             source = source.collect()
     with polars_errors("the frame"):
         table = table_of(source)
-    return SourceColumns(table.names, lambda: _series(table, len(table.names), "the frame"), "frame")
+    return SourceColumns(
+        table.names, lambda wanted: _series(table, wanted, len(table.names), "the frame"), "frame"
+    )
 
 
 def _file(
@@ -84,7 +86,10 @@ def _file(
         table = open_table(source.kind, file, options, stack)
     at_a_time = AT_A_TIME.get(source.kind, len(table.names))
     return SourceColumns(
-        table.names, lambda: _series(table, at_a_time, name), source.kind, (_shown(file.path.name),)
+        table.names,
+        lambda wanted: _series(table, wanted, at_a_time, name),
+        source.kind,
+        (_shown(file.path.name),),
     )
 
 
@@ -95,18 +100,18 @@ def _delimited(
     opened = open_delimited(file, options, stack, progress)
     return SourceColumns(
         opened.names,
-        lambda: opened.columns(stack),
+        lambda wanted: opened.columns(wanted, stack),
         "delimited text",
         (_shown(file.path.name),),
         opened.layout.settings(),
     )
 
 
-def _series(table: IngestTable, at_a_time: int, name: str) -> Iterator[pl.Series]:
-    """Yield the columns of a table of so.read, some of them at a time."""
+def _series(table: IngestTable, wanted: Sequence[int], at_a_time: int, name: str) -> Iterator[pl.Series]:
+    """Yield columns of a table of so.read, some of them at a time."""
     with polars_errors(name):
-        for first in range(0, len(table.names), max(at_a_time, 1)):
-            positions = list(range(first, min(first + at_a_time, len(table.names))))
+        for first in range(0, len(wanted), max(at_a_time, 1)):
+            positions = list(wanted[first : first + at_a_time])
             batches = list(table.batches(positions))
             if not batches or not any(map(len, batches)):
                 raise SourceError(f"{name} has no rows: check the source")
@@ -132,8 +137,8 @@ def _joined(parts: list[SourceColumns], paths: list[Any]) -> SourceColumns:
         if part.names != first.names:
             raise SourceError(f"{path} has other columns than {paths[0]}: read them one by one")
 
-    def series() -> Iterator[pl.Series]:
-        for columns in zip(*(part.series() for part in parts), strict=True):
+    def series(wanted: Sequence[int]) -> Iterator[pl.Series]:
+        for columns in zip(*(part.series(wanted) for part in parts), strict=True):
             yield _one_type([column.alias(columns[0].name) for column in columns])
 
     return replace(first, series=series, files=tuple(name for part in parts for name in part.files))

@@ -138,9 +138,9 @@ class TableReader:
         self.schema_read = Schema(columns, record, self.schema.folder)
 
     def _cells(self, source: SourceColumns, ignored: set[int]) -> Iterator[tuple[int, DistinctCells]]:
-        for position, series in enumerate(source.series()):
-            if position not in ignored:
-                yield position, distinct_cells(series)
+        wanted = [position for position in range(len(source.names)) if position not in ignored]
+        for position, series in zip(wanted, source.series(wanted), strict=True):
+            yield position, distinct_cells(series)
             self.progress("reading", position + 1, len(source.names))
 
     def _ids(
