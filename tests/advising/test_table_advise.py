@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from standout.advising import search, table_runner
 from standout.advising.table_identification import ATTACKS
 from standout.evaluate.estimates import rate
 from standout.table_attack.prepare import representing_rows
+from table_sanitizing.sanitizing_tables import random_table
 
 pytestmark = pytest.mark.once
 TARGETS, SEED, LIMIT = 250, 3, 0.4
@@ -104,6 +106,25 @@ def test_built_in_steps_are_combined_by_default(table, monkeypatch, tmp_path):
     monkeypatch.setattr(table_runner, "sanitize_table", None)  # nothing is measured again
     again = so.advise(table, ADVERSARY, threads=1, **settings)
     assert json.dumps(again.to_dict()) == json.dumps(advice.to_dict())
+
+
+def test_columns_of_every_type_are_searched(monkeypatch):
+    monkeypatch.setattr(table_runner, "ROUNDS", (4,))
+    monkeypatch.setattr(search, "FULL_CANDIDATES", 3)
+    table = random_table(120, 1)
+    advice = so.advise(table, so.TableAdversary(knows=2, wrong=1), 0.3, targets=40)
+    changed = " ".join(candidate.name for candidate in advice.candidates)
+    assert advice.complete and all(f":{name}" in changed for name in table.names)
+    assert advice.to_dict()["candidates"][0]["steps"] == []
+
+
+def test_a_history_stays_and_counts_if_the_adversary_knows_it():
+    history = so.synthesize(records=60, items=30, entries=600, seed=7)
+    table = replace(people_table(60), history=history, history_record=np.arange(60))
+    known = so.TableAdversary(knows=1, entries=so.Adversary(knows=3))
+    advice = so.advise(table, known, 0.5, candidates=["drop-column:age"], targets=20)
+    assert "3 entries of the history" in advice.summary and advice.candidates[1].rate.value > 0.5
+    assert any("history" in limit for limit in advice.findings.limits)
 
 
 def test_the_default_adversary_is_an_acquaintance_adapted_to_the_table(table):
