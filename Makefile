@@ -71,6 +71,7 @@ bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 
 	$(BIN)/python -m benchmarks.simulate --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.sparsity --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.linking --entries $(or $(ENTRIES),10000000)
+	$(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.synthesize --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.advising build/bench/release-$(or $(ENTRIES),10000000).index --parts
 

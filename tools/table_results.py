@@ -1,6 +1,6 @@
 """Write the parts of docs/results.md and docs/performance.md on tables.
 
-python -m tools.table_results FOLDER [--tools build/table-tools.json] [--speed build/tables.json]
+python -m tools.table_results FOLDER [--tools build/table-tools.json] [--speed build/tables.json …]
 
 FOLDER has the files of `python -m tools.adult FOLDER`; they are fetched if they are missing. The other two
 files are written by `python -m benchmarks.other_table_tools` and `python -m benchmarks.tables`. Without one
@@ -9,6 +9,7 @@ of them the text that it would give stays as it is.
 
 import argparse
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,29 +41,28 @@ def replaced(page: str, part: str, text: str) -> str:
     return f"{head}{marker(part)}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}"
 
 
-def speed_part(speed: dict[str, Any]) -> Iterator[str]:
-    """The tables of docs/performance.md."""
-    yield f"`python -m benchmarks.tables --rows {speed['rows']} --columns {speed['columns']}`, one run."
-    yield ""
-    if "jobs" in speed:
+def speed_part(files: list[Path]) -> Iterator[str]:
+    """The tables of docs/performance.md, one run after the other."""
+    for path in files:
+        speed = json.loads(path.read_text(encoding="utf-8"))
+        yield f"### {speed['rows']:,} rows × {speed['columns']} columns\n"
+        command = f"python -m benchmarks.tables --rows {speed['rows']} --columns {speed['columns']}"
+        yield f"`{command}`; jobs and ratios ran once each.\n"
         yield "| job | CPU s | wall s | peak MB |"
         yield "|---|---|---|---|"
         for name, (cpu, wall, memory) in speed["jobs"].items():
             yield f"| {name} | {cpu:.2f} | {wall:.2f} | {memory:,.0f} |"
+        yield "\n| comparison, one thread | ratio | ours µs | other µs |"
+        yield "|---|---|---|---|"
+        yield from map(_ratio, speed["ratios"])
         yield ""
-    if "ratios" in speed:
-        yield "| comparison, one thread | ratio | goal | ours µs | other µs |"
-        yield "|---|---|---|---|---|"
-        for row in speed["ratios"]:
-            yield _ratio(row)
 
 
 def _ratio(row: dict[str, Any]) -> str:
     number = f"{row['number']:,.3g}" if row["number"] < 1000 else f"{row['number']:,.0f}"
     unit = "" if row["unit"] == "×" else f" {row['unit']}"
-    goal = f"{row['goal']}: {row['verdict']}" if row["goal"] and row["verdict"] != "met" else row["goal"]
-    times = ["" if t != t else f"{1e6 * t:,.0f}" for t in (row["ours"], row["other"])]
-    return f"| {row['name']} | {number}{unit} | {goal} | {' | '.join(times)} |"
+    times = ["" if math.isnan(t) else f"{1e6 * t:,.0f}" for t in (row["ours"], row["other"])]
+    return f"| {row['name']} | {number}{unit} | {' | '.join(times)} |"
 
 
 def main() -> None:
@@ -72,7 +72,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tools", type=Path, default=Path("build/table-tools.json"))
-    parser.add_argument("--speed", type=Path, default=Path("build/tables.json"))
+    parser.add_argument("--speed", type=Path, nargs="+", default=[Path("build/tables.json")])
     parser.add_argument("--part", choices=("tools", "attacks", "calibration", "speed"))
     given = parser.parse_args()
     files, table = adult_files(given.folder), adult_table(given.folder)
@@ -90,8 +90,8 @@ def main() -> None:
         write("results.md", "tools", tools_part(files["adult.csv"], table, released, said))
     write("results.md", "attacks", attack_part(table))
     write("results.md", "calibration", calibration_part(table))
-    if given.speed.exists():
-        write("performance.md", "speed", speed_part(json.loads(given.speed.read_text(encoding="utf-8"))))
+    if all(path.exists() for path in given.speed):
+        write("performance.md", "speed", speed_part(given.speed))
 
 
 if __name__ == "__main__":

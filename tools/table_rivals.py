@@ -22,7 +22,7 @@ from standout.table_attack.simulate_table import table_targets
 from standout.tables.column import Column
 from standout.tables.nearness import Near, near_levels
 
-__all__ = ["Known", "Rival", "found", "known_facts", "rivals"]
+__all__ = ["Known", "Rival", "found", "known_facts", "most_matches", "rivals"]
 
 TRAINING, TRAINING_SEED = 400, 77
 CLOSE, OTHERS = 30, 10
