@@ -13,7 +13,7 @@ from standout.table_attack.history_scores import history_scores
 from standout.table_attack.kernels import NARROW_TABLE, UNIT, DenseColumns, FactTables
 from standout.table_attack.row_facts import RowFacts
 from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import TableAttack
+from standout.table_attack.table_attacks import ExactMatch, TableAttack, TableLikelihood
 from standout.tables.column import Column
 from standout.tables.model import SanitizedTable, Table
 
@@ -21,8 +21,10 @@ __all__ = ["Preparation", "Prepared", "dense_columns", "original_of", "represent
 
 MEMBERS = 1 << 28
 """Largest size in bytes of the matrix of set members that are looked up at once."""
-NUMBERS = 1 << 26
+NUMBERS = 1 << 25
 """Largest number of table elements at once."""
+REMEMBERED = 1 << 12
+"""Tables up to this length are kept for facts of other targets; longer ones would fill the memory."""
 HISTORY = 1 << 28
 """Largest size in bytes of the scores from a history at once."""
 EMPTY_SET = 255
@@ -95,7 +97,7 @@ class Preparation:
     attack: TableAttack
     adversary: TableAdversary | None
     absent: bool = False
-    windows: dict[tuple[int, int, int], Window] = field(default_factory=dict)
+    tables: dict[tuple[int, int, int], "_FactRow"] = field(default_factory=dict)
 
     @cached_property
     def evidence(self) -> dict[int, ColumnEvidence]:
@@ -141,8 +143,17 @@ class Preparation:
 
     def _table_sizes(self, facts: RowFacts) -> Ints:
         """Upper bound of the length of each fact's table."""
-        most = {c: max(e.released.n_levels + 1, NARROW_TABLE) for c, e in self.evidence.items()}
-        return np.array([most.get(column, 0) for column in facts.column.tolist()], np.int64)
+        sizes = np.zeros(len(facts.column), np.int64)
+        for column, evidence in self.evidence.items():
+            about = np.flatnonzero(facts.column == column)
+            sizes[about] = max(evidence.released.n_levels + 1, NARROW_TABLE)
+            if evidence.released.n_levels < NARROW_TABLE or evidence.original.starts is not None:
+                sizes[about] = NARROW_TABLE
+            elif isinstance(self.attack, ExactMatch):
+                sizes[about] = 2
+            elif isinstance(self.attack, TableLikelihood) and evidence.channel is None:
+                sizes[about] = evidence.near.number[facts.code[about]] + 1
+        return sizes
 
     def _prepare(self, facts: RowFacts, usable: NDArray[np.bool_], queries: slice) -> Prepared:
         positions = np.arange(facts.first[queries.start], facts.first[queries.stop])
@@ -179,10 +190,13 @@ class Preparation:
             return self._member_fact(evidence, column, code, target, members)
         own = int(evidence.original.codes[target]) if self.absent and target >= 0 else -1
         key = column, code, own
-        if key not in self.windows:
-            self.windows[key] = self.attack.window(evidence, code, None if own < 0 else own)
-        width, row = dense.place[evidence.released.name]
-        return _FactRow(width, row, self.windows[key], evidence.released.missing)
+        if key in self.tables:
+            return self.tables[key]
+        window = self.attack.window(evidence, code, None if own < 0 else own)
+        fact = _fact_row(*dense.place[evidence.released.name], window, evidence.released.missing)
+        if len(fact.numbers) <= REMEMBERED:
+            self.tables[key] = fact
+        return fact
 
     def _member_fact(
         self, evidence: ColumnEvidence, column: int, code: int, target: int, members: "_Members"
@@ -195,20 +209,42 @@ class Preparation:
         window = self.attack.member_window(evidence, code, own)
         became = code if evidence.channel is None else int(evidence.channel.released[code])
         if became == evidence.released.missing:  # the member is nowhere in the release
-            return _FactRow(
-                0, members.row(evidence.released, None), Window(0, np.zeros(1), 0.0, 0.0), EMPTY_SET
-            )
-        return _FactRow(0, members.row(evidence.released, became), window, EMPTY_SET)
+            nothing = Window(0, np.zeros(1), 0.0, 0.0)
+            return _fact_row(0, members.row(evidence.released, None), nothing, EMPTY_SET)
+        return _fact_row(0, members.row(evidence.released, became), window, EMPTY_SET)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class _FactRow:
-    """One fact: where its column is, and what it adds."""
+    """One fact: where its column is, and what it adds, in units of a score.
+
+    `numbers` has one number per code of a narrow column; otherwise those of the window, then the one for all
+    others.
+    """
 
     width: int
     row: int
-    window: Window
+    low: int
+    length: int
+    outside: np.int32
+    empty: np.int32
     missing: int
+    numbers: NDArray[np.int32]
+
+
+def _fact_row(width: int, row: int, window: Window, missing: int) -> _FactRow:
+    """The fact of a window, without its floating-point numbers."""
+    outside, empty = _fixed(np.array([window.outside, window.empty]))
+    length = len(window.numbers)
+    if width:
+        numbers = np.empty(length + 1, np.int32)
+        np.rint(window.numbers * UNIT, out=numbers[:length], casting="unsafe")
+        numbers[length] = outside
+    else:
+        numbers = np.full(NARROW_TABLE, outside, np.int32)
+        numbers[window.low : window.low + length] = _fixed(window.numbers)
+        numbers[missing] = empty
+    return _FactRow(width, row, window.low, length, outside, empty, missing, numbers)
 
 
 class _Members:
@@ -246,41 +282,30 @@ def _sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
 
 
 def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
-    """The look-up tables of these facts; equal windows are stored once."""
+    """The look-up tables of these facts; tables that are shared are stored once."""
     number: list[NDArray[np.int32]] = []
-    start_of: dict[tuple[int, int, int], int] = {}
+    start_of: dict[int, int] = {}
     start = np.zeros(len(rows), np.int64)
     end = 0
     for f, row in enumerate(rows):
-        key = id(row.window), row.width, row.missing
+        key = id(row.numbers)
         if key not in start_of:
             start_of[key] = end
-            number.append(_numbers(row))
-            end += len(number[-1])
+            number.append(row.numbers)
+            end += len(row.numbers)
         start[f] = start_of[key]
     return FactTables(
         first=np.append(0, np.cumsum(counts)),
         width=np.array([row.width for row in rows], np.int8),
         matrix=np.array([row.row for row in rows], np.int64),
         start=start,
-        low=np.array([row.window.low for row in rows], np.uint32),
-        length=np.array([len(row.window.numbers) for row in rows], np.uint32),
-        outside=_fixed(np.array([row.window.outside for row in rows])),
+        low=np.array([row.low for row in rows], np.uint32),
+        length=np.array([row.length for row in rows], np.uint32),
+        outside=np.array([row.outside for row in rows], np.int32),
         missing=np.array([row.missing for row in rows], np.uint32),
-        empty=_fixed(np.array([row.window.empty for row in rows])),
+        empty=np.array([row.empty for row in rows], np.int32),
         number=np.concatenate(number) if number else np.empty(0, np.int32),
     )
-
-
-def _numbers(row: _FactRow) -> NDArray[np.int32]:
-    """One number per code of a narrow column; otherwise those of the window, then the one for all others."""
-    window = row.window
-    if row.width:
-        return _fixed(np.append(window.numbers, window.outside))
-    table = np.full(NARROW_TABLE, window.outside)
-    table[window.low : window.low + len(window.numbers)] = window.numbers
-    table[row.missing] = window.empty
-    return _fixed(table)
 
 
 def _fixed(numbers: NDArray[np.float64]) -> NDArray[np.int32]:

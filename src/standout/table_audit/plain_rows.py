@@ -131,6 +131,14 @@ class _Fact:
             return np.asarray(group == group[level])
         return np.asarray(codes == level)
 
+    def _number_near(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of levels that are near each of these."""
+        if self.original.kind not in ("number", "date"):
+            return np.array([int(self._is_near(level).sum()) for level in levels.tolist()])
+        values, reach = np.asarray(self.original.levels, np.float64), self.error + 1e-9
+        below = np.searchsorted(values, values[levels] - reach, "left")
+        return np.asarray(np.searchsorted(values, values[levels] + reach, "right") - below)
+
     def _counts(self) -> Numbers:
         """Number of cells of each level, without the target if it is absent."""
         column = self.original
@@ -144,8 +152,8 @@ class _Fact:
         near = self._is_near(self.code)
         rest = len(near) - int(near.sum())
         given = np.full(len(near), self.wrong / rest if rest else 0.0)
-        for level in np.flatnonzero(near).tolist():
-            given[level] = (1.0 - self.wrong) / int(self._is_near(level).sum())
+        levels = np.flatnonzero(near)
+        given[levels] = (1.0 - self.wrong) / self._number_near(levels)
         counts = self._counts()
         total = float((given * counts).sum())
         mean = total / counts.sum() if total > 0 else float(given[near].max()) / (counts.sum() + 1.0)
@@ -191,7 +199,7 @@ class _Fact:
             if similarity.name == "within":
                 sim = (distance <= scale + 1e-9).astype(float)
             else:
-                sim = np.where(distance <= 20 * scale + 1e-9, np.exp(-distance / scale), 0.0)
+                sim = np.where(distance <= 15 * scale + 1e-9, np.exp(-distance / scale), 0.0)
         if self.channel is None:
             return np.append(sim, 0.0)
         counts = np.bincount(column.codes, minlength=column.n_levels + 1)[:-1].astype(float)
@@ -222,13 +230,8 @@ class _Fact:
         if became == released.n_levels:
             return added
         inside, outside, empty = self._member_numbers(attack)
-        for row in range(released.n_rows):
-            members = released.codes[released.starts[row] : released.starts[row + 1]]
-            if len(members) == 0:
-                added[row] = empty
-            else:
-                added[row] = inside[min(len(members), 254)] if became in members else outside
-        return added
+        sizes, has = _members(released, became)
+        return np.where(sizes == 0, empty, np.where(has, inside[np.minimum(sizes, 254)], outside))
 
     def _member_numbers(self, attack: str) -> tuple[Numbers, float, float]:
         """What a set with the member adds, by its size; what one without it adds; and an empty one."""
@@ -237,14 +240,12 @@ class _Fact:
             weight = 1.0 / math.log(max(self._support(), 2)) if attack == "paper" else 1.0
             return np.full(255, weight), 0.0, 0.0
         column = self.original
-        assert column.starts is not None
-        shares, n, having = 0.0, 0, 0
-        for row in range(column.n_rows):
-            members = column.codes[column.starts[row] : column.starts[row + 1]]
-            if row != self.absent and len(members):
-                n += 1
-                if self.code in members:
-                    having, shares = having + 1, shares + 1.0 / len(members)
+        owned, has = _members(column, self.code)
+        counts = owned > 0
+        if self.absent is not None:
+            counts[self.absent] = False
+        n, having = int(counts.sum()), int((has & counts).sum())
+        shares = float((1.0 / owned[has & counts]).sum())
         outside = self.wrong / max(column.n_levels - 1, 1)
         total = (1.0 - self.wrong) * shares + (n - having) * outside
         mean = total / n if total > 0 else 1.0 / (n + 1.0)
@@ -257,3 +258,13 @@ class _Fact:
         without = (1.0 - replaced) * outside / mean + replaced
         numbers = np.log(1.0 - COVERAGE + COVERAGE * np.append(ratio, [without, empty]))
         return numbers[:255], float(numbers[255]), float(numbers[256])
+
+
+def _members(column: Column, code: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The size of each row's set, and whether it has the member."""
+    assert column.starts is not None
+    sizes = np.diff(column.starts)
+    owner = np.repeat(np.arange(column.n_rows), sizes)
+    has = np.zeros(column.n_rows, np.bool_)
+    has[owner[column.codes == code]] = True
+    return sizes, has

@@ -186,7 +186,9 @@ def _absent(plan: TablePlan, run: TableRun) -> Check:
     claims, n = attack.within.absent_claims, attack.within.absent_claims.n
     hits = round(claims.value * n)
     allowed = max(math.floor(plan.budget * n + 1e-9) - 1, 0)
-    most = max(k for k in range(n + 1) if beta_binomial_tail(k, n, allowed + 1, n - allowed) >= RARE)
+    most = 0
+    while most < n and beta_binomial_tail(most + 1, n, allowed + 1, n - allowed) >= RARE:
+        most += 1
     passed = hits <= most
     return _check(
         "absent",

@@ -26,8 +26,8 @@ SimilarityName = Literal["equal", "within", "decay", "ordered", "hierarchy"]
 SIMILARITIES: tuple[SimilarityName, ...] = ("equal", "within", "decay", "ordered", "hierarchy")
 ROUNDING = 1e-9
 """Tolerance of distances: 0.3 and 0.4 are 0.1 apart, in spite of binary fractions."""
-REACH = 20.0
-"""A decay counts as 0 beyond this many scales: it is then below 3e-9."""
+REACH = 15.0
+"""A decay counts as 0 beyond this many scales: it is then below 4e-7, less than half a unit of a score."""
 
 
 @dataclass(frozen=True, slots=True)
