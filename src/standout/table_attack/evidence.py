@@ -22,12 +22,15 @@ import numpy as np
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
+from standout.table_attack.decay_tables import DecayBlocks
 from standout.tables.column import Column
 from standout.tables.model import Channel
 from standout.tables.nearness import Near, near_levels
 
 __all__ = ["LARGEST_SET", "ColumnEvidence", "Window"]
 
+MANY_LEVELS = 1 << 13
+"""From this many levels on, tables of a decay are made in blocks."""
 LARGEST_SET = 254
 """Sets with more members count as sets of this size."""
 
@@ -58,6 +61,15 @@ class ColumnEvidence:
         return near_levels(self.original, self.error)
 
     @cached_property
+    def decay(self) -> DecayBlocks | None:
+        """Blocks of a column with very many levels whose similarity decays; None of others."""
+        similarity, levels = self.original.similarity, self.original.levels
+        if similarity.name != "decay" or self.channel is not None or len(levels) < MANY_LEVELS:
+            return None
+        assert similarity.scale is not None and isinstance(levels, np.ndarray)
+        return DecayBlocks.of(np.asarray(levels, np.float64), similarity.scale)
+
+    @cached_property
     def _mass(self) -> Ints:
         """Number of cells of the original that become each code of the release; the last is missing."""
         assert self.channel is not None
@@ -70,7 +82,7 @@ class ColumnEvidence:
         `own` is the level of a target that is not in the table: its cell does not count in P(v).
         """
         low, high = int(self.near.low[code]), int(self.near.high[code])
-        inside = (1.0 - self.wrong) / self.near.number[low:high]
+        inside = (1.0 - self.wrong) / (self.near.high[low:high] - self.near.low[low:high])
         rest = self.original.n_levels - (high - low)
         outside = self.wrong / rest if rest else 0.0
         counts = self.original.counts[low:high].astype(np.float64)

@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
+from standout.table_attack.decay_tables import DecayBlocks, DecayTable
 from standout.table_attack.evidence import LARGEST_SET, ColumnEvidence, Window
 from standout.table_attack.history_scores import history_scores
 from standout.table_attack.kernels import NARROW_TABLE, UNIT, DenseColumns, FactTables
 from standout.table_attack.row_facts import RowFacts
 from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import ExactMatch, TableAttack, TableLikelihood
+from standout.table_attack.table_attacks import (
+    ExactMatch,
+    TableAttack,
+    TableLikelihood,
+    TableScoreboard,
+    scoreboard_weight,
+)
 from standout.tables.column import Column
 from standout.tables.model import SanitizedTable, Table
 
@@ -152,7 +159,8 @@ class Preparation:
             elif isinstance(self.attack, ExactMatch):
                 sizes[about] = 2
             elif isinstance(self.attack, TableLikelihood) and evidence.channel is None:
-                sizes[about] = evidence.near.number[facts.code[about]] + 1
+                codes = facts.code[about]
+                sizes[about] = evidence.near.high[codes] - evidence.near.low[codes] + 1
         return sizes
 
     def _prepare(self, facts: RowFacts, usable: NDArray[np.bool_], queries: slice) -> Prepared:
@@ -192,11 +200,22 @@ class Preparation:
         key = column, code, own
         if key in self.tables:
             return self.tables[key]
-        window = self.attack.window(evidence, code, None if own < 0 else own)
-        fact = _fact_row(*dense.place[evidence.released.name], window, evidence.released.missing)
-        if len(fact.numbers) <= REMEMBERED:
+        place, missing = dense.place[evidence.released.name], evidence.released.missing
+        if isinstance(self.attack, TableScoreboard) and evidence.decay is not None:
+            return self._long_decay(evidence, evidence.decay, code, place)
+        fact = _fact_row(*place, self.attack.window(evidence, code, None if own < 0 else own), missing)
+        if fact.length <= REMEMBERED:
             self.tables[key] = fact
         return fact
+
+    def _long_decay(
+        self, evidence: ColumnEvidence, blocks: DecayBlocks, code: int, place: tuple[int, int]
+    ) -> "_FactRow":
+        """A fact of the paper's attack about a column with very many levels."""
+        low, high = blocks.ends(code)
+        table = DecayTable(blocks, code, low, high, UNIT * scoreboard_weight(evidence, self.absent))
+        nothing = np.int32(0)
+        return _FactRow(*place, low, high - low, nothing, nothing, evidence.released.missing, table)
 
     def _member_fact(
         self, evidence: ColumnEvidence, column: int, code: int, target: int, members: "_Members"
@@ -219,7 +238,7 @@ class _FactRow:
     """One fact: where its column is, and what it adds, in units of a score.
 
     `numbers` has one number per code of a narrow column; otherwise those of the window, then the one for all
-    others.
+    others. A long decay is computed when the tables are made.
     """
 
     width: int
@@ -229,7 +248,12 @@ class _FactRow:
     outside: np.int32
     empty: np.int32
     missing: int
-    numbers: NDArray[np.int32]
+    numbers: NDArray[np.int32] | DecayTable
+
+    @property
+    def size(self) -> int:
+        """Length of the table."""
+        return self.length + 1 if self.width else NARROW_TABLE
 
 
 def _fact_row(width: int, row: int, window: Window, missing: int) -> _FactRow:
@@ -260,7 +284,7 @@ class _Members:
         key = column.name, code
         if key not in self.rows:
             self.rows[key] = self.after + len(self.columns)
-            self.columns.append(_sizes(column, code))
+            self.columns.append(_remembered_sizes(self.table, column, code))
         return self.rows[key]
 
     def added_to(self, columns: DenseColumns) -> DenseColumns:
@@ -268,6 +292,18 @@ class _Members:
         if not self.columns:
             return columns
         return columns._replace(narrow=np.vstack([columns.narrow, *self.columns]))
+
+
+def _remembered_sizes(table: Table, column: Column, code: int | None) -> NDArray[np.uint8]:
+    """The sizes of a category's sets; kept with the table, as many as fit."""
+    kept: dict[tuple[str, int | None], NDArray[np.uint8]] = vars(table).setdefault("_member_sizes", {})
+    key = column.name, code
+    if key not in kept:
+        sizes = _sizes(column, code)
+        if (len(kept) + 1) * len(sizes) > MEMBERS:
+            return sizes
+        kept[key] = sizes
+    return kept[key]
 
 
 def _sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
@@ -283,17 +319,20 @@ def _sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
 
 def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
     """The look-up tables of these facts; tables that are shared are stored once."""
-    number: list[NDArray[np.int32]] = []
     start_of: dict[int, int] = {}
+    stored: list[_FactRow] = []
     start = np.zeros(len(rows), np.int64)
     end = 0
     for f, row in enumerate(rows):
         key = id(row.numbers)
         if key not in start_of:
             start_of[key] = end
-            number.append(row.numbers)
-            end += len(row.numbers)
+            stored.append(row)
+            end += row.size
         start[f] = start_of[key]
+    number = np.empty(end, np.int32)
+    for row in stored:
+        _store(row, number[start_of[id(row.numbers)] :][: row.size])
     return FactTables(
         first=np.append(0, np.cumsum(counts)),
         width=np.array([row.width for row in rows], np.int8),
@@ -304,8 +343,16 @@ def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
         outside=np.array([row.outside for row in rows], np.int32),
         missing=np.array([row.missing for row in rows], np.uint32),
         empty=np.array([row.empty for row in rows], np.int32),
-        number=np.concatenate(number) if number else np.empty(0, np.int32),
+        number=number,
     )
+
+
+def _store(row: _FactRow, out: NDArray[np.int32]) -> None:
+    if isinstance(row.numbers, DecayTable):
+        row.numbers.fill(out[:-1])
+        out[-1] = row.outside
+    else:
+        out[:] = row.numbers
 
 
 def _fixed(numbers: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -16,7 +16,14 @@ from standout.core.errors import ParameterError
 from standout.table_attack.evidence import ColumnEvidence, Window
 from standout.table_attack.table_adversary import TableAdversary
 
-__all__ = ["ExactMatch", "TableAttack", "TableLikelihood", "TableScoreboard", "TableThreshold"]
+__all__ = [
+    "ExactMatch",
+    "TableAttack",
+    "TableLikelihood",
+    "TableScoreboard",
+    "TableThreshold",
+    "scoreboard_weight",
+]
 
 GUESSED_WRONG = 0.1
 """Share of wrong facts where the adversary's errors are not known."""
@@ -158,9 +165,14 @@ class TableScoreboard(TableAttack):
         return _weighted(evidence, evidence.member_presence(), own is not None)
 
 
-def _weighted(evidence: ColumnEvidence, window: Window, absent: bool) -> Window:
+def scoreboard_weight(evidence: ColumnEvidence, absent: bool) -> float:
+    """wt(i) = 1 / ln |supp(i)| of a column."""
     support = evidence.released.n_rows - int(evidence.released.counts[-1]) - absent
-    weight = 1.0 / math.log(max(support, 2))
+    return 1.0 / math.log(max(support, 2))
+
+
+def _weighted(evidence: ColumnEvidence, window: Window, absent: bool) -> Window:
+    weight = scoreboard_weight(evidence, absent)
     return Window(window.low, window.numbers * weight, window.outside * weight, window.empty * weight)
 
 

@@ -44,6 +44,8 @@ FEWEST = 30
 """With fewer other targets than this, attacks are compared on the reported targets with other facts."""
 CURVE_SHARE = 0.5
 """A curve ends at the largest number of attributes for which this share of the rows has enough cells."""
+CURVE_WORK = 400_000_000
+"""A curve has fewer targets if the table has so many rows that targets · rows would exceed this."""
 STRONGEST = 12.0
 """Largest strength of a claim: a posterior of 1 − 10^−12 counts as certain, even if it is not quite 1."""
 
@@ -212,7 +214,8 @@ def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) ->
     """
     most = _most_attributes(plan, adversary)
     longest = with_attributes(adversary, most)
-    rows, left_out = table_targets(plan.table, longest, plan.targets, plan.seed, "curve")
+    targets = min(plan.targets, max(CURVE_WORK // plan.table.n_rows, FEWEST))
+    rows, left_out = table_targets(plan.table, longest, targets, plan.seed, "curve")
     facts = longest.observe(plan.original, rows, plan.seed)
     knows = tuple(sorted({*(size for size in plan.knows if size < most), most}))
     identified: dict[str, list[Estimate]] = {name: [] for name in ATTACKS}

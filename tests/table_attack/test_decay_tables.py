@@ -1,0 +1,41 @@
+"""Tables of a decay over many levels equal one exponential per level, and give the same verdicts."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.table_attack.made_tables import made_table
+
+from standout.table_attack import evidence
+from standout.table_attack.decay_tables import DecayBlocks, DecayTable
+from standout.table_attack.row_verdicts import attack_rows
+from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableScoreboard
+
+
+@pytest.mark.parametrize("scale", [0.3, 4.0, 1e6])
+def test_a_table_in_blocks_equals_one_exponential_per_level(scale):
+    levels = np.unique(np.random.default_rng(1).normal(size=300) * 20)
+    blocks = DecayBlocks.of(levels, scale)
+    for code in (0, 7, 150, len(levels) - 1):
+        low, high = blocks.ends(code)
+        out = np.empty(high - low, np.int32)
+        DecayTable(blocks, code, low, high, 75_000.0).fill(out)
+        expected = [
+            round(75_000 * math.exp(-abs(x - levels[code]) / scale)) for x in levels[low:high].tolist()
+        ]
+        assert out.tolist() == expected
+        assert all(
+            abs(levels[i] - levels[code]) > 15 * scale for i in range(len(levels)) if not low <= i < high
+        )
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_the_paper_s_attack_says_the_same_of_columns_with_many_levels(monkeypatch, absent):
+    table, adversary = made_table(50, seed=6), TableAdversary(knows=4, wrong=1)
+    facts = adversary.observe(table, np.flatnonzero(adversary.eligible(table, np.arange(50))), 3)
+    few = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)
+    monkeypatch.setattr(evidence, "MANY_LEVELS", 200)
+    many = attack_rows(table, facts, TableScoreboard(), adversary, absent=absent)
+    assert np.array_equal(few.found, many.found)
+    assert np.array_equal(few.eccentricity, many.eccentricity)
