@@ -24,9 +24,24 @@ __all__ = ["AdviceSection", "advice_page", "advice_section"]
 
 AnyAdvice: TypeAlias = AdviceFindings | TableAdviceFindings
 AnyCandidate: TypeAlias = CandidateFindings | TableCandidateFindings
-RISKS = ("candidate", "identified", "identified in the release", "utility kept")
-MEASURES = ("top-10 hit rate", "RMSE")
-TABLE_MEASURES = ("information", "associations", "rows kept")
+HEADS = (
+    "candidate",
+    "identified",
+    "identified in the release",
+    "utility kept",
+    "top-10 hit rate",
+    "RMSE",
+    "stage",
+)
+TABLE_HEADS = (
+    "candidate",
+    "identified",
+    "identified in the table",
+    "utility kept",
+    "information",
+    "associations",
+    "stage",
+)
 
 
 class AdviceSection(NamedTuple):
@@ -95,7 +110,7 @@ def _table(candidates: Sequence[AnyCandidate], numbered: bool) -> Table:
         _cells(candidate, f"{number}. " if numbered else "") for number, candidate in enumerate(candidates, 1)
     ]
     is_table = any(isinstance(candidate, TableCandidateFindings) for candidate in candidates)
-    return Table((*RISKS, *(TABLE_MEASURES if is_table else MEASURES), "stage"), rows)
+    return Table(TABLE_HEADS if is_table else HEADS, rows)
 
 
 def _cells(candidate: AnyCandidate, number: str) -> Cells:
@@ -111,10 +126,10 @@ def _cells(candidate: AnyCandidate, number: str) -> Cells:
 
 
 def _measures(candidate: AnyCandidate) -> Cells:
-    """The parts of the utility, by MEASURES or TABLE_MEASURES."""
+    """The parts of the utility, as HEADS or TABLE_HEADS name them."""
     if isinstance(candidate, TableCandidateFindings):
         parts = candidate.utility
-        return tuple(_share(part) for part in (parts.information, parts.associations, parts.rows_kept))
+        return tuple(_share(part) for part in (parts.information, parts.associations))
     rmse = candidate.utility.rmse
     error = "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f} to {rmse.high:.3f}")
     return _share(candidate.utility.hit_rate), error

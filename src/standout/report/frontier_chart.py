@@ -17,7 +17,9 @@ LINE, LETTER, FONT_SIZE = 15, 7.5, 12.5
 LABEL_OFFSETS = ((9, -9), (-9, -9), (9, 12), (-9, 12), (22, 2), (-22, 2), (9, -24), (-9, 26))
 """Where a number may be relative to its mark, in pixels, the best first."""
 LEFT_MARGIN, RIGHT_MARGIN = 58, 40
-TICKS = [0.0, 0.25, 0.5, 0.75, 1.0]
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+TOPS, HEADROOM = (0.1, 0.2, 0.5, 1.0), 1.1
+"""Where the axis of people identified may end, and its least end as a multiple of the largest risk."""
 
 Pixels = list[tuple[float, float]]
 
@@ -45,11 +47,12 @@ class FrontierChart(NamedTuple):
     def draw(self, width: int) -> Chart:
         """The chart at a width in pixels."""
         inner, height = width - LEFT_MARGIN - RIGHT_MARGIN, WIDE_HEIGHT if width == WIDE else NARROW_HEIGHT
-        x = alt.X("x:Q", title="utility kept", **_axis())
-        y = alt.Y("y:Q", title="people identified", **_axis())
+        top = self._top()
+        x = alt.X("x:Q", title="utility kept", **_axis(1.0))
+        y = alt.Y("y:Q", title="people identified", **_axis(top))
         base = _marks(self.frontier, x, y)
         interval = base.mark_rule(color=ACCENT, strokeWidth=1.6, opacity=0.7)
-        layers = [_limit_line(self.limit)]
+        layers = [_limit_line(self.limit, top)]
         if self.others:
             layers.append(_marks(self.others, x, y).mark_circle(size=26, color=GREY, opacity=0.9))
         layers += [
@@ -61,22 +64,28 @@ class FrontierChart(NamedTuple):
         if self.recommended:
             ring = _marks(self.recommended, x, y)
             layers.append(ring.mark_point(size=190, color=INK, strokeWidth=1.8, opacity=1))
-        offsets = _label_offsets([(mark.x * inner, (1 - mark.y) * height) for mark in self.frontier])
+        offsets = _label_offsets([(mark.x * inner, (1 - mark.y / top) * height) for mark in self.frontier])
         for mark, offset in zip(self.frontier, offsets, strict=True):
             layers += _label(_marks([mark], x, y), offset)
         return Chart(alt.layer(*layers, width=inner, height=height))
 
+    def _top(self) -> float:
+        """Where the axis of people identified ends: small risks would otherwise lie on one line."""
+        largest = max(self.limit, *(mark.y_high for mark in self.frontier), *(mark.y for mark in self.others))
+        return next((top for top in TOPS if HEADROOM * largest <= top), 1.0)
 
-def _axis() -> dict[str, Any]:
-    label = "format(100 * datum.value, '.0f') + '\xa0%'"
-    axis = alt.Axis(values=TICKS, labelExpr=label, ticks=False, domain=False, labelPadding=6, titlePadding=8)
-    return {"scale": alt.Scale(domain=[0, 1], nice=False, clamp=True), "axis": axis}
+
+def _axis(top: float) -> dict[str, Any]:
+    label = "format(100 * datum.value, '.1~f') + '\xa0%'"
+    ticks = [top * tick for tick in TICKS]
+    axis = alt.Axis(values=ticks, labelExpr=label, ticks=False, domain=False, labelPadding=6, titlePadding=8)
+    return {"scale": alt.Scale(domain=[0, top], nice=False, clamp=True), "axis": axis}
 
 
-def _limit_line(limit: float) -> Any:
+def _limit_line(limit: float, top: float) -> Any:
     base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
     line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
-    offset = -6 if limit < 0.9 else 14
+    offset = -6 if limit < 0.9 * top else 14
     return line + base.mark_text(align="right", dy=offset, fontSize=FONT_SIZE, color=INK).encode(
         y="y:Q", x=alt.datum(1.0, type="quantitative"), text="label:N"
     )
