@@ -167,8 +167,17 @@ def test_impossible_parameters_are_errors(table):
     for settings, message in cases:
         with pytest.raises(so.ParameterError, match=message):
             so.advise(table, **settings)
+    with pytest.raises(so.NotFoundError, match="no column 'street'"):
+        so.advise(table, candidates=[["round:age=5", "drop-column:street"]])
     with pytest.raises(so.ParameterError, match="original"):
         so.advise(so.sanitize(table, "round:age=5"))
+
+
+def test_a_step_that_does_not_fit_is_not_tried_and_says_so(table):
+    advice = so.advise(table, ADVERSARY, candidates=["round:sex=5"], targets=20)
+    assert "No candidate could be tried, and the untouched table does not meet" in advice.summary
+    assert "numbers" in advice.search.impossible["round:sex=5"]
+    assert any("do not fit the table" in limit for limit in advice.findings.limits)
 
 
 def test_an_attack_of_ones_own_is_tried(table):

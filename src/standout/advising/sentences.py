@@ -95,6 +95,8 @@ def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording
     )
     tried = len(result.candidates) - 1
     none = "The only candidate does not meet" if tried == 1 else f"None of the {tried} candidates meets"
+    if not tried:
+        none = f"No candidate could be tried, and the untouched {wording.data} does not meet"
     sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
     if best.steps:
         sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", wording.utility_left(best)]
@@ -158,16 +160,18 @@ def limitations(result: SearchResult[Any], has_times: bool) -> list[str]:
     ]
     if has_times:
         sentences.append("The recommender does not use times, so removing them costs nothing here.")
-    return [*sentences, *search_limitations(result, "release")]
+    return [*sentences, *search_limitations(result)]
 
 
-def search_limitations(result: SearchResult[Any], data: str) -> list[str]:
-    """What a search does not say, whatever it is about."""
+def search_limitations(
+    result: SearchResult[Any], reason: str = "nothing would be left of the release"
+) -> list[str]:
+    """What a search does not say, whatever it is about; `reason` is why candidates were impossible."""
     sentences = [
         "The best of many candidates looks better than it is. Only the recommended candidate was re-measured "
         "on fresh targets. Candidates of the quick stage have wide intervals."
     ]
     if result.impossible:
         impossible = count(len(result.impossible), "candidate was", "candidates were")
-        sentences.append(f"{impossible} not tried, because nothing would be left of the {data}.")
+        sentences.append(f"{impossible} not tried, because {reason}.")
     return sentences

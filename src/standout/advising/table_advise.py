@@ -9,6 +9,7 @@ from standout.adversary import check_checkpoint_key
 from standout.advising.candidate import Steps
 from standout.advising.search import search_candidates
 from standout.advising.table_advice import TableAdvice
+from standout.advising.table_built_in_steps import step_columns
 from standout.advising.table_identification import table_attacks_by_name
 from standout.advising.table_runner import TableCandidateRunner
 from standout.core.atomic_files import make_folder
@@ -75,7 +76,7 @@ def advise_table(
         work=None if settings.work is None else make_folder(Path(settings.work), private=True),
         attacks={} if settings.attacks is None else table_attacks_by_name(settings.attacks),
     )
-    given = None if settings.candidates is None else _parse_candidates(settings.candidates)
+    given = None if settings.candidates is None else _parse_candidates(settings.candidates, table)
     result = search_candidates(runner, limit, given, progress)
     return TableAdvice(
         original=table,
@@ -99,20 +100,20 @@ def headline_table_adversary(
     return fitted.rungs[0].known
 
 
-def _parse_candidates(candidates: Any) -> list[Steps]:
+def _parse_candidates(candidates: Any, table: Table) -> list[Steps]:
     """Candidates as tuples of steps, without duplicates."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
         raise ParameterError(
             "candidates must be a list of steps or of sequences of steps, like ['round:age=5', …], "
             f"got {type(candidates).__name__}"
         )
-    parsed = [_parse_candidate(candidate) for candidate in candidates]
+    parsed = [_parse_candidate(candidate, table) for candidate in candidates]
     if not parsed:
         raise ParameterError("candidates must have at least one candidate; default: built-in steps")
     return list(dict.fromkeys(parsed))
 
 
-def _parse_candidate(candidate: Any) -> Steps:
+def _parse_candidate(candidate: Any, table: Table) -> Steps:
     several = [candidate] if isinstance(candidate, (str, TableStep)) else candidate
     if not isinstance(several, Iterable):
         raise ParameterError(
@@ -121,4 +122,6 @@ def _parse_candidate(candidate: Any) -> Steps:
     steps = tuple(parse_table_step(step) if isinstance(step, str) else step for step in several)
     if not steps or not all(isinstance(step, TableStep) for step in steps):
         raise ParameterError("candidates for a table must be steps on tables, such as 'round:age=5'")
+    for name in {name for step in steps for name in step_columns(step)}:
+        table.position(name)
     return steps

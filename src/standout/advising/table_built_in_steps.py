@@ -15,7 +15,7 @@ from standout.table_sanitizing.table_step import TableStep
 from standout.tables.column import Column
 from standout.tables.model import Table
 
-__all__ = ["CLASSES", "column_bits", "table_built_in_steps", "table_step_family"]
+__all__ = ["CLASSES", "column_bits", "step_columns", "table_built_in_steps", "table_step_family"]
 
 CLASSES = "classes"
 """Family of the steps that act on classes of rows."""
@@ -38,8 +38,12 @@ def table_step_family(step: TableStep) -> str:
     """What a step changes: steps of one family are alternatives."""
     if isinstance(step, (SuppressToK, DropRows)):
         return CLASSES
-    columns = getattr(step, "columns", None) or (getattr(step, "column", step.name),)
-    return "column " + ",".join(columns)
+    return "column " + ",".join(step_columns(step) or (step.name,))
+
+
+def step_columns(step: TableStep) -> tuple[str, ...]:
+    """Names of the columns that a step names."""
+    return tuple(getattr(step, "columns", ())) or tuple(filter(None, [getattr(step, "column", "")]))
 
 
 def table_built_in_steps(table: Table, adversary: TableAdversary) -> list[TableStep]:

@@ -13,6 +13,8 @@ from standout.tables.model import Table
 
 __all__ = ["TABLES", "known_attributes", "table_limitations"]
 
+IMPOSSIBLE = "their steps do not fit the table, or nothing would be left of it"
+
 
 def known_attributes(adversary: TableAdversary, table: Table) -> str:
     """What an adversary knows, in one line: 6 of 14 attributes, imprecise, 1 wrong."""
@@ -63,4 +65,4 @@ def table_limitations(result: SearchResult[Any], table: Table, adversary: TableA
     if table.history is not None:
         known = "is part of what the adversary knows" if adversary.entries else "was not attacked"
         sentences.append(f"The steps do not change the history of the people, which {known}.")
-    return [*sentences, *search_limitations(result, "table")]
+    return [*sentences, *search_limitations(result, IMPOSSIBLE)]

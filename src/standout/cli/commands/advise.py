@@ -152,7 +152,7 @@ def advise(
 
     \b
     JSON output: the content of advice.json, as docs/findings.schema.json
-    describes it under "advice"; of a table, as docs/table-advice.schema.json does.
+    describes it under "advice"; docs/table-advice.schema.json is for tables.
     """
     from standout.advising.advise import advise as run_search
     from standout.core.atomic_files import make_folder
