@@ -61,9 +61,21 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.option_name != "--table":
+                raise
+            works = [name for name, each in self.commands.items() if "--table" in _options(each)]
+            raise ParameterError(
+                f"standout {ctx.invoked_subcommand} is for histories. These commands work with tables: "
+                f"{', '.join(works)}"
+            ) from error
         except ParameterError as error:
             command = self.commands.get(ctx.invoked_subcommand or "", self)
             raise with_option_name(error, option_names(command)) from error
+
+
+def _options(command: click.Command) -> list[str]:
+    return [name for parameter in command.params for name in parameter.opts]
 
 
 @click.group(

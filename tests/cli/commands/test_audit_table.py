@@ -103,3 +103,21 @@ def test_a_sanitized_table_is_audited_with_its_original(run, survey, tmp_path):
     )  # fmt: skip
     assert result.code == 0, result.err
     assert "made from an original with 150 people" in result.out
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("sparsity",), ("unicity",)])
+def test_commands_for_histories_say_what_works_with_tables(run, survey, command):
+    result = run(*command, survey, "--table")
+    assert result.code == 1
+    assert f"standout {command[0]} is for histories" in result.err
+    assert "advise, audit, describe, lineup, sanitize" in result.err
+
+
+def test_a_table_is_described_by_its_columns(run, survey):
+    printed = run("describe", survey, "--table")
+    assert printed.code == 0
+    assert all(
+        name in printed.out for name in ("age", "number", "quasi-identifier", "diagnosis", "sensitive")
+    )
+    content = json.loads(run("describe", survey, "--table", "--json").out)
+    assert [column["name"] for column in content["columns"]] == ["age", "sex", "zip", "job", "diagnosis"]

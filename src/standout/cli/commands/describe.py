@@ -16,6 +16,7 @@ from standout.cli.console import (
 )
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_options import TableOptions, table_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,22 +29,34 @@ __all__ = ["describe"]
 
 @click.command()
 @click.argument("data")
+@table_options
 @source_options
 @json_option
-def describe(data: str, source: SourceOptions, as_json: bool) -> None:
+def describe(data: str, source: SourceOptions, table: TableOptions, as_json: bool) -> None:
     """Show sizes, quantiles and value shares of a data set.
 
     DATA is an index, or any source that `standout index` reads. A source is read
     into memory; nothing is written. The last table is the one of the paper's
     appendix: how many records have items outside the most popular ones.
 
+    Of a table with one row per person (--table) it shows what the columns are, as
+    `standout schema` does.
+
     \b
     Example:
       standout describe ratings.csv
       standout describe ratings.index --json
+      standout describe survey.csv --table
     """
     from standout.release.describe import describe as describe_release
 
+    if table.is_table or table.given:
+        from standout.cli.commands.schema import show_columns
+
+        with progress() as report:
+            people = table.read([data], source, report)
+        show_columns(people, as_json)
+        return
     with progress() as report:
         release = source.read([data], report)
         description = describe_release(release)

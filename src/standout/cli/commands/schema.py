@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from standout.tables.model import Table
 
-__all__ = ["schema"]
+__all__ = ["schema", "show_columns"]
 
 WIDEST = 250
 """Width in characters up to which the table is not broken."""
@@ -64,15 +64,20 @@ def schema(
         read, inferred = table.read_with_schema([data], source, report)
     if output is not None:
         inferred.write(output)
+    show_columns(read, as_json)
+    if output is not None and not as_json:
+        click.echo(f"Wrote {output}. Check it, then add --schema {output}", err=True)
+
+
+def show_columns(table: "Table", as_json: bool) -> None:
+    """Print what the columns of a table are."""
     if as_json:
-        print_json({"rows": read.n_rows, "id": read.provenance.columns.get("record"), "columns": _rows(read)})
+        record = table.provenance.columns.get("record")
+        print_json({"rows": table.n_rows, "id": record, "columns": _rows(table)})
         return
-    screen = _screen(read)
-    wide = console()
+    screen, wide = _screen(table), console()
     wide.width = max(wide.width, wide.measure(screen, options=wide.options.update(max_width=WIDEST)).maximum)
     wide.print(screen)
-    if output is not None:
-        click.echo(f"Wrote {output}. Check it, then add --schema {output}", err=True)
 
 
 def _rows(table: "Table") -> list[dict[str, object]]:
