@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 from tests.table_attack.made_tables import cells_of, made_table, released_table
+from tests.table_attack.test_mixed import mixed
 
 import standout as so
 from naive import table_audit as naive
@@ -227,6 +228,17 @@ def test_ignored_columns_are_named_as_a_limit(tmp_path):
     findings = audit_table(table, **SETTINGS).findings
     assert findings.reading[0].ignored == ("zip",)
     assert any("not audited: zip" in limit for limit in findings.limits)
+
+
+def test_a_history_of_the_same_people_is_attacked_too():
+    table, _ = mixed(2)
+    findings = audit_table(table, **SETTINGS).findings
+    friend = next(each for each in findings.adversaries if each.name == "friend")
+    assert friend.description.endswith("Also knows 4 entries of the person's history.")
+    assert friend.gate
+    assert friend.as_named.bits_left.value < findings.headline.as_named.bits_left.value
+    assert findings.data.history_entries == table.history.n_entries
+    assert findings.trust.trusted
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,11 @@ def describe_table_adversary(adversary: TableAdversary, table: Table) -> str:
     else:
         others = "The other values are imprecise" if adversary.wrong else "Values are imprecise"
         precision = f"{others}: {listed(errors)}."
-    return f"Knows {_what(adversary, table)}{wrong}. {precision}"
+    entries = ""
+    if adversary.entries is not None:
+        number = adversary.entries.knows
+        entries = f" Also knows {number} {'entry' if number == 1 else 'entries'} of the person's history."
+    return f"Knows {_what(adversary, table)}{wrong}. {precision}{entries}"
 
 
 def _what(adversary: TableAdversary, table: Table) -> str:

@@ -7,7 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from standout.adversary import Adversary
 from standout.core.errors import ParameterError
+from standout.release.model import Release
 from standout.table_attack.table_adversary import TableAdversary
 from standout.tables.model import Table
 
@@ -26,6 +28,8 @@ __all__ = [
 FEW = 0.05
 """An adversary knows fewer attributes if less than this share of the rows has enough cells."""
 LONGEST_NAME = 80
+ENTRIES, ENTRY_DAYS = 4, 14
+"""What a friend knows of a history: so many entries, with dates off by so many days."""
 HEADLINE = "acquaintance"
 WRONG_LADDER = "ladder must be the path of a TOML file or a mapping from names to table adversaries"
 
@@ -146,7 +150,10 @@ def fit_table_ladder(
     fitted: list[TableRung] = []
     limits: list[str] = []
     replaced_by: dict[str, str] = {}
-    for rung in ladder.rungs:
+    rungs = ladder.rungs
+    if table.history is not None and ladder.source == "default":
+        rungs = (*rungs, _friend(table.history))
+    for rung in rungs:
         candidate = _fitted(rung, table, quasi_identifiers)
         if isinstance(candidate, str):
             limits.append(f"The adversary “{rung.name}” was skipped: {candidate}.")
@@ -167,6 +174,16 @@ def fit_table_ladder(
             f"“{headline}” replaces it."
         )
     return FittedTableLadder(tuple(fitted), headline, tuple(limits))
+
+
+def _friend(history: Release) -> TableRung:
+    """An acquaintance who also knows some entries of the history, with dates within two weeks."""
+    entries = Adversary(
+        knows=ENTRIES,
+        value_error=0 if history.n_levels else None,
+        time_error=ENTRY_DAYS if history.span else None,
+    )
+    return TableRung("friend", "A friend", TableAdversary(knows=6, wrong=1, entries=entries))
 
 
 def _fitted(rung: TableRung, table: Table, quasi_identifiers: Sequence[str]) -> TableRung | str:

@@ -27,6 +27,7 @@ SUBJECTS = {
     "stranger": "A stranger",
     "acquaintance": "An acquaintance",
     "colleague": "A colleague",
+    "friend": "A friend",
     "worst": "The worst-case adversary",
 }
 TITLES = {
