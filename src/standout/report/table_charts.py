@@ -36,7 +36,7 @@ def _success(findings: TableFindings) -> Figure | None:
     ends = [f"{name}: {percent(curve[-1].y)} with {curve[-1].x:g}" for name, curve in series.items()]
     return Figure(
         "Identified people, by number of known attributes",
-        f"Share of people whom {main.title} identifies, by number of known attributes. {'; '.join(ends)}.",
+        f"Share of identified people, by number of known attributes. {'; '.join(ends)}.",
         partial(_success_chart, series, strongest, answer),
         _success_table(findings),
     )

@@ -81,7 +81,7 @@ def table_page(findings: TableFindings) -> str:
         settings=_settings(shown),
         failed=[check for check in shown.trust.checks if not check.passed],
         versions=list(shown.versions.items()),
-        titles=ATTACK_TITLES,
+        within=_within_sentence,
         name=_isolated(SHORT),
         say=_isolated(LONG),
         shorten=shorten,
@@ -102,6 +102,12 @@ def _isolated(most: int) -> "Callable[[str], Markup]":
         return Markup("<bdi>{}</bdi>").format(shorten(unbroken, most))
 
     return isolated
+
+
+def _within_sentence(title: str) -> str:
+    """A title such as “An acquaintance” in the middle of a sentence."""
+    begins = title.startswith(("A ", "An ", "The "))
+    return shorten(title[:1].lower() + title[1:] if begins else title)
 
 
 def attack_comparison(findings: TableFindings) -> Table:
@@ -160,7 +166,7 @@ def _population_table(findings: TableFindings) -> Table | None:
         in_table = None if rates is None else rates.in_table
         cells.append(
             (
-                f"{adversary.title}: claimed correctly, of people in the table",
+                f"{adversary.title}: claimed correctly",
                 (estimate_text(measures.correct_claims), interval_text(measures.correct_claims)),
                 (estimate_text(in_table), interval_text(in_table)),
             )
@@ -181,8 +187,7 @@ def _disclosure_table(findings: TableFindings) -> Table | None:
                 (estimate_text(each.guessed), interval_text(each.guessed) or each.note),
                 (estimate_text(each.control), interval_text(each.control)),
                 percent(each.baseline),
-                "–" if classes is None else f"{classes.distinct:,}",
-                "–" if classes is None else f"{classes.entropy:.2f}",
+                "–" if classes is None else (f"{classes.distinct:,}", f"entropy {classes.entropy:.2f}"),
                 "–" if classes is None else percent(classes.same_value),
                 "–" if classes is None else f"{classes.t_closeness:.2f}",
             )
@@ -192,9 +197,8 @@ def _disclosure_table(findings: TableFindings) -> Table | None:
         "guessed",
         "for absent people",
         "commonest value",
-        "l (distinct)",
-        "l (entropy)",
-        "value certain in the class",
+        "l",
+        "value certain",
         "t",
     )
     return Table(heads, cells)

@@ -1,6 +1,7 @@
 """From facts about rows to the tables that kernels look up."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
+from standout.core.threads import thread_count
 from standout.table_attack.decay_tables import DecayBlocks, DecayTable
 from standout.table_attack.evidence import LARGEST_SET, ColumnEvidence, Window
 from standout.table_attack.history_scores import history_scores
@@ -104,6 +106,7 @@ class Preparation:
     attack: TableAttack
     adversary: TableAdversary | None
     absent: bool = False
+    threads: int | None = None
     tables: dict[tuple[int, int, int], "_FactRow"] = field(default_factory=dict)
 
     @cached_property
@@ -177,7 +180,9 @@ class Preparation:
             for f, q in zip(positions.tolist(), query.tolist(), strict=True)
         ]
         more = self._history(facts, queries)
-        return Prepared(queries, members.added_to(dense.columns), _fact_tables(counts, rows), more)
+        return Prepared(
+            queries, members.added_to(dense.columns), _fact_tables(counts, rows, self.threads), more
+        )
 
     def _history(self, facts: RowFacts, queries: slice) -> NDArray[np.int32]:
         """What is known of the history, as scores by query and row."""
@@ -317,7 +322,7 @@ def _sizes(column: Column, code: int | None) -> NDArray[np.uint8]:
     return found
 
 
-def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
+def _fact_tables(counts: Ints, rows: list[_FactRow], threads: int | None) -> FactTables:
     """The look-up tables of these facts; tables that are shared are stored once."""
     start_of: dict[int, int] = {}
     stored: list[_FactRow] = []
@@ -331,8 +336,7 @@ def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
             end += row.size
         start[f] = start_of[key]
     number = np.empty(end, np.int32)
-    for row in stored:
-        _store(row, number[start_of[id(row.numbers)] :][: row.size])
+    _store_all([(row, number[start_of[id(row.numbers)] :][: row.size]) for row in stored], threads)
     return FactTables(
         first=np.append(0, np.cumsum(counts)),
         width=np.array([row.width for row in rows], np.int8),
@@ -345,6 +349,17 @@ def _fact_tables(counts: Ints, rows: list[_FactRow]) -> FactTables:
         empty=np.array([row.empty for row in rows], np.int32),
         number=number,
     )
+
+
+def _store_all(tables: list[tuple[_FactRow, NDArray[np.int32]]], threads: int | None) -> None:
+    """Write all tables; long ones in parallel."""
+    long = [table for table in tables if isinstance(table[0].numbers, DecayTable)]
+    for row, out in tables:
+        if not isinstance(row.numbers, DecayTable):
+            _store(row, out)
+    if long:
+        with ThreadPoolExecutor(thread_count(threads)) as pool:
+            list(pool.map(lambda table: _store(*table), long))
 
 
 def _store(row: _FactRow, out: NDArray[np.int32]) -> None:

@@ -121,7 +121,7 @@ def attack_rows(
     scores = _Scores(
         RowSummaries.empty(len(facts)), np.zeros(len(facts), np.int32), (rows >= 0) & (not absent)
     )
-    preparation = Preparation(table, attack, adversary, absent)
+    preparation = Preparation(table, attack, adversary, absent, threads)
     for batch in preparation.batches(facts):
         _score(batch, rows, attack, absent, probabilities, scores, table.n_rows, threads, progress)
     return _verdicts(scores, attack, table.n_rows - absent)
@@ -226,7 +226,7 @@ def weighted_votes(
     column = table.column(name)
     rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
     votes = np.zeros((len(facts), column.n_levels + 1))
-    for batch in Preparation(table, attack, adversary, absent).batches(facts):
+    for batch in Preparation(table, attack, adversary, absent, threads).batches(facts):
         target = rows[batch.queries]
         excluded = target if absent else np.full(len(target), -1)
         _vote(batch, excluded, column, votes[batch.queries], threads, progress)

@@ -212,7 +212,7 @@ def audit_table(
         fail_above=None if fail_above is None else float(fail_above),
         name=printable(str(name)),
         quasi_identifiers=columns.quasi_identifiers,
-        quasi_identifiers_reason=columns.reason,
+        quasi_identifiers_reason=_reason(original, quasi_identifiers) or columns.reason,
         sensitive=columns.sensitive,
         limits=fitted.limits,
     )
@@ -225,6 +225,16 @@ def audit_table(
         plan.seed,
         plan.threads,
     )
+
+
+def _reason(table: Table, named: Sequence[str] | None) -> str:
+    """Why columns are quasi-identifiers if their roles say so; empty otherwise."""
+    if named is not None or not table.quasi_identifiers:
+        return ""
+    source = table.provenance
+    if "schema" in source.settings:
+        return "by their roles, in the schema or recognised by their names"
+    return "recognised by their names" if source.column_notes else "by their roles"
 
 
 def _is_share(number: object) -> bool:

@@ -50,9 +50,10 @@ def answer(headline: TableAdversaryFindings, people: int, original: TableOrigina
     exact = headline.by("exact match")
     comparison = ""
     if exact is not None and headline.attack != "exact match":
-        comparison = f"Exact matching with the same knowledge identifies {percent(exact.identified.value)}."
-        if headline.wrong or any(error.error for error in headline.errors):
-            comparison += " Tools that only count equal rows miss this risk."
+        share = percent(exact.identified.value)
+        comparison = f"Exact matching with the same knowledge identifies {share}"
+        imprecise = headline.wrong or any(error.error for error in headline.errors)
+        comparison += ": it needs every value to be right." if imprecise else "."
     return TableAnswer(
         sentence=sentence,
         adversary=headline.name,
