@@ -10,6 +10,7 @@ import standout as so
 from standout.core.formatting import estimate_text
 from standout.report.table_page import table_page, write_table_report
 
+pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 HOSTILE = '</script><script>alert("x")</script>'
 
 

@@ -21,6 +21,7 @@ from standout.table_attack.simulate_table import TableSimulation
 from standout.table_audit import table_checks, table_runs
 from standout.table_audit.audit_table import audit_table
 
+pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "table-findings.schema.json").read_text())
 SETTINGS = {"targets": 30, "facts": [1, 3, 5], "seed": 2, "threads": 1}
 

@@ -8,6 +8,7 @@ import pytest
 import standout as so
 from standout.table_attack import evidence
 
+pytestmark = pytest.mark.large  # whole audits; their kernels have tests of their own
 OPTIONS = ("--targets", "20", "--seed", "4", "--quick", "--threads", "1")
 
 
