@@ -190,6 +190,8 @@ def audit_table(
     if not _is_share(budget) or not 0 < budget < 1:
         raise ParameterError(f"budget must be above 0 and below 1, got {budget!r}")
     original = original_of(table)
+    if table.n_rows < 2:
+        raise ParameterError(f"the table must have at least 2 rows to be audited, got {table.n_rows}")
     columns = known_columns(original, quasi_identifiers, sensitive_columns)
     fitted = fit_table_ladder(resolved, original, columns.quasi_identifiers)
     targets = whole_number("targets", targets, 1)

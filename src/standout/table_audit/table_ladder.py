@@ -23,6 +23,7 @@ __all__ = [
     "fit_table_ladder",
     "resolve_table_ladder",
     "with_attributes",
+    "with_enough_rows",
 ]
 
 FEW = 0.05
@@ -201,7 +202,7 @@ def _fitted(rung: TableRung, table: Table, quasi_identifiers: Sequence[str]) -> 
         fewer = with_attributes(adversary, attributes)
         notes.append(f"{of} {attributes} attributes, so the adversary knows {_attributes(fewer)}")
         adversary = fewer
-    fitting = _with_enough_rows(adversary, table)
+    fitting = with_enough_rows(adversary, table)
     if fitting is None:
         return "no row has a cell that the adversary could know"
     if fitting.most < adversary.most:
@@ -220,7 +221,7 @@ def _attribute_count(adversary: TableAdversary, table: Table) -> int:
     return len(names)
 
 
-def _with_enough_rows(adversary: TableAdversary, table: Table) -> TableAdversary | None:
+def with_enough_rows(adversary: TableAdversary, table: Table) -> TableAdversary | None:
     """The adversary with the most attributes that a few of the rows have."""
     for knows in range(adversary.most, 0, -1):
         fewer = adversary if knows == adversary.most else with_attributes(adversary, knows)

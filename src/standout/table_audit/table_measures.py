@@ -28,7 +28,7 @@ from standout.table_attack.inference import infer_column
 from standout.table_attack.prepare import original_of, representing_rows
 from standout.table_attack.table_adversary import TableAdversary
 from standout.table_audit.adversary_sentences import describe_table_adversary
-from standout.table_audit.table_ladder import with_attributes
+from standout.table_audit.table_ladder import with_attributes, with_enough_rows
 from standout.table_audit.table_runs import TablePlan, TableRun
 from standout.tables.column import Column
 from standout.tables.model import Table
@@ -158,7 +158,7 @@ def _disclosure(
     if column.starts is not None:
         return replace(findings, note="a set is not guessed")
     if others is None or targets < min(plan.targets, FEWEST_TARGETS):
-        reason = "there is no other column" if others is None else "it has too many different values"
+        reason = "no other column can be known" if others is None else "it has too many different values"
         return replace(findings, note=f"not guessed: {reason}")
     inference = infer_column(
         plan.table, others, name, targets=targets, seed=plan.seed, threads=plan.threads, progress=progress
@@ -193,7 +193,7 @@ def _without(adversary: TableAdversary, hidden: Column, table: Table) -> TableAd
         return None
     most = min(adversary.most, len(others))
     fewer = adversary if most == adversary.most else with_attributes(adversary, most)
-    return replace(fewer, columns=others, knows=most)
+    return with_enough_rows(replace(fewer, columns=others, knows=most), table)
 
 
 def learned(table: Table, run: TableRun) -> Learned:
