@@ -40,6 +40,8 @@ __all__ = [
 ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
 PILOT_TARGETS = 300
 """Number of other targets on which attacks are compared."""
+PILOT_WORK = 100_000_000
+"""Fewer are enough if the table has so many rows that targets · rows would exceed this; at least a third."""
 FEWEST = 30
 """With fewer other targets than this, attacks are compared on the reported targets with other facts."""
 CURVE_SHARE = 0.5
@@ -140,7 +142,8 @@ def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progr
     """Name of the attack that identifies most people other than those it is reported on."""
     order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
-    pilot = (others if len(others) >= FEWEST else order)[:PILOT_TARGETS]
+    targets = min(PILOT_TARGETS, max(PILOT_WORK // plan.table.n_rows, PILOT_TARGETS // 3))
+    pilot = (others if len(others) >= FEWEST else order)[:targets]
     facts = adversary.observe(plan.original, pilot, int(key(plan.seed, "choice") >> np.uint64(1)))
     success = {name: math.fsum(_verdicts(plan, adversary, name, facts, progress).found) for name in ATTACKS}
     return max(ATTACKS, key=lambda name: success[name])  # the first of equally strong ones
