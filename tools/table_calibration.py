@@ -5,16 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 import standout as so
-from standout.core.arrays import Floats
+from standout.table_attack.population_rates import posterior_among
 from standout.table_attack.row_verdicts import RowVerdicts
 from tools.adult import QUASI_IDENTIFIERS
 from tools.table_attack_results import AGE_ERROR, SEED, adversaries
-from tools.table_rivals import known_facts, most_matches
 
 __all__ = ["calibration_part", "said_and_right"]
 
 TARGETS, POSTERIOR = 10_000, 0.95
-ONE_WRONG = "1 wrong, age exact"
 BINS = ((0.1, 0.5), (0.5, 0.9), (0.9, 1.0))
 FULL = 48_842
 """The number of rows of adult.csv and adult_test.csv together: the one is a sample of both."""
@@ -31,19 +29,13 @@ posterior of {posterior:g} that are right, what the posterior says on average, a
 {targets:,} people in the table and about {targets:,} others.
 """
 SHOWS = """
-Without wrong facts, guesses about people in the table are right at least as often as the posterior says. With
-a wrong fact, those at a posterior of 0.5 to 0.9 are right less often. With 6 facts, one of them wrong, and
-age exact, {all_agree:,} of these {both:,} guesses agree with all facts: the posterior says {said_all:.3f} on
-average, and {right_all:.3f} of them are right. Of the others {right_other:.3f} are right, and the posterior
-says {said_other:.3f}. So the error is that rows that agree with all facts count, although one fact is
-certainly wrong.
-
-Without wrong facts the posterior is too sure of itself for a population, and the more so the larger the
-population; the shares for the largest rest on few claims about others. With a wrong fact there are too few
-claims to tell. P(facts), the probability of the facts about somebody who is not in the table, is a
-product over columns, and the columns depend on each other (husbands are married men).
-`so.simulate_table(…, population=N)` measures the share of right claims with people whose rows were removed;
-do not read it from the posterior.
+A guess is right at least as often as the posterior says if the two numbers of a cell are close or the
+second is higher. Where the target may not be in the table, the posterior is too sure of itself, and the
+more so the larger the population: P(facts), the probability of the facts about somebody who is not in the
+table, is a product over columns, and the columns depend on each other (husbands are married men). The mean
+over the other rows, which counts where it is higher, helps but does not cure it. `so.simulate_table(…,
+population=N)` measures the share of right claims with people whose rows were removed; do not read it from
+the posterior.
 """
 
 
@@ -66,24 +58,7 @@ def calibration_part(table: so.Table) -> Iterator[str]:
     for name, simulation in simulations.items():
         cells = [_population_cell(simulation, people) for people in populations]
         yield f"| {name} | {simulation.absent_claims.value:.3f} | {' | '.join(cells)} |"
-    yield SHOWS.format(**_agreeing(table, simulations[f"6 known, {ONE_WRONG}"]))
-
-
-def _agreeing(table: so.Table, simulation: so.TableSimulation) -> dict[str, float]:
-    """Guesses at a posterior of 0.5 to 0.9: those that agree with all facts, and the others."""
-    verdicts = simulation.verdicts
-    known = known_facts(table, simulation.adversary, TARGETS, SEED)
-    chosen = np.flatnonzero((verdicts.posterior >= 0.5) & (verdicts.posterior < 0.9))
-    agree = np.array([most_matches(known, q)[verdicts.guess[q]] == len(known.of(q)) for q in chosen])
-    everything, others = chosen[agree], chosen[~agree]
-    return {
-        "all_agree": len(everything),
-        "both": len(chosen),
-        "said_all": float(verdicts.posterior[everything].mean()),
-        "right_all": float(verdicts.found[everything].mean()),
-        "said_other": float(verdicts.posterior[others].mean()),
-        "right_other": float(verdicts.found[others].mean()),
-    }
+    yield SHOWS
 
 
 def _several() -> dict[str, so.TableAdversary]:
@@ -104,18 +79,12 @@ def _bin(verdicts: RowVerdicts, low: float, high: float) -> str:
     return f"{said:.3f}, {right:.3f} ({int(chosen.sum()):,})"
 
 
-def _posterior(verdicts: RowVerdicts, others: float) -> Floats:
-    """The posterior of the guess if so many people who are not in the table may be the target too."""
-    assert verdicts.best_likelihood is not None
-    return 1.0 / (1.0 / verdicts.posterior + others * verdicts.best_likelihood)
-
-
 def said_and_right(simulation: so.TableSimulation, people: int) -> tuple[float, float, int, int]:
     """Of claims about a population: the mean posterior, the share that is right, and their numbers."""
     n_rows = simulation.verdicts.candidates
     share = n_rows / people
-    inside = _posterior(simulation.verdicts, people - n_rows)
-    outside = _posterior(simulation.absent, people - n_rows)
+    inside = posterior_among(simulation.verdicts, people - n_rows)
+    outside = posterior_among(simulation.absent, people - n_rows)
     in_claims, out_claims = inside >= POSTERIOR, outside >= POSTERIOR
     made = share * in_claims.sum() + (1.0 - share) * out_claims.sum()
     if made == 0:

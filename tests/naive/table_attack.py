@@ -6,6 +6,7 @@ released level or None by level, replaced, suppressed) with the released cells.
 """
 
 import math
+from itertools import combinations
 
 UNIT = 2**20
 
@@ -154,3 +155,45 @@ def verdict(found, target, attack, alpha=0.5):
     chance = 1 / ties if own == best else 0.0
     posterior = 0.0 if own is None else math.exp((own - best) / UNIT * scale) / total
     return ties, chance, eccentricity, 1 / total, posterior
+
+
+def chances(column, known, cell, wrong, coverage, without, is_wrong):
+    """1 − c + c · P(v | cell) / P(v) if the fact is right, or if it is wrong; P(v) is a mean over both."""
+    share = float(is_wrong)
+    if column["kind"] == "set":
+        return _member_chances(column, known, cell, wrong, coverage, without, share)
+    mean = mean_probability(column, known, wrong, without)
+    if cell is None:
+        return 1 - coverage
+    possible = share if len(near(column, known)) < len(column["levels"]) else 0.0
+    return 1 - coverage + coverage * probability(column, known, cell, possible) / mean
+
+
+def _member_chances(column, known, cell, wrong, coverage, without, share):
+    elsewhere = 1 / (len(column["levels"]) - 1)
+    sets = [members for row, members in enumerate(column["cells"]) if members and row != without]
+    given = [(1 - wrong) / len(m) if known in m else wrong * elsewhere for m in sets]
+    mean = math.fsum(given) / len(sets) if sum(given) > 0 else 1 / (len(sets) + 1)
+    if not cell:
+        return 1 - coverage
+    own = (1 - share) / len(cell) if known in cell else share * elsewhere
+    return 1 - coverage + coverage * own / mean
+
+
+def counted_probabilities(columns, facts, n_wrong, coverage=0.98, without=None):
+    """P(facts | row) / P(facts) of each row, if exactly n_wrong of the attributes are wrong.
+
+    Facts are lists of (column, level), one list for each attribute.
+    """
+    wrong, found = n_wrong / len(facts), []
+    for row in range(len(columns[0]["cells"])):
+        total = []
+        for chosen in combinations(range(len(facts)), n_wrong):
+            factors = [
+                chances(columns[c], known, columns[c]["cells"][row], wrong, coverage, without, i in chosen)
+                for i, attribute in enumerate(facts)
+                for c, known in attribute
+            ]
+            total.append(math.prod(factors))
+        found.append(0.0 if row == without else math.fsum(total) / len(total))
+    return found

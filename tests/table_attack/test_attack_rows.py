@@ -8,9 +8,11 @@ from naive import table_attack as naive
 from standout.table_attack.row_verdicts import attack_rows, weighted_votes
 from standout.table_attack.simulate_table import table_attack_named
 from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableLikelihood
 
 ATTACKS = ("likelihood", "paper", "threshold", "exact match")
 ADVERSARY = TableAdversary(knows=4, wrong=1)
+EACH = TableLikelihood(ADVERSARY, counted=False)
 
 
 def twins(table, adversary):
@@ -38,7 +40,7 @@ def test_each_attack_agrees_with_its_slow_twin_on_columns_of_every_kind(attack, 
     table = made_table(50, seed=3)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
     facts = ADVERSARY.observe(table, rows, seed=5)
-    chosen = table_attack_named(attack, ADVERSARY)
+    chosen = EACH if attack == "likelihood" else table_attack_named(attack, ADVERSARY)
     verdicts = attack_rows(table, facts, chosen, ADVERSARY, absent=absent, threads=2)
     columns = twins(table, ADVERSARY)
     for query, row in enumerate(rows.tolist()):
@@ -52,7 +54,7 @@ def test_likelihood_agrees_with_its_slow_twin_on_a_sanitized_table():
     released = released_table(table, seed=1)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:12]
     facts = ADVERSARY.observe(table, rows, seed=5)
-    attack = table_attack_named("likelihood", ADVERSARY)
+    attack = EACH
     verdicts = attack_rows(released, facts, attack, ADVERSARY)
     columns = sanitized_twins(table, released)
     where = {int(row): i for i, row in enumerate(released.original_row)}
@@ -88,8 +90,7 @@ def test_votes_for_a_hidden_column_are_sums_of_posteriors():
     table = made_table(50, seed=6)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(50)))[:5]
     facts = ADVERSARY.observe(table, rows, seed=1).without(4)
-    attack = table_attack_named("likelihood", ADVERSARY)
-    votes = weighted_votes(table, facts, attack, ADVERSARY, "job")
+    votes = weighted_votes(table, facts, EACH, ADVERSARY, "job")
     columns, jobs = twins(table, ADVERSARY), cells_of(table.column("job"))
     for query in range(len(rows)):
         found = np.array(naive.scores(columns, facts_of(table, facts, query), "likelihood", 0.25))

@@ -13,8 +13,8 @@ import naive
 import standout as so
 from naive import table_attack
 from standout.table_attack.row_verdicts import attack_rows
-from standout.table_attack.simulate_table import table_attack_named
 from standout.table_attack.table_adversary import TableAdversary
+from standout.table_attack.table_attacks import TableLikelihood
 
 ROWS = 40
 ENTRIES = so.Adversary(knows=3, value_error=1, time_error=10)
@@ -58,9 +58,7 @@ def test_a_mixed_score_is_the_sum_of_the_scores_of_table_and_history(absent):
     table, entries = mixed(2)
     rows = np.flatnonzero(ADVERSARY.eligible(table, np.arange(ROWS)))[:6]
     facts = ADVERSARY.observe(table, rows, seed=3)
-    verdicts = attack_rows(
-        table, facts, table_attack_named("likelihood", ADVERSARY), ADVERSARY, absent=absent
-    )
+    verdicts = attack_rows(table, facts, TableLikelihood(ADVERSARY, counted=False), ADVERSARY, absent=absent)
     columns = [as_twin(column, ADVERSARY.error_of(column)) for column in table.columns]
     for query, row in enumerate(rows.tolist()):
         gone = row if absent else None

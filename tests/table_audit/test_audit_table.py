@@ -171,13 +171,13 @@ def test_the_journalist_is_never_surer_than_the_prosecutor(audited):
 
 
 def test_a_wrong_kernel_is_noticed(monkeypatch):
-    right = evidence.ColumnEvidence.likelihood
+    right = evidence.ColumnEvidence._covered
 
-    def wrong(self, code, own=None):
-        window = right(self, code, own)
+    def wrong(self, *arguments):
+        window = right(self, *arguments)
         return window._replace(outside=window.outside + 2.0)
 
-    monkeypatch.setattr(evidence.ColumnEvidence, "likelihood", wrong)
+    monkeypatch.setattr(evidence.ColumnEvidence, "_covered", wrong)
     result = audit_table(marked_table(), **SETTINGS)
     failed = {check.name for check in result.findings.trust.checks if not check.passed}
     assert "recomputed" in failed

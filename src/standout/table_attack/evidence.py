@@ -81,17 +81,33 @@ class ColumnEvidence:
 
         `own` is the level of a target that is not in the table: its cell does not count in P(v).
         """
+        low, right, elsewhere, mean = self._chances(code, own)
+        chances = self._covered(low, (1.0 - self.wrong) * right, self.wrong * elsewhere, mean)
+        return _logarithms(chances)
+
+    def right_and_wrong(self, code: int, own: int | None = None) -> tuple[Window, Window]:
+        """1 − c + c · P(v | cell) / P(v) if the known level v is right, and if it is wrong."""
+        low, right, elsewhere, mean = self._chances(code, own)
+        nothing = np.zeros(len(right)) if elsewhere else right  # if all levels are near, none is wrong
+        return self._covered(low, right, 0.0, mean), self._covered(low, nothing, elsewhere, mean)
+
+    def _chances(self, code: int, own: int | None) -> tuple[int, Floats, float, float]:
+        """(first near level, P(v | x) of the near levels if v is right, of others if it is wrong, P(v))."""
         low, high = int(self.near.low[code]), int(self.near.high[code])
-        inside = (1.0 - self.wrong) / (self.near.high[low:high] - self.near.low[low:high])
+        right = 1.0 / (self.near.high[low:high] - self.near.low[low:high])
         rest = self.original.n_levels - (high - low)
-        outside = self.wrong / rest if rest else 0.0
+        elsewhere = 1.0 / rest if rest else 0.0
         counts = self.original.counts[low:high].astype(np.float64)
         n = float(self.original.n_rows - self.original.counts[-1])
         if own is not None and own != self.original.missing:
             n -= 1.0
             if low <= own < high:
                 counts[own - low] -= 1.0
-        mean = self._mean(inside, outside, counts, n)
+        mean = self._mean((1.0 - self.wrong) * right, self.wrong * elsewhere, counts, n)
+        return low, right, elsewhere, mean
+
+    def _covered(self, low: int, inside: Floats, outside: float, mean: float) -> Window:
+        """1 − c + c · P(v | cell) / P(v), for these P(v | x) of levels of the original."""
         if self.channel is None:
             return self._window(low, inside / mean, outside / mean, 0.0)
         low, released, empty = self._push(low, inside - outside, outside, mean)
@@ -106,10 +122,8 @@ class ColumnEvidence:
         return total / n if total > 0 else float(inside.max()) / (n + 1.0)
 
     def _window(self, low: int, numbers: Floats, outside: float, empty: float) -> Window:
-        doubt = 1.0 - self.coverage
-        inside = elementary.log(doubt + self.coverage * numbers)
-        ends = elementary.log(np.array([doubt + self.coverage * outside, doubt + self.coverage * empty]))
-        return Window(low, inside, float(ends[0]), float(ends[1]))
+        doubt, sure = 1.0 - self.coverage, self.coverage
+        return Window(low, doubt + sure * numbers, doubt + sure * outside, doubt + sure * empty)
 
     def _push(self, low: int, excess: Floats, outside: float, mean: float) -> tuple[int, Floats, float]:
         """Means over the levels that each released code may come from, and P(v | an empty cell)."""
@@ -158,25 +172,44 @@ class ColumnEvidence:
 
         `own` are the members of a target that is not in the table.
         """
+        within, elsewhere, mean = self._member_chances(code, own)
+        chances = np.append(self.wrong * elsewhere, (1.0 - self.wrong) * within)
+        return _logarithms(self._covered_members(chances / mean))
+
+    def member_right_and_wrong(self, code: int, own: Ints | None = None) -> tuple[Window, Window]:
+        """The same if the known member is right, and if it is wrong."""
+        within, elsewhere, mean = self._member_chances(code, own)
+        right, wrong = np.append(0.0, within), np.append(elsewhere, np.zeros(len(within)))
+        return self._covered_members(right / mean), self._covered_members(wrong / mean)
+
+    def _member_chances(self, code: int, own: Ints | None) -> tuple[Floats, float, float]:
+        """(P(v | set) by size of a set with v, if v is right; of others, if it is wrong; P(v))."""
         column = self.original
-        outside = self.wrong / max(column.n_levels - 1, 1)
+        elsewhere = 1.0 / max(column.n_levels - 1, 1)
         with_it, n = float(column.counts[code]), float(column.n_rows - column.counts[-1])
         shares = float(self._member_shares[code])
         if own is not None and len(own):
             n -= 1.0
             if code in own:
                 with_it, shares = with_it - 1.0, shares - 1.0 / len(own)
-        total = (1.0 - self.wrong) * shares + (n - with_it) * outside
+        total = (1.0 - self.wrong) * shares + (n - with_it) * self.wrong * elsewhere
         mean = total / n if total > 0 else 1.0 / (n + 1.0)
-        sizes = np.arange(1, LARGEST_SET + 1)
-        replaced, suppressed, empty = 0.0, 0.0, 0.0
+        return 1.0 / np.arange(1, LARGEST_SET + 1), elsewhere, mean
+
+    def _covered_members(self, numbers: Floats) -> Window:
+        replaced, empty = 0.0, 0.0
         if self.channel is not None:
-            replaced, suppressed = self.channel.replaced, self.channel.suppressed
-            emptied = suppressed * (column.n_rows - column.counts[-1])
-            empty = emptied / (emptied + column.counts[-1]) if emptied else 0.0
-        numbers = np.append(outside, (1.0 - self.wrong) / sizes + 0.0) / mean
+            replaced = self.channel.replaced
+            never = float(self.original.counts[-1])
+            emptied = self.channel.suppressed * (self.original.n_rows - never)
+            empty = emptied / (emptied + never) if emptied else 0.0
         return self._window(0, (1.0 - replaced) * numbers + replaced, 0.0, empty)
 
     def member_presence(self) -> Window:
         """1 if the set has the member, whatever its size."""
         return Window(0, np.append(0.0, np.ones(LARGEST_SET)), 0.0, 0.0)
+
+
+def _logarithms(window: Window) -> Window:
+    ends = elementary.log(np.array([window.outside, window.empty]))
+    return Window(window.low, elementary.log(window.numbers), float(ends[0]), float(ends[1]))

@@ -15,12 +15,14 @@ from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
 
 __all__ = [
+    "BLOCK",
     "LOWEST",
     "NARROW_TABLE",
     "UNIT",
     "DenseColumns",
     "FactTables",
     "RowSummaries",
+    "U",
     "score_rows",
     "scores_of_rows",
     "scores_of_targets",

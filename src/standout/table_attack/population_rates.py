@@ -4,16 +4,21 @@ A person of the population who is not in the table explains the facts as well as
 guess that is P(facts) / P(facts | guess), and there are N − n such people:
 
     posterior = 1 / (1 / posterior among the rows + (N − n) · P(facts) / P(facts | guess))
+
+P(facts) is a product over columns, which depend on each other in truth. The mean of P(facts | row) over the
+other rows is another estimate, and the higher of the two counts.
 """
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from standout.core.arrays import Floats
 from standout.evaluate.estimates import Estimate, rate
 from standout.table_attack.row_verdicts import RowVerdicts
 
-__all__ = ["PopulationRates", "population_rates"]
+__all__ = ["PopulationRates", "population_rates", "posterior_among"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +40,21 @@ def population_rates(
 ) -> PopulationRates:
     """Claims about people in the table and about others, with a posterior that allows for both."""
     n_rows, n = verdicts.candidates, len(verdicts.found)
-    claims = _unsure(verdicts, people - n_rows) >= posterior
+    claims = posterior_among(verdicts, people - n_rows) >= posterior
     right = math.fsum(verdicts.found * claims)
     wrong = math.fsum((1.0 - verdicts.found) * claims)
-    false = float((_unsure(absent, people - n_rows) >= posterior).sum())
+    false = float((posterior_among(absent, people - n_rows) >= posterior).sum())
     share, in_table = n_rows / people, rate(right, n)
     identified = Estimate(in_table.value * share, in_table.low * share, in_table.high * share, n)
     return PopulationRates(people, identified, in_table, _confidence(right, wrong, false, n, share))
 
 
-def _unsure(verdicts: RowVerdicts, nobody: float) -> Floats:
+def posterior_among(verdicts: RowVerdicts, nobody: float) -> Floats:
     """The posterior of the guess if so many other people may be the target too."""
     likely = verdicts.best_likelihood
-    if likely is not None:  # e^-best: what a person who is not in the table weighs, relative to the guess
-        return 1.0 / (1.0 / verdicts.posterior + nobody * likely)
+    if likely is not None:
+        others = (1.0 / verdicts.posterior - 1.0) / max(verdicts.candidates - 1, 1)
+        return 1.0 / (1.0 / verdicts.posterior + nobody * np.maximum(likely, others))
     return verdicts.posterior / (1.0 + nobody / max(verdicts.candidates, 1))
 
 

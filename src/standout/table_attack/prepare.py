@@ -26,7 +26,15 @@ from standout.table_attack.table_attacks import (
 from standout.tables.column import Column
 from standout.tables.model import SanitizedTable, Table
 
-__all__ = ["Preparation", "Prepared", "dense_columns", "original_of", "representing_rows"]
+__all__ = [
+    "EMPTY_SET",
+    "Members",
+    "Preparation",
+    "Prepared",
+    "dense_columns",
+    "original_of",
+    "representing_rows",
+]
 
 MEMBERS = 1 << 28
 """Largest size in bytes of the matrix of set members that are looked up at once."""
@@ -130,8 +138,17 @@ class Preparation:
 
     def batches(self, facts: RowFacts) -> Iterator[Prepared]:
         """The queries in slices whose tables fit into memory."""
-        usable = np.isin(facts.column, list(self.evidence))
-        sizes = np.where(usable, self._table_sizes(facts), 0)
+        usable = self.usable(facts)
+        for queries in self.slices(facts):
+            yield self._prepare(facts, usable, queries)
+
+    def usable(self, facts: RowFacts) -> NDArray[np.bool_]:
+        """Which facts are about columns that the table has."""
+        return np.isin(facts.column, list(self.evidence))
+
+    def slices(self, facts: RowFacts) -> Iterator[slice]:
+        """Slices of queries whose tables fit into memory."""
+        sizes = np.where(self.usable(facts), self._table_sizes(facts), 0)
         per_query = np.add.reduceat(np.append(sizes, 0), facts.first[:-1]) * (np.diff(facts.first) > 0)
         members = max(MEMBERS // max(self.table.n_rows, 1), 16)
         most = len(facts) if facts.entries is None else max(HISTORY // max(4 * self.table.n_rows, 1), 1)
@@ -144,7 +161,7 @@ class Preparation:
                 total += int(per_query[high])
                 seen += self._n_members(facts, high)
                 high += 1
-            yield self._prepare(facts, usable, slice(low, high))
+            yield slice(low, high)
             low = high
 
     def _n_members(self, facts: RowFacts, query: int) -> int:
@@ -173,18 +190,18 @@ class Preparation:
         counts = np.bincount(query, minlength=queries.stop - queries.start)
         dense, members = (
             dense_columns(self.table),
-            _Members(self.table, len(dense_columns(self.table).columns.narrow)),
+            Members(self.table, len(dense_columns(self.table).columns.narrow)),
         )
         rows = [
             self._fact(facts, f, queries.start + q, dense, members)
             for f, q in zip(positions.tolist(), query.tolist(), strict=True)
         ]
-        more = self._history(facts, queries)
+        more = self.history(facts, queries)
         return Prepared(
             queries, members.added_to(dense.columns), _fact_tables(counts, rows, self.threads), more
         )
 
-    def _history(self, facts: RowFacts, queries: slice) -> NDArray[np.int32]:
+    def history(self, facts: RowFacts, queries: slice) -> NDArray[np.int32]:
         """What is known of the history, as scores by query and row."""
         if facts.entries is None or self.adversary is None or self.adversary.entries is None:
             return NO_HISTORY
@@ -195,7 +212,7 @@ class Preparation:
             self.table, facts.entries, queries, self.attack, self.adversary.entries, excluded
         )
 
-    def _fact(self, facts: RowFacts, f: int, query: int, dense: _Dense, members: "_Members") -> "_FactRow":
+    def _fact(self, facts: RowFacts, f: int, query: int, dense: _Dense, members: "Members") -> "_FactRow":
         column, code = int(facts.column[f]), int(facts.code[f])
         evidence = self.evidence[column]
         target = int(facts.target[query])
@@ -223,7 +240,7 @@ class Preparation:
         return _FactRow(*place, low, high - low, nothing, nothing, evidence.released.missing, table)
 
     def _member_fact(
-        self, evidence: ColumnEvidence, column: int, code: int, target: int, members: "_Members"
+        self, evidence: ColumnEvidence, column: int, code: int, target: int, members: "Members"
     ) -> "_FactRow":
         own = None
         if self.absent and target >= 0:
@@ -276,7 +293,7 @@ def _fact_row(width: int, row: int, window: Window, missing: int) -> _FactRow:
     return _FactRow(width, row, window.low, length, outside, empty, missing, numbers)
 
 
-class _Members:
+class Members:
     """Sets as dense columns: for a category, the size of each row's set that has it, else 0."""
 
     def __init__(self, table: Table, after: int) -> None:

@@ -9,6 +9,8 @@ from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
+from standout.table_attack.counted_kernels import TOLERANCE
+from standout.table_attack.counted_rows import CountedResult, count_facts
 from standout.table_attack.kernels import (
     UNIT,
     RowSummaries,
@@ -19,7 +21,7 @@ from standout.table_attack.kernels import (
 from standout.table_attack.prepare import Preparation, Prepared, representing_rows
 from standout.table_attack.row_facts import RowFacts
 from standout.table_attack.table_adversary import TableAdversary
-from standout.table_attack.table_attacks import ExactMatch, TableAttack, TableThreshold
+from standout.table_attack.table_attacks import ExactMatch, TableAttack, TableLikelihood, TableThreshold
 from standout.tables.column import Column
 from standout.tables.model import Table
 
@@ -122,6 +124,10 @@ def attack_rows(
         RowSummaries.empty(len(facts)), np.zeros(len(facts), np.int32), (rows >= 0) & (not absent)
     )
     preparation = Preparation(table, attack, adversary, absent, threads)
+    if isinstance(attack, TableLikelihood) and attack.counts_wrong:
+        assert attack.adversary is not None
+        result = count_facts(preparation, facts, rows, attack.adversary, threads, progress)
+        return _counted(result, scores.present, table.n_rows - absent)
     for batch in preparation.batches(facts):
         _score(batch, rows, attack, absent, probabilities, scores, table.n_rows, threads, progress)
     return _verdicts(scores, attack, table.n_rows - absent)
@@ -198,6 +204,19 @@ def _verdicts(scores: _Scores, attack: TableAttack, n: int) -> RowVerdicts:
     return RowVerdicts(n, out.guess, out.ties, found, out.above, eccentricity, 1.0 / total, own, likelihood)
 
 
+def _counted(result: CountedResult, present: Bools, n: int) -> RowVerdicts:
+    """Likelihood with a known number of wrong facts: what the kernel finds are probabilities."""
+    out = result.summaries
+    best, total = np.maximum(out.best, 1e-300), np.maximum(out.total, 1e-300)
+    is_best = present & (out.own >= out.best * (1.0 - TOLERANCE)) & (out.best > 0)
+    found = np.where(is_best, 1.0 / np.maximum(out.ties, 1), 0.0)
+    own = np.where(present, out.own / total, 0.0)
+    nobody = elementary.exp(-result.scale) / best
+    return RowVerdicts(
+        n, out.guess, out.ties, found, out.above, np.zeros(len(found)), best / total, own, nobody
+    )
+
+
 def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> RowVerdicts:
     """Algorithm 1A and exact matching: all rows that pass are equally probable."""
     out, limit = scores.summaries, round(attack.alpha * UNIT)
@@ -226,6 +245,11 @@ def weighted_votes(
     column = table.column(name)
     rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
     votes = np.zeros((len(facts), column.n_levels + 1))
+    if isinstance(attack, TableLikelihood) and attack.counts_wrong:
+        assert attack.adversary is not None
+        preparation = Preparation(table, attack, adversary, absent, threads)
+        count_facts(preparation, facts, rows, attack.adversary, threads, progress, column.codes, votes)
+        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1e-300))
     for batch in Preparation(table, attack, adversary, absent, threads).batches(facts):
         target = rows[batch.queries]
         excluded = target if absent else np.full(len(target), -1)

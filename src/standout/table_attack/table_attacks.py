@@ -112,6 +112,9 @@ class TableLikelihood(TableAttack):
         The adversary whose errors the facts have. Default: a tenth of the facts may be wrong.
     coverage : float
         The share of facts that are about cells of the table; the rest are about something else.
+    counted : bool
+        Whether the attack uses that exactly `adversary.wrong` of the facts are wrong: a row that agrees with
+        all of them is then out of the question. Otherwise each fact is wrong with the same probability.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class TableLikelihood(TableAttack):
 
     adversary: TableAdversary | None = None
     coverage: float = COVERAGE
+    counted: bool = True
     name: ClassVar[str] = "likelihood"
     has_posterior: ClassVar[bool] = True
 
@@ -132,6 +136,11 @@ class TableLikelihood(TableAttack):
     def wrong(self) -> float:
         """The share of wrong facts."""
         return GUESSED_WRONG if self.adversary is None else self.adversary.wrong / self.adversary.most
+
+    @property
+    def counts_wrong(self) -> bool:
+        """Whether the number of wrong facts is known and used."""
+        return self.counted and self.adversary is not None and self.adversary.wrong > 0
 
     def window(self, evidence: ColumnEvidence, code: int, own: int | None) -> Window:
         """The log-likelihood ratio of a known level, by code."""

@@ -6,6 +6,7 @@ formulas in docs/tables.md, and looked up cell by cell. One target at a time; no
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ UNIT = 2**20
 COVERAGE = 0.98
 NEARLY = 16
 """Scores that differ by no more than this many units may be equal up to rounding."""
+EQUAL = 1e-9
+"""Relative difference of probabilities that are equal up to rounding."""
 
 Numbers = NDArray[np.float64]
 Scores = NDArray[np.int64]
@@ -47,21 +50,23 @@ def plain_verdict(
     if isinstance(table, SanitizedTable):
         rows = np.flatnonzero(table.original_row == target)
         row = int(rows[0]) if len(rows) else -1
-    scores: Scores | None = None
-    for f in range(int(facts.first[query]), int(facts.first[query + 1])):
-        column = original.columns[int(facts.column[f])]
-        if column.name not in table.names:
-            continue
-        channel = table.channels.get(column.name) if isinstance(table, SanitizedTable) else None
-        fact = _Fact(
+    known = [
+        _Fact(
             column,
             table.column(column.name),
-            channel,
+            table.channels.get(column.name) if isinstance(table, SanitizedTable) else None,
             int(facts.code[f]),
             adversary.error_of(column),
             adversary.wrong / adversary.most,
             target if absent else None,
         )
+        for f in range(int(facts.first[query]), int(facts.first[query + 1]))
+        if (column := original.columns[int(facts.column[f])]).name in table.names
+    ]
+    if attack == "likelihood" and adversary.wrong:
+        return _counted_verdict(_counted(known, adversary, table.n_rows), row, absent)
+    scores: Scores | None = None
+    for fact in known:
         added = np.rint(fact.added(attack) * UNIT).astype(np.int64)
         if scores is None:
             scores = added
@@ -70,6 +75,34 @@ def plain_verdict(
     if scores is None:
         scores = np.full(table.n_rows, UNIT if attack == "exact match" else 0, np.int64)
     return _verdict(scores, row, attack, absent)
+
+
+def _counted(known: list["_Fact"], adversary: TableAdversary, n_rows: int) -> Numbers:
+    """P(facts | row) if exactly so many attributes are wrong: the sum over all choices of these."""
+    right: dict[str, Numbers] = {}
+    wrong: dict[str, Numbers] = {}
+    for fact in known:
+        name = fact.original.attribute
+        right[name] = right.get(name, np.ones(n_rows)) * fact.chances(0.0)
+        wrong[name] = wrong.get(name, np.ones(n_rows)) * fact.chances(1.0)
+    total = np.zeros(n_rows)
+    for number in range(min(adversary.wrong, len(right)) + 1):
+        ways = math.comb(adversary.most - len(right), adversary.wrong - number)
+        for chosen in combinations(right, number) if ways else ():
+            factors = [wrong[name] if name in chosen else right[name] for name in right]
+            total += ways * np.prod([np.ones(n_rows), *factors], axis=0)
+    return total / math.comb(adversary.most, adversary.wrong)
+
+
+def _counted_verdict(chances: Numbers, row: int, absent: bool) -> PlainVerdict:
+    own = 0.0 if absent or row < 0 else float(chances[row])
+    if absent and row >= 0:
+        chances = np.delete(chances, row)
+    best = float(chances.max())
+    ties = int((chances >= best * (1.0 - EQUAL)).sum())
+    near_ties = int((chances >= best * math.exp(-NEARLY / UNIT)).sum())
+    found = 1.0 / ties if own >= best * (1.0 - EQUAL) else 0.0
+    return PlainVerdict(found, ties, near_ties, best / float(chances.sum()), 0.0)
 
 
 def _verdict(scores: Scores, row: int, attack: str, absent: bool) -> PlainVerdict:
@@ -108,8 +141,8 @@ class _Fact:
         if self.original.starts is not None:
             return self._added_by_member(attack)
         if attack == "likelihood":
-            numbers = self._likelihood()
-        elif attack == "paper":
+            return np.asarray(np.log(self.chances(self.wrong)))
+        if attack == "paper":
             numbers = self._similarity() / math.log(max(self._support(), 2))
         else:
             numbers = self._equality()
@@ -147,20 +180,27 @@ class _Fact:
             counts[int(column.codes[self.absent])] -= 1.0
         return counts
 
-    def _likelihood(self) -> Numbers:
-        """ln(1 − c + c · P(v | cell) / P(v)), by released code."""
+    def chances(self, wrong: float) -> Numbers:
+        """1 − c + c · P(v | cell) / P(v) of each row, if the fact is wrong with this probability."""
+        if self.original.starts is not None:
+            return self._chances_by_member(wrong)
         near = self._is_near(self.code)
-        rest = len(near) - int(near.sum())
-        given = np.full(len(near), self.wrong / rest if rest else 0.0)
-        levels = np.flatnonzero(near)
-        given[levels] = (1.0 - self.wrong) / self._number_near(levels)
-        counts = self._counts()
-        total = float((given * counts).sum())
-        mean = total / counts.sum() if total > 0 else float(given[near].max()) / (counts.sum() + 1.0)
+        given = self._given(near, wrong if not near.all() or wrong == self.wrong else 0.0)
+        usual, counts = self._given(near, self.wrong), self._counts()
+        total = float((usual * counts).sum())
+        mean = total / counts.sum() if total > 0 else float(usual[near].max()) / (counts.sum() + 1.0)
         ratio = np.append(given / mean, 0.0)
         if self.channel is not None:
             ratio = self._through(self.channel, given, mean)
-        return np.asarray(np.log(1.0 - COVERAGE + COVERAGE * ratio))
+        return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)[self.released.codes]
+
+    def _given(self, near: NDArray[np.bool_], wrong: float) -> Numbers:
+        """P(v | level) of each level of the original."""
+        rest = len(near) - int(near.sum())
+        given = np.full(len(near), wrong / rest if rest else 0.0)
+        levels = np.flatnonzero(near)
+        given[levels] = (1.0 - wrong) / self._number_near(levels)
+        return given
 
     def _through(self, channel: Channel, given: Numbers, mean: float) -> Numbers:
         """P(v | released cell) / P(v): averages over the levels that the cell may come from."""
@@ -223,41 +263,44 @@ class _Fact:
 
     def _added_by_member(self, attack: str) -> Numbers:
         """What a known member of a set adds, row by row."""
-        column, released = self.original, self.released
-        assert column.starts is not None and released.starts is not None
-        became = self.code if self.channel is None else int(self.channel.released[self.code])
-        added = np.zeros(released.n_rows)
+        if attack == "likelihood":
+            return np.asarray(np.log(self._chances_by_member(self.wrong)))
+        released, became = self.released, self._became()
         if became == released.n_levels:
-            return added
-        inside, outside, empty = self._member_numbers(attack)
+            return np.zeros(released.n_rows)
+        weight = 1.0 / math.log(max(self._support(), 2)) if attack == "paper" else 1.0
         sizes, has = _members(released, became)
-        return np.where(sizes == 0, empty, np.where(has, inside[np.minimum(sizes, 254)], outside))
+        return np.where((sizes > 0) & has, weight, 0.0)
 
-    def _member_numbers(self, attack: str) -> tuple[Numbers, float, float]:
-        """What a set with the member adds, by its size; what one without it adds; and an empty one."""
-        sizes = np.arange(255)
-        if attack != "likelihood":
-            weight = 1.0 / math.log(max(self._support(), 2)) if attack == "paper" else 1.0
-            return np.full(255, weight), 0.0, 0.0
-        column = self.original
-        owned, has = _members(column, self.code)
-        counts = owned > 0
-        if self.absent is not None:
-            counts[self.absent] = False
-        n, having = int(counts.sum()), int((has & counts).sum())
-        shares = float((1.0 / owned[has & counts]).sum())
-        outside = self.wrong / max(column.n_levels - 1, 1)
-        total = (1.0 - self.wrong) * shares + (n - having) * outside
-        mean = total / n if total > 0 else 1.0 / (n + 1.0)
+    def _became(self) -> int:
+        return self.code if self.channel is None else int(self.channel.released[self.code])
+
+    def _chances_by_member(self, wrong: float) -> Numbers:
+        """1 − c + c · P(v | set) / P(v) of each row, if the fact is wrong with this probability."""
+        column, released, became = self.original, self.released, self._became()
+        if became == released.n_levels:
+            return np.ones(released.n_rows)
+        sizes, has = _members(released, became)
+        inside = (1.0 - wrong) / np.clip(sizes, 1, 254)
+        given = np.where(has, inside, wrong / max(column.n_levels - 1, 1)) / self._member_mean()
         replaced, empty = 0.0, 0.0
         if self.channel is not None:
             replaced, missing = self.channel.replaced, int(column.is_missing.sum())
             emptied = self.channel.suppressed * (column.n_rows - missing)
             empty = emptied / (emptied + missing) if emptied else 0.0
-        ratio = (1.0 - replaced) * (1.0 - self.wrong) / np.maximum(sizes, 1) / mean + replaced
-        without = (1.0 - replaced) * outside / mean + replaced
-        numbers = np.log(1.0 - COVERAGE + COVERAGE * np.append(ratio, [without, empty]))
-        return numbers[:255], float(numbers[255]), float(numbers[256])
+        ratio = np.where(sizes == 0, empty, (1.0 - replaced) * given + replaced)
+        return np.asarray(1.0 - COVERAGE + COVERAGE * ratio)
+
+    def _member_mean(self) -> float:
+        """P(v) of a known member: the mean of P(v | set) over all sets."""
+        owned, has = _members(self.original, self.code)
+        counts = owned > 0
+        if self.absent is not None:
+            counts[self.absent] = False
+        outside = self.wrong / max(self.original.n_levels - 1, 1)
+        given = np.where(has, (1.0 - self.wrong) / np.maximum(owned, 1), outside)[counts]
+        total, n = float(given.sum()), int(counts.sum())
+        return total / n if total > 0 else 1.0 / (n + 1.0)
 
 
 def _members(column: Column, code: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
