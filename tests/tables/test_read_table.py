@@ -189,3 +189,10 @@ def test_ignored_columns_are_not_read_at_all(put):
     assert so.read_table(path, ignore="visits").names == ("age",)
     nested = pl.DataFrame({"age": [30, 31], "where": [{"x": 1}, {"x": 2}]})
     assert so.read_table(nested, ignore="where").names == ("age",)
+
+
+def test_rows_that_stand_together_in_small_groups_may_be_one_person_and_are_warned_about():
+    person = np.repeat(np.arange(40) * 7 + 1000, 3)
+    frame = pl.DataFrame({"zper": person, "visits": np.arange(120) % 5})
+    with pytest.warns(so.ReadingWarning, match="column 'zper' stand together, 40 groups of 3.0 rows"):
+        so.read_table(frame)

@@ -95,8 +95,8 @@ def infer_column(
     attack = table_attack_named(attack, adversary)
     if hidden.starts is not None or not attack.has_posterior:
         raise ParameterError("column must not be a set, and attack must have a posterior")
-    rows, _ = table_targets(table, adversary, targets, check_seed(seed), "inference")
-    rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)]
+    rows, _ = table_targets(table, adversary, None, check_seed(seed), "inference")
+    rows = rows[~hidden.is_missing[rows] & (representing_rows(table)[rows] >= 0)][:targets]
     facts = adversary.observe(original, rows, seed)
     facts = facts.without(original.position(column))
     true = _released_codes(table, column, rows)

@@ -88,11 +88,14 @@ def _recomputed(plan: TablePlan, run: TableRun) -> Check:
     """Some targets are attacked again by a plain implementation, present and absent."""
     adversary, facts = _without_history(run.rung.known), _few(run.facts, RECOMPUTED)
     agree = total = 0
-    for name in ATTACKS:
+    cases = [(name, adversary) for name in ATTACKS]
+    if adversary.wrong:  # likelihood has another kernel if no fact is wrong
+        cases.append(("likelihood", replace(adversary, wrong=0)))
+    for name, known in cases:
         for absent in (False, True):
-            verdicts = _attack(plan, facts, name, adversary, absent=absent)
+            verdicts = _attack(plan, facts, name, known, absent=absent)
             for query in range(len(facts)):
-                plain = plain_verdict(plan.table, facts, query, name, adversary, absent)
+                plain = plain_verdict(plan.table, facts, query, name, known, absent)
                 agree += _agree(verdicts, query, plain, name)
                 total += 1
     return _check(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from standout.core.arrays import run_starts
 from standout.ingest.column_names import PERSONAL, name_words, plain_name
 from standout.tables.column import Column
 from standout.tables.distinct_cells import DistinctCells
@@ -14,6 +15,8 @@ __all__ = ["column_doubts", "direct_identifier"]
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
 MOSTLY, SAMPLE = 0.8, 200
+SMALL_GROUP, LARGE_GROUP, FEWEST = 1.5, 50, 20
+"""Mean numbers of rows of a group that may be one person, and the fewest groups."""
 DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
@@ -55,5 +58,25 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str) -> Iterator[
             f"column {name} looks like an id of people, but {shared:,} of {cells.n_rows:,} rows share it "
             "with another row: it is read as an attribute. A table has one row per person"
         )
+    elif _groups_rows(column):
+        yield (
+            f"rows with the same value of column {name} stand together, {column.n_levels:,} groups of "
+            f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the risk is "
+            "understated: a table has one row per person"
+        )
     if doubt:
         yield f"column {name}: {doubt}"
+
+
+def _groups_rows(column: Column) -> bool:
+    """Whether a column may be the id of people who have several rows each, one after the other."""
+    n = column.n_rows
+    if column.starts is not None or column.kind not in ("number", "category"):
+        return False
+    if (
+        column.n_levels < FEWEST
+        or not n / LARGE_GROUP <= column.n_levels <= n / SMALL_GROUP
+        or column.counts[-1]
+    ):
+        return False
+    return len(run_starts(column.codes)) == column.n_levels
