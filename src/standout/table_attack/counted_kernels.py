@@ -130,16 +130,26 @@ def _score(
         most = np.int64(more[q].max())
         for i in range(n):
             state[0, i] = np.exp((np.int64(more[q, U(begin) + i]) - most) * (1.0 / UNIT))
-    right[:n] = 1.0
-    wrong[:n] = 1.0
+    is_first = True
     for f in range(facts.first[q], facts.first[q + 1]):
+        if is_first and facts.ends[f] and facts.width[f] == 0 and n_states <= 3:
+            start = facts.start[f]
+            table = facts.number[start : start + NARROW_TABLE]
+            codes = columns.narrow[facts.matrix[f], begin:end]
+            if n_states == 2:
+                _advance_one(codes, table, state[0], state[1])
+            else:
+                _advance_two(codes, table, state[0], state[1], state[n_states - 1])
+            continue
+        if is_first:
+            right[:n] = 1.0
+            wrong[:n] = 1.0
         _look_up(columns, facts, f, begin, end, right, wrong)
-        if facts.ends[f]:
+        is_first = facts.ends[f]
+        if is_first:
             for j in range(n_states - 1, 0, -1):
                 _advance(state[j], state[j - 1], right, wrong, n)
             _multiply(state[0], right, n)
-            right[:n] = 1.0
-            wrong[:n] = 1.0
     probability[:n] = 0.0
     for j in range(n_states):
         if facts.share[q, j] > 0.0:
@@ -176,6 +186,25 @@ def _look_up_window(codes: Array, facts: CountedFacts, f: Int, right: Array, wro
             place: Int = min(np.uint32(codes[i]) - low, length)
             right[i] *= table[U(place), U(0)]
             wrong[i] *= table[U(place), U(1)]
+
+
+@subroutine
+def _advance_one(codes: Array, table: Array, none: Array, one: Array) -> None:
+    """Look up a fact about a column of bytes and bring both states up to date, for one wrong fact."""
+    for i in range(U(len(codes))):
+        right, wrong = table[U(codes[i]), U(0)], table[U(codes[i]), U(1)]
+        one[i] = one[i] * right + none[i] * wrong
+        none[i] *= right
+
+
+@subroutine
+def _advance_two(codes: Array, table: Array, none: Array, one: Array, two: Array) -> None:
+    """The same for two wrong facts."""
+    for i in range(U(len(codes))):
+        right, wrong = table[U(codes[i]), U(0)], table[U(codes[i]), U(1)]
+        two[i] = two[i] * right + one[i] * wrong
+        one[i] = one[i] * right + none[i] * wrong
+        none[i] *= right
 
 
 @subroutine
