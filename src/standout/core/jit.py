@@ -1,6 +1,6 @@
 """Decorators that compile kernels, with every Numba option in one place.
 
-cache          a kernel is compiled once per machine and then loaded in milliseconds
+cache          a kernel is compiled once per machine and then loaded in milliseconds (`kernel_cache`)
 nogil          kernels run in parallel on a thread pool
 error_model    "numpy": Python's division checks for zero at every step, which prevents vectorisation
 forceinline    for small helpers: a call per byte would cost more than the work on the byte
@@ -26,8 +26,9 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import config
-from numba.core.caching import FunctionCache
 from numpy.typing import NDArray
+
+from standout.core.kernel_cache import kernel_cache
 
 __all__ = [
     "PLAIN_KERNELS",
@@ -82,29 +83,8 @@ def _compiled(function: F, forceinline: bool = False, **options: Any) -> F:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function if forceinline else _interpreted(function)
     compiled = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline, **options)(function)
-    compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    compiled._cache = kernel_cache(function, "plain" if PLAIN_KERNELS else "")
     return cast(F, compiled)
-
-
-class _KernelCache(FunctionCache):
-    """Numba's cache on disk, emptied where an older version left types in it that no longer exist.
-
-    Numba unpickles the cached types before it compares the age of the source. A class that was renamed
-    since would stop every call with an AttributeError.
-
-    Kernels with and without the intrinsics of `simd` have the same source, so each kind has its own entries.
-    """
-
-    def _index_key(self, signature: Any, codegen: Any) -> Any:
-        key = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]
-        return (*key, "plain") if PLAIN_KERNELS else key
-
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        try:
-            return super().load_overload(signature, target)  # type: ignore[no-untyped-call]
-        except (AttributeError, ImportError):
-            self.flush()  # type: ignore[no-untyped-call]
-            return None
 
 
 def _interpreted(function: F) -> F:
