@@ -2,18 +2,18 @@
 
 import csv
 import functools
-import os
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 from click.core import ParameterSource
 
 from standout.cli.next_command import naming_next_command
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
@@ -337,20 +337,14 @@ def _is_same_file(path: Path, source: str) -> bool:
 
 
 def _write_rejects(rejects: "RejectLog", path: Path) -> None:
-    """Write the list under a temporary name first, so that the file is complete or absent."""
-    from standout.core.private_files import open_private
+    """Write the list of rejected rows: where they are and why, never what they contain."""
+    from standout.core.atomic_files import write_atomically
 
-    building = path.with_name(f".{path.name}.building")
-    try:
-        with (
-            open_private(building) as descriptor,
-            os.fdopen(os.dup(descriptor), "w", encoding="utf-8", newline="") as file,
-        ):
-            os.ftruncate(descriptor, 0)
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(("source", "line", "reason"))
-            table.writerows((source, line, reason.description) for source, line, reason in rejects)
-        building.replace(path)
-    except OSError as error:
-        building.unlink(missing_ok=True)
-        raise StandoutError(f"{path} cannot be written: {error.strerror}") from error
+    def write(file: IO[bytes]) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("source", "line", "reason"))
+        table.writerows((source, line, reason.description) for source, line, reason in rejects)
+        text.detach()
+
+    write_atomically(path, write, private=True)

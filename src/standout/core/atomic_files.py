@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from standout.core.errors import StandoutError
-from standout.core.private_files import OWNER_ONLY, open_private
+from standout.core.new_files import new_file
 
 __all__ = ["make_folder", "write_atomically", "write_content"]
 
@@ -30,22 +30,9 @@ def write_content(path: Path, content: str | bytes) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object], private: bool = False) -> None:
-    """Write a temporary file next to `path` and rename it; only its owner can read a private file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file that appears at `path` when it is complete; only its owner can read a private file."""
     try:
-        temporary.unlink(missing_ok=True)
-        with open_private(temporary) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
+        with new_file(path, private) as file:
             write(file)
-        if not private:
-            temporary.chmod((0o666 & ~_umask()) | OWNER_ONLY)
-        temporary.replace(path)
     except OSError as error:
         raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

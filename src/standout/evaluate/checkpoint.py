@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,8 +10,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from standout.core.arrays import Ints
-from standout.core.errors import ParameterError, StandoutError
-from standout.core.private_files import open_private
+from standout.core.atomic_files import write_atomically
+from standout.core.errors import ParameterError
 from standout.evaluate.outcomes import Outcomes
 
 __all__ = ["Checkpoint"]
@@ -61,13 +60,8 @@ class Checkpoint:
             return
         self.outcomes = Outcomes.concatenate(parts)
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
-        new = self.path.with_suffix(f".{os.getpid()}")
-        try:
-            with open_private(new) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
-                np.savez(file, settings=np.array(self.settings), targets=self.targets[:n_done], **columns)
-            new.replace(self.path)
-        except OSError as error:
-            raise StandoutError(f"{self.path} cannot be written: {error.strerror}") from error
+        arrays = {"settings": np.array(self.settings), "targets": self.targets[:n_done], **columns}
+        write_atomically(self.path, lambda file: np.savez(file, **arrays), private=True)
         self.written = time.monotonic()
 
 

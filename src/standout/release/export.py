@@ -1,6 +1,5 @@
 """Export a release as a table: a Polars frame, a CSV file or a Parquet file."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -9,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from standout.core.errors import ParameterError, StandoutError
-from standout.core.private_files import open_private
+from standout.core.atomic_files import write_atomically
+from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
 from standout.release.labels import Labels
@@ -42,19 +41,14 @@ def write_table(release: Release, path: Path, progress: Progress = no_progress) 
     """Write a .csv or .parquet file that only its owner can read; it appears when it is complete."""
     if path.suffix not in (".csv", ".parquet"):
         raise ParameterError(f"{path}: the file name must end in .csv or .parquet")
-    temporary = path.with_name(f".{path.name}.building")
-    try:
-        temporary.unlink(missing_ok=True)  # left by a process that was killed
-        with open_private(temporary) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
-            if path.suffix == ".csv":
-                _write_csv(release, file, progress)
-            else:
-                to_frame(release).write_parquet(file)
-        temporary.replace(path)
-    except OSError as error:
-        raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    def write(file: IO[bytes]) -> None:
+        if path.suffix == ".csv":
+            _write_csv(release, file, progress)
+        else:
+            to_frame(release).write_parquet(file)
+
+    write_atomically(path, write, private=True)
 
 
 def _write_csv(release: Release, file: IO[bytes], progress: Progress) -> None:

@@ -1,0 +1,93 @@
+"""Files that appear only when they are complete, and leave nothing behind when the process is killed.
+
+Where the system can (O_TMPFILE), a file has no name until it is complete. Elsewhere, and for the moment in
+which it replaces an older file, it has a random name, is readable by its owner only and is locked. The next
+process that writes to the folder removes such files if nobody holds their lock. No name can be guessed, and
+no link is followed.
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+__all__ = ["new_file", "sweep"]
+
+PREFIX, SUFFIX = ".standout-", ".part"
+OWNER_ONLY = 0o600
+TEMPORARY = getattr(os, "O_TMPFILE", 0)
+
+
+@contextmanager
+def new_file(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
+    """Yield a file to write; it appears at `path`, in place of an older file, if nothing fails.
+
+    Only its owner can read a private file. If `path` is a link, the link is replaced.
+    """
+    folder = path.parent
+    sweep(folder)
+    descriptor, name = _open(folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            if not private:
+                os.fchmod(file.fileno(), OWNER_ONLY | (0o666 & ~_umask()))
+            name = name or _named(file.fileno(), folder)
+            name.replace(path)
+            name = None
+    finally:
+        if name is not None:
+            with suppress(OSError):
+                name.unlink()
+
+
+def sweep(folder: Path) -> None:
+    """Remove unfinished files that killed processes left in a folder."""
+    with suppress(OSError):
+        for path in folder.glob(f"{PREFIX}*{SUFFIX}"):
+            with suppress(OSError):
+                _remove_if_unlocked(path)
+
+
+def _remove_if_unlocked(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _open(folder: Path) -> tuple[int, Path | None]:
+    """Open a new file in a folder: its descriptor, and its name if it needs one. It is locked."""
+    if TEMPORARY and Path("/proc/self/fd").is_dir():
+        with suppress(OSError):  # not on this file system
+            descriptor = os.open(folder, os.O_RDWR | TEMPORARY | os.O_CLOEXEC, OWNER_ONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            return descriptor, None
+    path = _random_name(folder)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, OWNER_ONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor, path
+
+
+def _named(descriptor: int, folder: Path) -> Path:
+    """Give a file without a name a random one."""
+    path = _random_name(folder)
+    os.link(f"/proc/self/fd/{descriptor}", path, follow_symlinks=True)
+    return path
+
+
+def _random_name(folder: Path) -> Path:
+    return folder / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}"
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,104 @@
+"""New files appear whole or not at all, and what a killed process leaves is removed by the next one."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from standout.core import new_files
+from standout.core.new_files import new_file
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from standout.core import new_files
+if sys.argv[2] == "named":
+    new_files.TEMPORARY = 0
+if sys.argv[2] == "naming":
+    named = new_files._named
+    def killed(*arguments):
+        named(*arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+    new_files._named = killed
+with new_files.new_file(Path(sys.argv[1]), private=True) as file:
+    file.write(b"secret")
+    file.flush()
+    if sys.argv[2] != "naming":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def way(request, monkeypatch):
+    """Both ways of making a file: without a name until it is complete, and with a random one."""
+    if request.param == "named":
+        monkeypatch.setattr(new_files, "TEMPORARY", 0)
+    return request.param
+
+
+def names(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def test_a_file_appears_when_it_is_complete_and_replaces_an_older_one(tmp_path, way):
+    path = tmp_path / "key.csv"
+    path.write_bytes(b"old")
+    with new_file(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == ["key.csv"]
+
+
+def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path, way):
+    path = tmp_path / "key.csv"
+    path.write_bytes(b"old")
+    with pytest.raises(ValueError, match="stop"), new_file(path) as file:
+        file.write(b"new")
+        raise ValueError("stop")
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["key.csv"]
+
+
+def test_only_the_owner_reads_a_private_file_and_others_follow_the_umask(tmp_path, way):
+    for private, mode in ((True, 0o600), (False, 0o644)):
+        before = os.umask(0o022)
+        with new_file(tmp_path / "file", private) as file:
+            file.write(b"x")
+        os.umask(before)
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+
+
+def test_a_link_is_replaced_and_never_followed(tmp_path, way):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    (tmp_path / "key.csv").symlink_to(victim)
+    with new_file(tmp_path / "key.csv") as file:
+        file.write(b"new")
+    assert victim.read_bytes() == b"precious"
+    assert (tmp_path / "key.csv").read_bytes() == b"new"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("moment", ["unnamed", "named", "naming"])
+def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path, moment):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "key.csv"), moment]
+    assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL
+    if moment == "unnamed" and new_files.TEMPORARY:
+        assert names(tmp_path) == []
+    assert not (tmp_path / "key.csv").exists()
+    with new_file(tmp_path / "key.csv", private=True) as file:
+        file.write(b"whole")
+    assert names(tmp_path) == ["key.csv"]
+
+
+def test_the_unfinished_file_of_a_running_process_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(new_files, "TEMPORARY", 0)
+    with new_file(tmp_path / "one") as file:
+        file.write(b"1")
+        with new_file(tmp_path / "two") as other:
+            other.write(b"2")
+    assert (tmp_path / "one").read_bytes() == b"1"
