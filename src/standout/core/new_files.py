@@ -79,7 +79,11 @@ def _open(folder: Path) -> tuple[int, Path | None]:
 def _named(descriptor: int, folder: Path) -> Path:
     """Give a file without a name a random one."""
     path = _random_name(folder)
-    os.link(f"/proc/self/fd/{descriptor}", path, follow_symlinks=True)
+    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:  # with dst_dir_fd, Python calls linkat, which can follow the link in /proc
+        os.link(f"/proc/self/fd/{descriptor}", path.name, dst_dir_fd=place, follow_symlinks=True)
+    finally:
+        os.close(place)
     return path
 
 
