@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import warnings
 from types import FrameType
 from typing import Any
 
@@ -24,6 +25,7 @@ from standout.cli.commands.sparsity import sparsity
 from standout.cli.commands.synthesize import synthesize
 from standout.cli.commands.unicity import unicity
 from standout.cli.commands.verify import verify
+from standout.cli.error_lines import error_line
 from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
 from standout.core.errors import ParameterError, StandoutError
@@ -83,7 +85,8 @@ def _options(command: click.Command) -> list[str]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
 )
 @click.version_option(__version__, prog_name="standout")
-def cli() -> None:
+@click.option("--debug", is_flag=True, help="Show where an unexpected error comes from.")
+def cli(debug: bool) -> None:
     """Measure how many people can be identified in anonymised data.
 
     Standout audits a data set of histories (ratings, purchases, check-ins)
@@ -102,6 +105,7 @@ def cli() -> None:
       1  an error, explained in one line
       2  wrong usage
       3  interrupted; the results so far are printed or saved
+      70 an error of Standout itself: please report it
     Some commands have further codes: see their help.
     """
 
@@ -111,13 +115,22 @@ for command in COMMANDS:
 
 
 def main() -> None:
-    """Run the command line. An error of the user is one line and exit code 1."""
+    """Run the command line. An error is one line, and exit code 1 unless it is a bug."""
     signal.signal(signal.SIGTERM, _terminate)
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         cli(prog_name="standout")
-    except StandoutError as error:
-        click.echo(f"standout: {error}", err=True)
-        sys.exit(1)
+    except Exception as error:
+        if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
+            raise
+        line, code = error_line(error)
+        click.echo(f"standout: {line}", err=True)
+        sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *place: Any) -> None:
+    """Show a warning in one line, without the place in the code."""
+    click.echo(f"standout: warning: {message}", err=True)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

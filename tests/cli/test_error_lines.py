@@ -1,0 +1,46 @@
+"""Whatever goes wrong is one line with an exit code, and shows nobody's data."""
+
+import pytest
+
+from standout.cli.commands import bounds
+from standout.cli.error_lines import error_line
+from standout.core.errors import ParameterError
+
+SECRET = "Jane Doe"
+
+
+def failing(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "part"),
+    [
+        (ParameterError("knows must be a number"), 1, "knows must be a number"),
+        (MemoryError(), 1, "not enough memory"),
+        (RecursionError(SECRET), 1, "nested too deeply"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (PermissionError(13, "Permission denied", "out.csv"), 1, "out.csv: Permission denied"),
+        (KeyError(SECRET), 70, "an error of Standout itself, KeyError"),
+        (ZeroDivisionError(SECRET), 70, "Please report it"),
+    ],
+)
+def test_every_error_is_one_line_without_data(error, code, part):
+    line, number = error_line(error)
+    assert (number, "\n" in line, SECRET in line) == (code, False, False)
+    assert part in line
+
+
+def test_a_bug_is_one_line_that_names_the_place_and_debug_shows_the_traceback(run, monkeypatch):
+    monkeypatch.setattr(bounds, "print_json", failing(KeyError(SECRET)))
+    command = ("bounds", "--records", 1000, "--json")
+    outcome = run(*command)
+    assert outcome.code == 70
+    assert outcome.err.count("\n") == 1
+    assert "KeyError in cli/commands/bounds.py, line " in outcome.err
+    assert SECRET not in outcome.err
+    with pytest.raises(KeyError):
+        run("--debug", *command)
