@@ -3,10 +3,12 @@
 import os
 import textwrap
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numba
 import pytest
 
+from standout.attack.kernels import block_scores
 from standout.core import kernel_cache
 from standout.core.kernel_cache import cache_folder
 
@@ -70,6 +72,22 @@ def test_changed_code_is_not_run(load, tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
+    assert hits(load()) == 0
+
+
+def test_the_sources_of_a_kernel_are_its_file_and_what_is_compiled_into_it():
+    names = {path.name for path in kernel_cache._sources(Path(block_scores.__file__))}
+    assert {"block_scores.py", "query_arrays.py", "exp_sum.py", "simd.py", "postings.py"} <= names
+    assert "audit.py" not in names
+
+
+def test_a_kernel_is_compiled_again_if_a_file_changed_that_it_imports(load, tmp_path, monkeypatch):
+    load()
+    assert hits(load()) == 1
+    before = kernel_cache._content
+    monkeypatch.setattr(
+        kernel_cache, "_content", lambda path: before(path) + (b"#" if path.name == "jit.py" else b"")
+    )
     assert hits(load()) == 0
 
 

@@ -10,12 +10,14 @@ only in a folder that belongs to the user and that nobody else can write. The fi
 4. a private folder among the temporary files, named after the user.
 
 Without any, kernels are compiled in every process. Neither a damaged file nor a full disk stops a command:
-the kernel is compiled again. Every file of code has a digest, because a changed one could do anything.
+the kernel is compiled again. Every file of code has a digest, because a changed one could do anything. A
+kernel is also compiled again if a file changed that it imports from; Numba looks at its own file only.
 """
 
 import hashlib
 import os
 import pickle
+import re
 import stat
 import tempfile
 import warnings
@@ -38,6 +40,9 @@ from numba.core.caching import (
 __all__ = ["KernelCache", "cache_folder", "kernel_cache"]
 
 DIGEST = 16
+PACKAGE = Path(__file__).parents[1]
+IMPORTS = re.compile(rb"^\s*from standout\.([\w.]+) import", re.MULTILINE)
+COMPILES = b"standout.core.jit import"
 NO_FOLDER = (
     "no folder for compiled code can be written, so every run compiles it again, which takes a minute: "
     "set NUMBA_CACHE_DIR to a folder of your own"
@@ -120,6 +125,33 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
     def get_cache_path(self) -> str:
         """The folder."""
         return str(cache_folder(_folder_of(self._py_file)))
+
+    def get_source_stamp(self) -> str:
+        """A digest of the source and of what it imports: kernels are compiled into one another."""
+        digest = hashlib.blake2b(digest_size=16)
+        for path in sorted(_sources(Path(self._py_file).absolute())):
+            digest.update(_content(path))
+        return digest.hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+@lru_cache(maxsize=1024)
+def _sources(path: Path) -> frozenset[Path]:
+    """A file with kernels, the files of this package that it imports, and what those with kernels import."""
+    imported = [PACKAGE.joinpath(*name.decode().split(".")) for name in IMPORTS.findall(_content(path))]
+    found = {file for each in imported for file in (each.with_suffix(".py"), each / "__init__.py")}
+    files = {path, *(file for file in found if file.is_file())}
+    for file in files - {path}:
+        if COMPILES in _content(file):
+            files |= _sources(file)
+    return frozenset(files)
 
 
 class _CacheImpl(CompileResultCacheImpl):
