@@ -89,8 +89,8 @@ def _options(command: click.Command) -> list[str]:
 def cli(debug: bool) -> None:
     """Measure how many people can be identified in anonymised data.
 
-    Standout audits a data set of histories (ratings, purchases, check-ins)
-    before it is published. It implements the paper "Robust De-anonymization of
+    Standout audits a data set before it is published: histories (ratings,
+    purchases, check-ins) or a table (a survey, a register). It implements the paper "Robust De-anonymization of
     Large Datasets" by Narayanan and Shmatikov (2008). Use it on data that you
     are entitled to publish or study.
 
