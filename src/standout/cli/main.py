@@ -90,9 +90,9 @@ def cli(debug: bool) -> None:
     """Measure how many people can be identified in anonymised data.
 
     Standout audits a data set before it is published: histories (ratings,
-    purchases, check-ins) or a table (a survey, a register). It implements the paper "Robust De-anonymization of
-    Large Datasets" by Narayanan and Shmatikov (2008). Use it on data that you
-    are entitled to publish or study.
+    purchases, check-ins) or a table (a survey, a register). It implements the
+    paper "Robust De-anonymization of Large Datasets" by Narayanan and Shmatikov
+    (2008). Use it on data that you are entitled to publish or study.
 
     \b
     Example:
