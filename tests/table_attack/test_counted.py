@@ -100,6 +100,7 @@ def test_a_dropped_column_may_have_been_the_wrong_one():
     assert (verdicts.own_posterior <= verdicts.posterior + LAST_DIGITS).all()
 
 
+@pytest.mark.once
 def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
     draw = np.random.default_rng(0)
     columns = tuple(
