@@ -65,12 +65,12 @@ def test_fewer_attributes_keep_the_share_of_wrong_ones():
         ),
         (
             so.TableAdversary(knows=3, wrong=1, columns=("age", "job", "born", "grade")),
-            "Knows 3 attributes of age, job, born and grade, drawn at random for each person, 1 of them "
+            "Knows 3 of age, job, born and grade, drawn at random for each person, 1 of them "
             "wrong. The other values are imprecise: age ± 2, born ± 5 days and grade ± 1 step.",
         ),
         (
             so.TableAdversary(knows=2, choose="rarest", error=0),
-            "Knows the 2 attributes of the 8 whose values fewest people share. Values are exact.",
+            "Knows the 2 of the 8 attributes whose values the fewest people share. Values are exact.",
         ),
     ],
 )

@@ -81,23 +81,23 @@ OPTIONS = [
     click.option(
         "--quasi-identifiers",
         metavar="NAMES",
-        help="Columns of a table that others may know, like zip,age,sex.",
-        show_default="by their roles",
+        help="Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
+        show_default="columns with this role",
     ),
     click.option(
         "--sensitive-column",
         "sensitive_columns",
         metavar="NAME",
         multiple=True,
-        help="Column of a table that must not be learned; repeat for several.",
-        show_default="by their roles",
+        help="Sensitive column of a table: nobody should learn its values. Repeat for several.",
+        show_default="columns with this role",
     ),
     click.option(
         "--population",
         type=click.IntRange(1),
         metavar="N",
-        help="Number of people of whom a table is a sample. The report then states both risks: if the target "
-        "is known to be in the table, and if not.",
+        help="Size of the population, if a table is a sample. The report then gives two risks: for a target "
+        "who is known to be in the table, and for one who may not be.",
     ),
 ]
 

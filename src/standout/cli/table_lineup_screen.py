@@ -53,7 +53,7 @@ def lineup_of_table(
 def _split(fact: str) -> tuple[str, str]:
     name, separator, value = fact.partition("=")
     if not separator or not name or not value:
-        raise ParameterError("--knows of a table must be COLUMN=VALUE, such as age=34")
+        raise ParameterError("--knows must be COLUMN=VALUE for a table, such as age=34")
     return name, value
 
 
@@ -78,13 +78,17 @@ def _show(lineup: "TableLineup", table: "Table") -> None:
     screen, best = console(), lineup.candidates[0]
     screen.print(_candidates(lineup, table))
     tied = f"{count(lineup.ties, 'row')} fit equally well. " if lineup.ties > 1 else ""
-    nobody = f" With {lineup.nobody:.1%} the person is not in the table." if lineup.nobody > 0 else ""
+    nobody = (
+        f" The person is not in the table with a probability of {lineup.nobody:.1%}."
+        if lineup.nobody > 0
+        else ""
+    )
     print_text(
         "",
         f"{tied}The first row has a probability of {best.probability:.1%}; "
-        f"{lineup.bits_left:.1f} bits are missing to be certain.{nobody}",
+        f"{lineup.bits_left:.1f} bits are missing to identify the person.{nobody}",
         "",
-        f"Why {_label(best, table)} is first: how much likelier the known value is from it than from anybody",
+        f"Why {_label(best, table)} is first: how much likelier each known value is for it than for anybody",
     )
     screen.print(_reasons(best))
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["HISTORY", "TABLE", "TableOptions", "table_options"]
 
 TABLE = click.option(
-    "--table", "is_table", is_flag=True, help="The data is a table with one row per person, no history."
+    "--table", "is_table", is_flag=True, help="DATA is a table: one row per person, not one per entry."
 )
 HISTORY = click.option(
     "--history",
     metavar="FILE",
-    help="Entries of the same people, such as ratings; --record, --item, … are then about this file.",
+    help="Entries of the same people, such as ratings; --record, --item, … then describe this file.",
 )
 OPTIONS = [
     TABLE,
@@ -37,10 +37,10 @@ OPTIONS = [
         "--schema",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="What the columns of a table are: a file that `standout schema` writes.",
+        help="Schema of a table: a TOML file that `standout schema` writes.",
     ),
-    click.option("--id", "id_column", metavar="COLUMN", help="Column with the ids of the rows of a table."),
-    click.option("--no-id", is_flag=True, help="No column of the table is an id."),
+    click.option("--id", "id_column", metavar="COLUMN", help="Id column of a table."),
+    click.option("--no-id", is_flag=True, help="The table has no id column."),
     HISTORY,
     click.option(
         "--missing",

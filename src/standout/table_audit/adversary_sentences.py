@@ -9,6 +9,8 @@ __all__ = ["column_errors", "describe_table_adversary", "error_text", "listed"]
 
 MOST_NAMES = 12
 """Number of columns that a sentence names."""
+MOST_ERRORS = 4
+"""Number of columns whose error a sentence gives: the report lists all of them in a table."""
 
 
 def describe_table_adversary(adversary: TableAdversary, table: Table) -> str:
@@ -27,7 +29,7 @@ def describe_table_adversary(adversary: TableAdversary, table: Table) -> str:
         precision = "Values are exact." if not adversary.wrong else "The other values are exact."
     else:
         others = "The other values are imprecise" if adversary.wrong else "Values are imprecise"
-        precision = f"{others}: {listed(errors)}."
+        precision = f"{others}: {listed(errors, MOST_ERRORS)}."
     entries = ""
     if adversary.entries is not None:
         number = adversary.entries.knows
@@ -40,19 +42,20 @@ def _what(adversary: TableAdversary, table: Table) -> str:
     total = len(table.attributes) if known is None else len(known)
     if known is not None and n == total:
         return listed(list(known))
-    of = f" of {listed(list(known))}" if known is not None else f" of the {total}"
     if n == total:
         return "the only attribute" if n == 1 else f"all {total} attributes"
+    among = f"{n} of the {total} attributes" if known is None else f"{n} of {listed(list(known))}"
     if adversary.choose == "rarest":
-        what = "the attribute" if n == 1 else f"the {n} attributes"
-        return f"{what}{of} whose values fewest people share"
-    return f"{n} attribute{'' if n == 1 else 's'}{of}, drawn at random for each person"
+        if n == 1:
+            return f"the one{among.removeprefix('1')} whose value the fewest people share"
+        return f"the {among} whose values the fewest people share"
+    return f"{among}, drawn at random for each person"
 
 
-def listed(names: list[str]) -> str:
+def listed(names: list[str], most: int = MOST_NAMES) -> str:
     """Names in a sentence; many are cut short."""
-    if len(names) > MOST_NAMES:
-        return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more"
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

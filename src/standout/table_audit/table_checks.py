@@ -203,10 +203,10 @@ def _absent(plan: TablePlan, run: TableRun) -> Check:
         "absent",
         "Absent people are rarely claimed",
         passed,
-        f"at most {most} of {n}",
-        f"{hits} of {n}",
+        f"at most {most:,} of {n:,}",
+        f"{hits:,} of {n:,}",
         f"For each target the row was removed, and the threshold was chosen on the others so that at most "
-        f"{percent(plan.budget)} of absent people are claimed. The attack claimed {hits} of {n}.",
+        f"{percent(plan.budget)} of absent people are claimed. The attack claimed {hits:,} of {n:,}.",
     )
 
 
@@ -339,21 +339,29 @@ def _classes(findings: TableFindings, plan: TablePlan) -> list[Check]:
             k,
             classes,
         )
-        observed = f"k = {k:,}, {classes:,} classes"
+        expected = f"k = {identity.k:,}, {identity.classes:,} classes, {percent(identity.unique)} unique"
+        observed = f"k = {k:,}, {classes:,} classes, {percent(unique)} unique"
+        how = "Rows with equal quasi-identifiers were counted a second time, by comparing their cells."
     else:
         alone = _unique_rows(columns, plan.seed)
         likely = min(max(identity.unique, 0.0), 1.0)
         tails = binomial_tail(alone, COMPARED, likely), binomial_tail(COMPARED - alone, COMPARED, 1 - likely)
-        passed, observed = min(tails) >= RARE, f"{alone} of {COMPARED} compared rows are unique"
+        passed = min(tails) >= RARE
+        expected = f"about {likely * COMPARED:.2g} of {COMPARED} rows unique"
+        observed = f"{alone} of {COMPARED} rows unique"
+        how = (
+            f"{COMPARED} random rows were compared with all other rows, because the table is large. "
+            f"{percent(likely)} of all rows are reported as unique."
+        )
     passed = passed and total == table.n_rows
     return [
         _check(
             "classes",
             "Classes are counted correctly",
             passed,
-            f"k = {identity.k:,}, {identity.classes:,} classes, {percent(identity.unique)} unique",
+            expected,
             observed,
-            "Rows with equal quasi-identifiers were counted a second time, by comparing their cells.",
+            how,
         )
     ]
 

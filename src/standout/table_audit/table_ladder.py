@@ -84,7 +84,7 @@ TableLadderSource: TypeAlias = str | Path | Mapping[str, TableAdversary] | Seque
 """Path of a TOML file, adversaries by name, rungs, or None for the default ladder."""
 
 LADDER = (
-    TableRung("register", "A register", None),
+    TableRung("register", "The owner of a register", None),
     TableRung("stranger", "A stranger", TableAdversary(knows=3)),
     TableRung("acquaintance", "An acquaintance", TableAdversary(knows=6, wrong=1)),
     TableRung("colleague", "A colleague", TableAdversary(knows=10, wrong=2)),

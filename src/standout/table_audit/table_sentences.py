@@ -23,7 +23,7 @@ CLEAR = 0.1
 """The answer is yes if the interval lies above one in ten, and above guessing."""
 FEW_ROWS = 5
 SUBJECTS = {
-    "register": "A register",
+    "register": "The owner of a register",
     "stranger": "A stranger",
     "acquaintance": "An acquaintance",
     "colleague": "A colleague",

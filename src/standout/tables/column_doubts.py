@@ -45,8 +45,8 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str) -> Iterator[
     name = repr(column.name)
     if looks := direct_identifier(column.name, cells):
         yield (
-            f"column {name} looks like {looks}: it identifies people directly. Remove it before you "
-            "publish; until then leave it out on purpose (ignore)"
+            f"column {name} looks like {looks}, which identifies people directly. Remove it before you "
+            "publish the table; for an audit without it, leave it out on purpose (ignore)"
         )
     if not cells.filled or not (column.n_levels and column.counts[:-1].any()):
         yield f"column {name} has no values: all of its cells are empty"
@@ -56,13 +56,13 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str) -> Iterator[
         shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
         yield (
             f"column {name} looks like an id of people, but {shared:,} of {cells.n_rows:,} rows share it "
-            "with another row: it is read as an attribute. A table has one row per person"
+            "with another row: it is read as an attribute, because a table has one row per person"
         )
     elif _groups_rows(column):
         yield (
             f"rows with the same value of column {name} stand together, {column.n_levels:,} groups of "
-            f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the risk is "
-            "understated: a table has one row per person"
+            f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the numbers "
+            "understate the risk: a table must have one row per person"
         )
     if doubt:
         yield f"column {name}: {doubt}"

@@ -134,8 +134,8 @@ def advise(
     must be below the limit. The output folder gets report.html, advice.json and
     frontier.csv. If the search is interrupted, the same command resumes it.
 
-    Of a table, the utility is the information in its cells, or the associations of
-    its columns, whichever keeps less.
+    For a table, utility is the share that is kept of the information in its cells,
+    or of the associations between its columns, whichever is lower.
 
     \b
     Example:

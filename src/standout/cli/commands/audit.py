@@ -169,10 +169,10 @@ def audit(
     Audit a sanitized release with --original, so that adversaries know facts about
     the original people. The --original-… options say how to read the original.
 
-    A table with one row per person (--table, or recognised) is audited with
-    adversaries who know some of its columns, partly wrongly, and with the counts of
-    equal rows that other tools report. docs/table-findings.schema.json describes its
-    findings.json.
+    DATA can also be a table with one row per person (--table, or recognised). Its
+    adversaries know some columns, partly wrongly, and try three attacks. The report
+    also has k, unique rows, and prosecutor, journalist and marketer risk.
+    docs/table-findings.schema.json describes its findings.json.
 
     \b
     Example:

@@ -33,7 +33,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--knows",
     multiple=True,
     metavar="ITEM[=VALUE][@DATE]",
-    help="A known fact: an item by title or id, with its value and date if known; of a table: COLUMN=VALUE. "
+    help="A known fact: an item by title or id, with its value and date if known; for a table: COLUMN=VALUE. "
     "Repeat for several.",
 )
 @click.option(
@@ -86,7 +86,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--population",
     type=click.IntRange(1),
     metavar="N",
-    help="Only for tables: number of people of whom the table is a sample.",
+    help="Size of the population, if a table is a sample. Only for tables.",
     show_default="the person is in the table",
 )
 @table_options
@@ -122,6 +122,9 @@ def lineup(
     With --attack paper it is Algorithm 1B of the paper, whose probabilities are not
     calibrated.
 
+    DATA can also be a table with one row per person (--table, or recognised). A fact
+    is then COLUMN=VALUE, with the error of its column, and the lineup shows rows.
+
     \b
     Example:
       standout lineup ml-latest-small --knows "Brazil=4@2005-03-01" \\
@@ -155,7 +158,7 @@ def lineup(
       read          how the data was read
       length, joined, posterior, phi, fingerprint, version
     \b
-    JSON output of a table:
+    JSON output for a table:
       lineup        row, id, probability, score, parts by column
       nobody        probability that the person is not in the table
       ties, bits_left, rows, population, fingerprint, version

@@ -130,8 +130,9 @@ def sanitize(
       standout sanitize survey.csv -o safer.csv --table --schema schema.toml \\
           --step round:age=5 --step generalize:zip=2 --key key.csv
 
-    The rows of a table are put into a random order and always get new ids. --key is
-    then the only way to say which row is whose, and to measure the risk.
+    The rows of a table are put into a random order, and its ids are always new.
+    Without --key nobody can say which row is whose, so the remaining risk cannot be
+    measured.
 
     \b
     JSON output:
@@ -143,9 +144,8 @@ def sanitize(
                                that reading merged
       records, items, entries  sizes of the output
       read                     how DATA was read; not for tables
-                               (of a table: rows and columns instead of records,
-                               items and entries)
       fingerprint, version     of the output
+    For a table, sizes are rows and columns instead of records, items and entries.
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.step_parser import parse_step

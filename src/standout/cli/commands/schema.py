@@ -43,19 +43,19 @@ def _schema_options(command: Command) -> Command:
 def schema(
     data: str, output: Path | None, overwrite: bool, table: TableOptions, source: SourceOptions, as_json: bool
 ) -> None:
-    """Show what the columns of a table are, and write it to a file.
+    """Show how a table is read, and write it to a schema file.
 
     DATA is a table with one row per person: CSV, Parquet, Arrow, JSON, SQLite or
-    DuckDB. Kinds, similarities, errors and roles are inferred. Check them, above
-    all the roles; change the file where it is wrong, and read the table with
-    --schema FILE.
+    DuckDB. Types, similarities, errors and roles are inferred. Check them, above
+    all the roles. Correct the file where it is wrong, and pass it to the other
+    commands with --schema FILE.
 
     \b
     Example:
       standout schema survey.csv -o schema.toml
       standout audit survey.csv --table --schema schema.toml
 
-    The JSON has rows, id and columns: name, kind, levels, missing, range,
+    The JSON has rows, id and columns: name, kind (the type), levels, missing, range,
     similarity, scale, error, role, attribute and note.
     """
     if output is not None and output.exists() and not overwrite:
