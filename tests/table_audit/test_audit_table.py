@@ -104,6 +104,16 @@ def test_only_the_headline_adversary_has_a_curve(audited):
         assert sizes == ({(1, 3, 5)} if adversary.name == "acquaintance" else {()})
 
 
+def test_the_curve_reaches_the_answer_in_a_table_with_few_attributes():
+    rng = np.random.default_rng(4)
+    columns = [
+        so.Column(name, "category", ("a", "b", "c"), rng.integers(0, 3, 60, np.uint8)) for name in "vwxyz"
+    ]
+    headline = audit_table(so.Table(tuple(columns)), **(SETTINGS | {"facts": [1, 8]})).findings.headline
+    assert headline.knows == 5
+    assert [point.knows for point in headline.attacks[0].curve] == [1, 5]
+
+
 def test_the_threshold_is_compared_with_the_upper_end_of_the_worst_adversary_that_counts(audited):
     gates = [each for each in audited.findings.adversaries if each.gate]
     highest = max(each.as_named.identified_in_table.high for each in gates)

@@ -224,10 +224,12 @@ def population_findings(
     if population is None or risk is None:
         return None
     found = population_risk(risk, population, seed)
-    names = ", ".join(model.model for model in found.models)
+    names = ", ".join(model.model.title() for model in found.models)
     return PopulationEstimate(
         population=population,
         unique=found.unique,
         journalist=found.mean,
-        method=f"the highest of these models: {names}" if names else "the table is the population",
+        method=f"the highest estimate of these models counts ({names})"
+        if names
+        else "the table is the population",
     )

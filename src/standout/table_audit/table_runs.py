@@ -234,10 +234,15 @@ def run_curve(plan: TablePlan, adversary: TableAdversary, progress: Progress) ->
 
 
 def _most_attributes(plan: TablePlan, adversary: TableAdversary) -> int:
-    """The largest number of attributes in the curve."""
+    """The largest number of attributes in the curve.
+
+    If the table has too few attributes for a larger one, it is the adversary's own: the curve reaches the
+    answer.
+    """
     names = plan.original.attributes if adversary.columns is None else adversary.columns
     enough = CURVE_SHARE * plan.original.n_rows
-    for size in sorted(plan.knows, reverse=True):
+    own = {adversary.most} if adversary.most < max(plan.knows) else set()
+    for size in sorted({*plan.knows, *own}, reverse=True):
         if size <= len(names) and eligible_rows(with_attributes(adversary, size), plan.original) >= enough:
             return size
     return 1

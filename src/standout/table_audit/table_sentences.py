@@ -169,7 +169,8 @@ def _inference(
         )
     identified = headline.as_named.identified
     explanation = "No column is declared as sensitive. Whoever is identified has the whole row revealed"
-    explanation += f": {learned.columns.value:.1f} further columns on average." if learned else "."
+    further = 0.0 if learned is None else learned.columns.value
+    explanation += f": {further:.1f} further columns on average." if further else "."
     return _part("Inference", identified, explanation, identified.baseline or 0.0, identified.low)
 
 
