@@ -77,7 +77,7 @@ def _value(column: "Column", text: str) -> float | str | date:
 def _show(lineup: "TableLineup", table: "Table") -> None:
     screen, best = console(), lineup.candidates[0]
     screen.print(_candidates(lineup, table))
-    tied = f"{count(lineup.ties, 'row')} fit equally well. " if lineup.ties > 1 else ""
+    tied = f"{count(lineup.ties, 'row', 'rows')} fit equally well. " if lineup.ties > 1 else ""
     nobody = (
         f" The person is not in the table with a probability of {lineup.nobody:.1%}."
         if lineup.nobody > 0

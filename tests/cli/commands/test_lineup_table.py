@@ -21,6 +21,10 @@ def test_a_lineup_shows_the_rows_that_known_cells_point_to_and_why(run, table):
     assert "Why a is first" in outcome.out
 
 
+def test_rows_that_fit_equally_well_are_counted(run, table):
+    assert "2 rows fit equally well" in run("lineup", table, *COMMAND, "--knows", "sex=f").out
+
+
 def test_a_lineup_as_json_has_rows_ids_and_parts(run, table):
     outcome = run("lineup", table, *COMMAND, "--knows", "age=34", "--knows", "sex=f", "--json")
     answer = json.loads(outcome.out)
