@@ -1,6 +1,7 @@
 """The cache of compiled kernels: in a private folder only, and never a reason to stop."""
 
 import os
+import shutil
 import textwrap
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -99,7 +100,7 @@ def test_a_folder_that_others_can_write_or_that_is_a_link_is_not_used(load, tmp_
     load()
     assert not code_files(tmp_path)
     assert list(cache.rglob("*.nbc"))
-    (tmp_path / "__pycache__").rmdir()
+    shutil.rmtree(tmp_path / "__pycache__")
     (tmp_path / "target").mkdir()
     (tmp_path / "__pycache__").symlink_to(tmp_path / "target")
     load()

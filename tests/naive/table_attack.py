@@ -165,7 +165,7 @@ def chances(column, known, cell, wrong, coverage, without, is_wrong):
     mean = mean_probability(column, known, wrong, without)
     if cell is None:
         return 1 - coverage
-    possible = share if len(near(column, known)) < len(column["levels"]) else 0.0
+    possible = share if len(near(column, cell)) < len(column["levels"]) else 0.0
     return 1 - coverage + coverage * probability(column, known, cell, possible) / mean
 
 
@@ -176,6 +176,7 @@ def _member_chances(column, known, cell, wrong, coverage, without, share):
     mean = math.fsum(given) / len(sets) if sum(given) > 0 else 1 / (len(sets) + 1)
     if not cell:
         return 1 - coverage
+    share = share if len(cell) < len(column["levels"]) else 0.0  # a set with all members has no wrong one
     own = (1 - share) / len(cell) if known in cell else share * elsewhere
     return 1 - coverage + coverage * own / mean
 

@@ -112,3 +112,57 @@ def test_it_finds_more_people_than_facts_that_are_wrong_each_by_itself():
         for c in (True, False)
     )
     assert counted.verdicts.found.sum() > 1.2 * each.verdicts.found.sum()
+
+
+def full_sets():
+    """Small sets, of which many have all members, and an ordered column whose middle is near everything."""
+    draw = np.random.default_rng(1)
+    sizes = draw.integers(1, 3, 40)
+    members = [np.sort(draw.choice(2, size, replace=False)) for size in sizes]
+    columns = [
+        so.Column(f"c{i}", "category", tuple("abc"), draw.integers(0, 3, 40, np.uint8)) for i in range(2)
+    ]
+    grades = draw.integers(0, 3, 40, np.uint8)
+    columns.append(so.Column("grade", "ordered", ("low", "middle", "high"), grades, error=1.0))
+    columns.append(
+        so.Column(
+            "has", "set", ("A", "B"), np.concatenate(members).astype(np.uint8), np.append(0, np.cumsum(sizes))
+        )
+    )
+    return Table(tuple(columns))
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_a_fact_that_cannot_be_wrong_counts_as_right(wrong):
+    table, adversary = full_sets(), TableAdversary(knows=4, wrong=wrong)
+    rows = np.arange(8)
+    facts = adversary.observe(table, rows, seed=2)
+    verdicts = attack_rows(table, facts, TableLikelihood(adversary), adversary)
+    columns = [as_twin(column, adversary.error_of(column)) for column in table.columns]
+    for query in range(len(rows)):
+        found = naive.counted_probabilities(columns, attributes_of(table, facts, query), wrong)
+        assert verdicts.posterior[query] == pytest.approx(max(found) / sum(found), rel=LAST_DIGITS)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("wrong", [0, 1, 200])
+def test_hundreds_of_known_columns_still_identify_everybody(wrong):
+    draw = np.random.default_rng(3)
+    columns = [
+        so.Column(f"c{i}", "number", np.arange(60.0), draw.permutation(60).astype(np.uint8))
+        for i in range(600)
+    ]
+    adversary = TableAdversary(knows=600, wrong=wrong)
+    simulation = so.simulate_table(Table(tuple(columns)), adversary, targets=10)
+    assert simulation.identified.value == 1
+
+
+def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
+    draw = np.random.default_rng(4)
+    column = so.Column("c", "number", np.arange(100.0), draw.permutation(100).astype(np.uint8))
+    table, adversary = Table((column,)), TableAdversary(knows=1)
+    kept = np.arange(0, 100, 2)
+    released = so.SanitizedTable((column.rows(kept),), original=table, original_row=kept)
+    rates = so.simulate_table(released, adversary, targets=None, population=100).population
+    assert rates.in_table.value == 1
+    assert rates.identified.value == 0.5

@@ -10,7 +10,12 @@ import standout as so
 from naive import table_audit as naive
 from standout.core.errors import ParameterError
 from standout.table_audit.adversary_sentences import describe_table_adversary
-from standout.table_audit.table_ladder import fit_table_ladder, resolve_table_ladder, with_attributes
+from standout.table_audit.table_ladder import (
+    TableRung,
+    fit_table_ladder,
+    resolve_table_ladder,
+    with_attributes,
+)
 from standout.table_audit.table_runs import first_attributes
 from standout.tables.column import Column
 
@@ -137,3 +142,13 @@ def test_a_curve_knows_the_first_attributes_that_were_learned():
                 for f in (facts, few)
             )
             assert kept == naive.first_attributes(every, attribute_of, most)
+
+
+def test_an_adversary_that_equals_another_keeps_its_say_about_the_threshold():
+    table, adversary = made_table(60), so.TableAdversary(knows=3)
+    rungs = [
+        TableRung("w", "W", adversary, gate=False),
+        TableRung("g", "G", adversary, gate=True),
+    ]
+    fitted = fit_table_ladder(resolve_table_ladder(rungs), table, ())
+    assert [(rung.name, rung.gate) for rung in fitted.rungs] == [("w", True)]

@@ -46,3 +46,13 @@ def test_categories_are_near_within_a_height_of_their_hierarchy(codes, error):
     assert near == naive.near(column.levels, "category", error, hierarchy_rows(column)) and is_symmetric(near)
     plain = column_of("category", tuple(sorted(codes)))
     assert ranges(plain, error) == naive.near(plain.levels, "category", error)
+
+
+def test_nearness_does_not_depend_on_the_unit():
+    levels = np.array([0.0, 1, 2, 5, 9, 10])
+    for unit in (1.0, 1e-9, 1e9):
+        column = Column("c", "number", levels * unit, np.zeros(1, np.uint8))
+        near = near_levels(column, 1.0 * unit)
+        assert (near.high - near.low).tolist() == [2, 3, 2, 1, 2, 2]
+        exact = near_levels(column, 0.0)
+        assert (exact.high - exact.low).tolist() == [1] * 6

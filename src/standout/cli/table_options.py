@@ -118,6 +118,7 @@ class TableOptions:
         show_table(table, sources)
         if strict:
             _require_schema(table)
+            _refuse(reader.refusals)
         for message in (*reader.warnings, *messages):
             click.echo(f"standout: warning: {message}", err=True)
         return table, reader.schema_read
@@ -154,6 +155,15 @@ class TableOptions:
         names = settings.changed() - {*OF_TABLES, "ignore"}
         return {name: getattr(settings, name) for name in names} | (
             {"titles": source.titles} if source.titles else {}
+        )
+
+
+def _refuse(refusals: list[str]) -> None:
+    """A gate must not pass while the risk may be understated."""
+    if refusals:
+        raise ColumnError(
+            f"the threshold cannot be checked: {refusals[0]}. Say what the column is in a schema (--schema), "
+            "or leave it out with --ignore"
         )
 
 

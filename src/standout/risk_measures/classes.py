@@ -27,6 +27,8 @@ MISSING: tuple[Missing, ...] = ("equal", "any")
 LARGEST_KEY = 1 << 64
 MOST_COMPARISONS = 500_000_000
 """Patterns of missing cells × classes that are compared at most; about a minute."""
+MOST_PATTERNS = 1000
+"""Each pattern is compared with each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,7 @@ def _matches_with_gaps(columns: Sequence[Column], classes: Classes) -> Ints:
     cells = [(codes[first], n_codes) for codes, n_codes in map(cell_codes, columns)]
     gaps = np.column_stack([column.is_missing[first] for column in columns])
     patterns, group = np.unique(gaps, axis=0, return_inverse=True)
-    if len(patterns) * classes.n_classes > MOST_COMPARISONS:
+    if len(patterns) * classes.n_classes > MOST_COMPARISONS or len(patterns) > MOST_PATTERNS:
         raise ParameterError(
             f'missing="any" compares rows by which cells are missing; there are {len(patterns):,} such '
             'patterns: name fewer columns, or use missing="equal"'

@@ -132,7 +132,7 @@ def _score(
             state[0, i] = np.exp((np.int64(more[q, U(begin) + i]) - most) * (1.0 / UNIT))
     is_first = True
     for f in range(facts.first[q], facts.first[q + 1]):
-        if is_first and facts.ends[f] and facts.width[f] == 0 and n_states <= 3:
+        if is_first and facts.ends[f] and facts.width[f] == 0 and 2 <= n_states <= 3:
             start = facts.start[f]
             table = facts.number[start : start + NARROW_TABLE]
             codes = columns.narrow[facts.matrix[f], begin:end]

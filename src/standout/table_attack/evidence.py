@@ -88,8 +88,9 @@ class ColumnEvidence:
     def right_and_wrong(self, code: int, own: int | None = None) -> tuple[Window, Window]:
         """1 − c + c · P(v | cell) / P(v) if the known level v is right, and if it is wrong."""
         low, right, elsewhere, mean = self._chances(code, own)
-        nothing = np.zeros(len(right)) if elsewhere else right  # if all levels are near, none is wrong
-        return self._covered(low, right, 0.0, mean), self._covered(low, nothing, elsewhere, mean)
+        near = self.near.high[low : low + len(right)] - self.near.low[low : low + len(right)]
+        wrong = np.where(near == self.original.n_levels, right, 0.0)  # nothing is wrong where all is near
+        return self._covered(low, right, 0.0, mean), self._covered(low, wrong, elsewhere, mean)
 
     def _chances(self, code: int, own: int | None) -> tuple[int, Floats, float, float]:
         """(first near level, P(v | x) of the near levels if v is right, of others if it is wrong, P(v))."""
@@ -180,6 +181,9 @@ class ColumnEvidence:
         """The same if the known member is right, and if it is wrong."""
         within, elsewhere, mean = self._member_chances(code, own)
         right, wrong = np.append(0.0, within), np.append(elsewhere, np.zeros(len(within)))
+        n_levels = self.original.n_levels
+        if n_levels <= LARGEST_SET:  # a set with all categories has no wrong one
+            wrong[n_levels] = within[n_levels - 1]
         return self._covered_members(right / mean), self._covered_members(wrong / mean)
 
     def _member_chances(self, code: int, own: Ints | None) -> tuple[Floats, float, float]:
@@ -205,9 +209,10 @@ class ColumnEvidence:
             empty = emptied / (emptied + never) if emptied else 0.0
         return self._window(0, (1.0 - replaced) * numbers + replaced, 0.0, empty)
 
-    def member_presence(self) -> Window:
-        """1 if the set has the member, whatever its size."""
-        return Window(0, np.append(0.0, np.ones(LARGEST_SET)), 0.0, 0.0)
+    def member_presence(self, hidden: bool = False) -> Window:
+        """1 if the set has the member, whatever its size; if `hidden`, also if it may have been emptied."""
+        was_emptied = hidden and self.channel is not None and self.channel.suppressed > 0
+        return Window(0, np.append(0.0, np.ones(LARGEST_SET)), 0.0, float(was_emptied))
 
 
 def _logarithms(window: Window) -> Window:

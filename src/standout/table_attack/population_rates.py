@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from standout.core.arrays import Floats
+from standout.core.arrays import Bools, Floats
 from standout.evaluate.estimates import Estimate, rate
 from standout.table_attack.row_verdicts import RowVerdicts
 
@@ -36,17 +36,26 @@ class PopulationRates:
 
 
 def population_rates(
-    verdicts: RowVerdicts, absent: RowVerdicts, people: int, posterior: float
+    verdicts: RowVerdicts, absent: RowVerdicts, people: int, posterior: float, n_original: int
 ) -> PopulationRates:
-    """Claims about people in the table and about others, with a posterior that allows for both."""
+    """Claims about people in the table and about others, with a posterior that allows for both.
+
+    `n_original` is the number of people whom the table was made of; some of their rows may have been removed.
+    """
     n_rows, n = verdicts.candidates, len(verdicts.found)
-    claims = posterior_among(verdicts, people - n_rows) >= posterior
+    claims = _claims(verdicts, people - n_rows, posterior)
     right = math.fsum(verdicts.found * claims)
     wrong = math.fsum((1.0 - verdicts.found) * claims)
-    false = float((posterior_among(absent, people - n_rows) >= posterior).sum())
-    share, in_table = n_rows / people, rate(right, n)
-    identified = Estimate(in_table.value * share, in_table.low * share, in_table.high * share, n)
+    false = float(_claims(absent, people - n_rows, posterior).sum())
+    share, of_original = n_original / people, rate(right, n)
+    present = n if verdicts.present is None else int(np.count_nonzero(verdicts.present))
+    in_table = rate(min(right, present), present)
+    identified = Estimate(of_original.value * share, of_original.low * share, of_original.high * share, n)
     return PopulationRates(people, identified, in_table, _confidence(right, wrong, false, n, share))
+
+
+def _claims(verdicts: RowVerdicts, nobody: float, posterior: float) -> Bools:
+    return np.asarray((posterior_among(verdicts, nobody) >= posterior) & (verdicts.ties > 0))
 
 
 def posterior_among(verdicts: RowVerdicts, nobody: float) -> Floats:

@@ -250,7 +250,8 @@ class Preparation:
         window = self.attack.member_window(evidence, code, own)
         became = code if evidence.channel is None else int(evidence.channel.released[code])
         if became == evidence.released.missing:  # the member is nowhere in the release
-            nothing = Window(0, np.zeros(1), 0.0, 0.0)
+            neutral = float(self.attack.takes_smallest)  # it neither adds to a sum nor lowers a minimum
+            nothing = Window(0, np.full(1, neutral), neutral, neutral)
             return _fact_row(0, members.row(evidence.released, None), nothing, EMPTY_SET)
         return _fact_row(0, members.row(evidence.released, became), window, EMPTY_SET)
 

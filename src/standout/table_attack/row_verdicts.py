@@ -1,7 +1,7 @@
 """What an attack says about each person: the best rows, how far they stand out, how probable they are."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class RowVerdicts:
         The same of the target's row; 0 if it is not in the table.
     best_likelihood : ndarray of float or None
         P(facts) / P(facts | guess): how probable the facts are about anybody, if the attack says so.
+    present : ndarray of bool or None
+        Whether a row of the table stands for the target.
     """
 
     candidates: int
@@ -65,6 +67,7 @@ class RowVerdicts:
     posterior: Floats
     own_posterior: Floats
     best_likelihood: Floats | None = None
+    present: Bools | None = None
 
     @property
     def bits_left(self) -> Floats:
@@ -79,6 +82,7 @@ class _Scores:
     summaries: RowSummaries
     own: "np.ndarray[tuple[int], np.dtype[np.int32]]"
     present: Bools
+    candidates: Ints
 
 
 def attack_rows(
@@ -121,12 +125,20 @@ def attack_rows(
     """
     rows = np.where(facts.target >= 0, representing_rows(table)[facts.target], -1)
     scores = _Scores(
-        RowSummaries.empty(len(facts)), np.zeros(len(facts), np.int32), (rows >= 0) & (not absent)
+        RowSummaries.empty(len(facts)),
+        np.zeros(len(facts), np.int32),
+        (rows >= 0) & (not absent),
+        table.n_rows - ((rows >= 0) & absent),
     )
     preparation = Preparation(table, attack, adversary, absent, threads)
     if isinstance(attack, TableLikelihood) and attack.counts_wrong:
         assert attack.adversary is not None
         result = count_facts(preparation, facts, rows, attack.adversary, threads, progress)
+        if attack.adversary.wrong and (result.summaries.best == 0).any():  # products below all numbers
+            simpler = replace(attack, counted=False)
+            return attack_rows(
+                table, facts, simpler, adversary, absent=absent, threads=threads, progress=progress
+            )
         return _counted(result, scores.present, table.n_rows - absent)
     for batch in preparation.batches(facts):
         _score(batch, rows, attack, absent, probabilities, scores, table.n_rows, threads, progress)
@@ -178,13 +190,14 @@ def _score(
         summaries.weight[:] = np.nan
     elif not attack.has_posterior and not least:
         again = RowSummaries.empty(len(target))
-        run(again, 1.0 / np.maximum(_sigma(summaries, n_rows - absent), 1e-9))
+        run(again, 1.0 / np.maximum(_sigma(summaries, n_rows - (excluded >= 0)), 1e-9))
         summaries.weight[:] = again.weight
 
 
-def _sigma(summaries: RowSummaries, n: int) -> Floats:
-    mean = summaries.total / max(n, 1)
-    return np.sqrt(np.maximum(summaries.squares / max(n, 1) - mean * mean, 0.0))
+def _sigma(summaries: RowSummaries, n: Ints) -> Floats:
+    count = np.maximum(n, 1)
+    mean = summaries.total / count
+    return np.sqrt(np.maximum(summaries.squares / count - mean * mean, 0.0))
 
 
 def _verdicts(scores: _Scores, attack: TableAttack, n: int) -> RowVerdicts:
@@ -192,7 +205,7 @@ def _verdicts(scores: _Scores, attack: TableAttack, n: int) -> RowVerdicts:
     if isinstance(attack, (TableThreshold, ExactMatch)):
         return _matches(scores, attack, n)
     found = np.where(scores.present & (scores.own == out.best), 1.0 / np.maximum(out.ties, 1), 0.0)
-    sigma = _sigma(out, n)
+    sigma = _sigma(out, scores.candidates)
     gap = (out.best.astype(np.int64) - out.second) / UNIT
     eccentricity = np.where((sigma > 0) & (out.ties == 1) & (n > 1), gap / np.maximum(sigma, 1e-9), 0.0)
     scale = np.ones(len(found)) if attack.has_posterior else 1.0 / np.maximum(sigma, 1e-9)
@@ -201,7 +214,9 @@ def _verdicts(scores: _Scores, attack: TableAttack, n: int) -> RowVerdicts:
     likelihood = elementary.exp(-best) if attack.has_posterior else None
     below = (scores.own.astype(np.int64) - out.best) / UNIT
     own = np.where(scores.present, elementary.exp(below * scale) / total, 0.0)
-    return RowVerdicts(n, out.guess, out.ties, found, out.above, eccentricity, 1.0 / total, own, likelihood)
+    return RowVerdicts(
+        n, out.guess, out.ties, found, out.above, eccentricity, 1.0 / total, own, likelihood, scores.present
+    )
 
 
 def _counted(result: CountedResult, present: Bools, n: int) -> RowVerdicts:
@@ -210,11 +225,9 @@ def _counted(result: CountedResult, present: Bools, n: int) -> RowVerdicts:
     best, total = np.maximum(out.best, 1e-300), np.maximum(out.total, 1e-300)
     is_best = present & (out.own >= out.best * (1.0 - TOLERANCE)) & (out.best > 0)
     found = np.where(is_best, 1.0 / np.maximum(out.ties, 1), 0.0)
-    own = np.where(present, out.own / total, 0.0)
-    nobody = elementary.exp(-result.scale) / best
-    return RowVerdicts(
-        n, out.guess, out.ties, found, out.above, np.zeros(len(found)), best / total, own, nobody
-    )
+    own, chance = np.where(present, out.own / total, 0.0), np.where(out.best > 0, best / total, 0.0)
+    nobody, gap = elementary.exp(-result.scale) / best, np.zeros(len(found))
+    return RowVerdicts(n, out.guess, out.ties, found, out.above, gap, chance, own, nobody, present)
 
 
 def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> RowVerdicts:
@@ -227,7 +240,18 @@ def _matches(scores: _Scores, attack: TableThreshold | ExactMatch, n: int) -> Ro
     probability = np.where(passing > 0, 1.0 / np.maximum(passing, 1), 0.0)
     own = np.where(inside, probability, 0.0)
     guess = np.where(passing > 0, out.guess, -1)
-    return RowVerdicts(n, guess, passing, found, np.zeros(len(found), np.int64), alone, probability, own)
+    return RowVerdicts(
+        n,
+        guess,
+        passing,
+        found,
+        np.zeros(len(found), np.int64),
+        alone,
+        probability,
+        own,
+        None,
+        scores.present,
+    )
 
 
 def weighted_votes(

@@ -222,7 +222,8 @@ def simulate_table(
     simulation = TableSimulation(adversary, attack, rows, left_out, verdicts, absent, posterior, phi)
     if people is None:
         return simulation
-    return replace(simulation, population=population_rates(verdicts, absent, people, posterior))
+    rates = population_rates(verdicts, absent, people, posterior, original_of(table).n_rows)
+    return replace(simulation, population=rates)
 
 
 def _population(table: Table, population: int | None) -> int | None:

@@ -28,6 +28,8 @@ __all__ = [
 GUESSED_WRONG = 0.1
 """Share of wrong facts where the adversary's errors are not known."""
 COVERAGE = 0.98
+MANY = 100
+"""With more facts than this, sums of logarithms might exceed the range of the kernels' whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,9 @@ class TableLikelihood(TableAttack):
 
     @property
     def counts_wrong(self) -> bool:
-        """Whether the number of wrong facts is known and used."""
-        return self.counted and self.adversary is not None and self.adversary.wrong > 0
+        """Whether the number of wrong facts is used, with products instead of sums of logarithms."""
+        adversary = self.adversary
+        return self.counted and adversary is not None and (adversary.wrong > 0 or adversary.most > MANY)
 
     def window(self, evidence: ColumnEvidence, code: int, own: int | None) -> Window:
         """The log-likelihood ratio of a known level, by code."""
@@ -229,3 +232,7 @@ class ExactMatch(TableAttack):
     def window(self, evidence: ColumnEvidence, code: int, own: int | None) -> Window:
         """1 for the cells that show the known level."""
         return evidence.equality(code)
+
+    def member_window(self, evidence: ColumnEvidence, code: int, own: Ints | None) -> Window:
+        """1 for the sets that have the known member."""
+        return evidence.member_presence(hidden=True)

@@ -194,6 +194,10 @@ def audit_table(
         raise ParameterError(f"the table must have at least 2 rows to be audited, got {table.n_rows}")
     columns = known_columns(original, quasi_identifiers, sensitive_columns)
     fitted = fit_table_ladder(resolved, original, columns.quasi_identifiers)
+    if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
+        raise ParameterError(
+            "fail_above needs an adversary that counts for the threshold: set gate = true in the ladder"
+        )
     targets = whole_number("targets", targets, 1)
     plan = TablePlan(
         table=table,

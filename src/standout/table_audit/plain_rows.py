@@ -156,7 +156,7 @@ class _Fact:
         column, codes = self.original, np.arange(self.original.n_levels)
         if column.kind in ("number", "date"):
             levels = np.asarray(column.levels, np.float64)
-            return np.asarray(np.abs(levels - levels[level]) <= self.error + 1e-9)
+            return np.asarray(np.abs(levels - levels[level]) <= self.error * (1.0 + 1e-9))
         if column.kind == "ordered":
             return np.asarray(np.abs(codes - level) <= int(self.error))
         if column.hierarchy is not None and self.error >= 1:
@@ -168,7 +168,7 @@ class _Fact:
         """Number of levels that are near each of these."""
         if self.original.kind not in ("number", "date"):
             return np.array([int(self._is_near(level).sum()) for level in levels.tolist()])
-        values, reach = np.asarray(self.original.levels, np.float64), self.error + 1e-9
+        values, reach = np.asarray(self.original.levels, np.float64), self.error * (1.0 + 1e-9)
         below = np.searchsorted(values, values[levels] - reach, "left")
         return np.asarray(np.searchsorted(values, values[levels] + reach, "right") - below)
 
@@ -185,7 +185,11 @@ class _Fact:
         if self.original.starts is not None:
             return self._chances_by_member(wrong)
         near = self._is_near(self.code)
-        given = self._given(near, wrong if not near.all() or wrong == self.wrong else 0.0)
+        given = self._given(near, wrong)
+        if wrong != self.wrong:  # where all levels are near, no fact is wrong
+            levels = np.flatnonzero(near)
+            all_near = levels[self._number_near(levels) == len(near)]
+            given[all_near] = 1.0 / len(near)
         usual, counts = self._given(near, self.wrong), self._counts()
         total = float((usual * counts).sum())
         mean = total / counts.sum() if total > 0 else float(usual[near].max()) / (counts.sum() + 1.0)
@@ -281,7 +285,8 @@ class _Fact:
         if became == released.n_levels:
             return np.ones(released.n_rows)
         sizes, has = _members(released, became)
-        inside = (1.0 - wrong) / np.clip(sizes, 1, 254)
+        has_all = (sizes == column.n_levels) & (wrong != self.wrong)
+        inside = np.where(has_all, 1.0, 1.0 - wrong) / np.clip(sizes, 1, 254)
         given = np.where(has, inside, wrong / max(column.n_levels - 1, 1)) / self._member_mean()
         replaced, empty = 0.0, 0.0
         if self.channel is not None:

@@ -164,6 +164,8 @@ def fit_table_ladder(
             fitted.append(candidate)
             continue
         replaced_by[rung.name] = same
+        if rung.gate:  # the adversary that stays counts for the threshold if one of them does
+            fitted = [replace(other, gate=True) if other.name == same else other for other in fitted]
         limits.append(f"The adversary “{rung.name}” was skipped because it equals “{same}” on this table.")
     if not fitted:
         raise ParameterError(f"no adversary of the ladder applies to this table: {' '.join(limits)}")
@@ -223,9 +225,10 @@ def _attribute_count(adversary: TableAdversary, table: Table) -> int:
 
 def with_enough_rows(adversary: TableAdversary, table: Table) -> TableAdversary | None:
     """The adversary with the most attributes that a few of the rows have."""
+    some = eligible_rows(with_attributes(adversary, 1), table)
     for knows in range(adversary.most, 0, -1):
         fewer = adversary if knows == adversary.most else with_attributes(adversary, knows)
-        if eligible_rows(fewer, table) >= max(FEW * table.n_rows, 1):
+        if eligible_rows(fewer, table) >= max(FEW * some, 1):
             return fewer
     one = with_attributes(adversary, 1)
     return one if eligible_rows(one, table) else None

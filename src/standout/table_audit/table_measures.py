@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from standout.core import elementary
+from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 from standout.evaluate.estimates import mean
 from standout.findings.table_risk import (
@@ -68,7 +69,7 @@ def identity_findings(table: Table, columns: Sequence[str]) -> tuple[IdentityFin
         return None
     risk = identity_risk(table, known)
     has_gaps = any(int(table.column(name).counts[-1]) for name in known)
-    with_gaps = identity_risk(table, known, "any") if has_gaps else risk
+    with_gaps = _with_gaps(table, known, risk) if has_gaps else risk
     classes = sum(count.rows // count.size for count in risk.sizes)
     findings = IdentityFindings(
         columns=tuple(known),
@@ -84,6 +85,14 @@ def identity_findings(table: Table, columns: Sequence[str]) -> tuple[IdentityFin
         unique_with_gaps=with_gaps.unique.value,
     )
     return findings, risk
+
+
+def _with_gaps(table: Table, known: Sequence[str], risk: IdentityRisk) -> IdentityRisk:
+    """The risk if an empty cell may be any value; the stricter count if there are too many kinds of gaps."""
+    try:
+        return identity_risk(table, known, "any")
+    except ParameterError:
+        return risk
 
 
 def class_sizes(risk: IdentityRisk) -> tuple[ClassSize, ...]:

@@ -186,7 +186,7 @@ def _run_attack(
     attack = table_attack_named(name, adversary)
     population = None
     if plan.population is not None:
-        population = population_rates(verdicts, absent, plan.population, plan.posterior)
+        population = population_rates(verdicts, absent, plan.population, plan.posterior, plan.original.n_rows)
     simulation = TableSimulation(
         adversary, attack, facts.target, left_out, verdicts, absent, plan.posterior, plan.phi, population
     )
@@ -261,4 +261,5 @@ def first_attributes(facts: RowFacts, table: Table, most: int) -> RowFacts:
     before = counted[facts.first[:-1][query]] - 1 if len(attribute) else counted
     kept = counted - before <= most
     counts = np.bincount(query[kept], minlength=len(facts))
-    return RowFacts(np.append(0, np.cumsum(counts)), facts.column[kept], facts.code[kept], facts.target)
+    first = np.append(0, np.cumsum(counts))
+    return RowFacts(first, facts.column[kept], facts.code[kept], facts.target, facts.entries)

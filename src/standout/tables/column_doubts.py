@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from standout.core.arrays import run_starts
 from standout.ingest.column_names import PERSONAL, name_words, plain_name
@@ -10,13 +11,14 @@ from standout.tables.distinct_cells import DistinctCells
 from standout.tables.id_column import has_id_name
 from standout.tables.known_names import CONTACTS, PEOPLE
 
-__all__ = ["column_doubts", "direct_identifier"]
+__all__ = ["CLOCK", "Doubt", "column_doubts", "direct_identifier"]
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
 MOSTLY, SAMPLE = 0.8, 200
 SMALL_GROUP, LARGE_GROUP, FEWEST = 1.5, 50, 20
 """Mean numbers of rows of a group that may be one person, and the fewest groups."""
+CLOCK = "its times of day are left out, so what they reveal is not measured"
 DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
@@ -40,32 +42,40 @@ def direct_identifier(name: str, cells: DistinctCells) -> str:
     return "a name or address" if is_name or {*words} & CONTACTS else ""
 
 
-def column_doubts(column: Column, cells: DistinctCells, doubt: str) -> Iterator[str]:
-    """Yield warnings about one column."""
+class Doubt(NamedTuple):
+    """A warning about a column. If it `blocks`, a threshold must not pass with it: the risk may be higher."""
+
+    text: str
+    blocks: bool = False
+
+
+def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: bool) -> Iterator[Doubt]:
+    """Yield warnings about one column; `is_settled` if the user said what kind of column it is."""
     name = repr(column.name)
     if looks := direct_identifier(column.name, cells):
-        yield (
+        yield Doubt(
             f"column {name} looks like {looks}, which identifies people directly. Remove it before you "
             "publish the table; for an audit without it, leave it out on purpose (ignore)"
         )
     if not cells.filled or not (column.n_levels and column.counts[:-1].any()):
-        yield f"column {name} has no values: all of its cells are empty"
+        yield Doubt(f"column {name} has no values: all of its cells are empty")
     elif column.n_levels == 1 and not column.counts[-1]:
-        yield f"column {name} has the same value in all rows"
+        yield Doubt(f"column {name} has the same value in all rows")
     if has_id_name(column.name) and column.kind != "boolean" and 1 < column.n_levels < cells.filled:
         shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
-        yield (
+        yield Doubt(
             f"column {name} looks like an id of people, but {shared:,} of {cells.n_rows:,} rows share it "
-            "with another row: it is read as an attribute, because a table has one row per person"
+            "with another row: it is read as an attribute, because a table has one row per person",
+            blocks=not is_settled,
         )
     elif _groups_rows(column):
-        yield (
+        yield Doubt(
             f"rows with the same value of column {name} stand together, {column.n_levels:,} groups of "
             f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the numbers "
             "understate the risk: a table must have one row per person"
         )
     if doubt:
-        yield f"column {name}: {doubt}"
+        yield Doubt(f"column {name}: {doubt}", blocks=doubt == CLOCK and not is_settled)
 
 
 def _groups_rows(column: Column) -> bool:

@@ -10,6 +10,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ColumnError
 from standout.release.model import Levels
 from standout.tables.column import ColumnKind
+from standout.tables.column_doubts import CLOCK
 from standout.tables.date_texts import NOT_A_DATE, Dates, are_digit_dates, dates_as, dates_in
 from standout.tables.distinct_cells import DistinctCells
 from standout.tables.missing_markers import ALWAYS, WITH_NUMBERS, missing_in
@@ -29,7 +30,6 @@ PAIRS = (
 """Words for false and true."""
 SURE = {"yes", "no", "true", "false", "ja", "nein", "oui", "non"}
 """Words that mean true or false even if no other word occurs."""
-CLOCK = "its times of day are left out, so what they reveal is not measured"
 DIGIT_DATES = "all cells are dates of eight digits"
 FEW_CODES = 30
 LONG_CODE = r"^\d{9,}$"

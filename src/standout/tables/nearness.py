@@ -38,7 +38,7 @@ def near_levels(column: "Column", error: float) -> Near:
     """
     n = column.n_levels
     if column.kind in ("number", "date"):
-        levels, reach = np.asarray(column.levels, np.float64), error + ROUNDING
+        levels, reach = np.asarray(column.levels, np.float64), error * (1.0 + ROUNDING)
         return Near(
             np.searchsorted(levels, levels - reach).astype(np.int64),
             np.searchsorted(levels, levels + reach, "right").astype(np.int64),

@@ -13,7 +13,7 @@ from standout.release.labels import Labels
 from standout.release.provenance import Provenance, UnusedColumn
 from standout.tables.apply_schema import apply_schema
 from standout.tables.column import Column
-from standout.tables.column_doubts import column_doubts
+from standout.tables.column_doubts import Doubt, column_doubts, direct_identifier
 from standout.tables.column_types import CellLevels, levels_of
 from standout.tables.distinct_cells import DistinctCells, distinct_cells
 from standout.tables.id_column import check_ids, choose_id, id_labels, may_be_id
@@ -43,6 +43,8 @@ class TableReader:
     schema_name: str = ""
     progress: Progress = no_progress
     warnings: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    """Those of the warnings with which a threshold must not pass: the risk may be understated."""
     schema_read: Schema = field(default_factory=Schema)
 
     def read(self, source: Any) -> Table:
@@ -77,7 +79,11 @@ class TableReader:
         parts = {position: parts[position] for position in sorted(parts)}
         if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
-        self.warnings += [doubt for part in parts.values() for doubt in part.doubts]
+        doubts = [doubt for part in parts.values() for doubt in part.doubts]
+        self.warnings += [doubt.text for doubt in doubts]
+        self.refusals += [doubt.text for doubt in doubts if doubt.blocks]
+        if record is not None:
+            self._check_id(names[record], candidates[record])
         columns = tuple(part.column for part in parts.values())
         unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
         self._remember(parts, unused, False if record is None else names[record])
@@ -97,8 +103,18 @@ class TableReader:
         schema = self.schema.columns.get(name, ColumnSchema())
         levels = levels_of(name, cells, schema.wish(self.missing))
         column = apply_schema(make_column(name, cells, levels), schema, self.schema.folder)
-        doubts = tuple(column_doubts(column, cells, levels.doubt))
+        doubts = tuple(column_doubts(column, cells, levels.doubt, schema.kind is not None))
         return _ColumnPart(column, levels, _note(column, cells, levels), doubts)
+
+    def _check_id(self, name: str, cells: DistinctCells) -> None:
+        """Warn if the id names people directly: it is not attacked, but it would be published."""
+        if looks := direct_identifier(name, cells):
+            warning = (
+                f"the id, column {name!r}, looks like {looks}: it identifies people directly. Remove it, or "
+                "replace it by a number, before you publish"
+            )
+            self.warnings.append(warning)
+            self.refusals.append(warning)
 
     def _ignored(self, names: Sequence[str]) -> set[int]:
         """Positions of the columns that the user leaves out; columns of the schema must exist."""
@@ -165,7 +181,7 @@ class _ColumnPart:
     column: Column
     levels: CellLevels
     note: str
-    doubts: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
     def schema(self, given: Schema) -> ColumnSchema:
         """A schema that reads the column in the same way."""

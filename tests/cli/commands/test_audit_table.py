@@ -122,3 +122,32 @@ def test_a_table_is_described_by_its_columns(run, survey):
     )
     content = json.loads(run("describe", survey, "--table", "--json").out)
     assert [column["name"] for column in content["columns"]] == ["age", "sex", "zip", "job", "diagnosis"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "part"),
+    [
+        (
+            ["when,age", *(f"2024-01-0{i % 3 + 1} 1{i % 9}:0{i % 6}:1{i % 9},{i}" for i in range(40))],
+            "times of day",
+        ),
+        (["user,age", *(f"a{i}@x.org,{i % 7}" for i in range(40))], "looks like an e-mail address"),
+        (["patient_id,age", *(f"{i // 2},{i % 7}" for i in range(40))], "looks like an id of people"),
+    ],
+)
+def test_a_threshold_is_refused_where_the_risk_may_be_understated(run, put, rows, part):
+    path = put("\n".join(rows) + "\n", "people.csv")
+    outcome = run("audit", path, "--table", "--fail-above", "0.9", "-o", path.parent / "out")
+    assert outcome.code == 1
+    assert "the threshold cannot be checked" in outcome.err
+    assert part in outcome.err
+
+
+def test_a_threshold_needs_an_adversary_that_counts(run, put):
+    path = put("age,sex\n" + "".join(f"{i},{'mf'[i % 2]}\n" for i in range(40)), "people.csv")
+    ladder = put('[[adversary]]\nname = "w"\ntitle = "W"\nknows = 1\ngate = false\n', "ladder.toml")
+    outcome = run(
+        "audit", path, "--table", "--ladder", ladder, "--fail-above", "0.0", "-o", path.parent / "out"
+    )
+    assert outcome.code == 1
+    assert "an adversary that counts for the threshold" in outcome.err
