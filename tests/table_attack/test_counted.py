@@ -159,10 +159,11 @@ def test_hundreds_of_known_columns_still_identify_everybody(wrong):
 
 def test_people_whose_rows_were_removed_count_once_in_rates_of_a_population():
     draw = np.random.default_rng(4)
-    column = so.Column("c", "number", np.arange(100.0), draw.permutation(100).astype(np.uint8))
-    table, adversary = Table((column,)), TableAdversary(knows=1)
-    kept = np.arange(0, 100, 2)
-    released = so.SanitizedTable((column.rows(kept),), original=table, original_row=kept)
+    levels = np.arange(100.0)
+    columns = [so.Column(n, "number", levels, draw.permutation(100).astype(np.uint8)) for n in "cd"]
+    table, adversary, kept = Table(tuple(columns)), TableAdversary(knows=2), np.arange(0, 100, 2)
+    shown = tuple(column.rows(kept) for column in columns)
+    released = so.SanitizedTable(shown, original=table, original_row=kept)
     rates = so.simulate_table(released, adversary, targets=None, population=100).population
     assert rates.in_table.value == 1
     assert rates.identified.value == 0.5
