@@ -104,7 +104,7 @@ def test_a_folder_that_others_can_write_or_that_is_a_link_is_not_used(load, tmp_
     (tmp_path / "target").mkdir()
     (tmp_path / "__pycache__").symlink_to(tmp_path / "target")
     load()
-    assert not list((tmp_path / "target").iterdir())
+    assert not list((tmp_path / "target").glob("*.nb?"))
 
 
 def test_a_folder_of_another_user_is_not_used(load, tmp_path, monkeypatch):
