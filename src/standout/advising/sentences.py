@@ -98,7 +98,14 @@ def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording
     if not tried:
         none = f"No candidate could be tried, and the untouched {wording.data} does not meet"
     sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
-    if best.steps:
+    if best.steps and best.rate.high <= limit:
+        sentences = [
+            f"None of the {tried} candidates was confirmed to meet the limit of {percent(limit)}.",
+            f"{best.name} seems to meet it, with {rate_text(best.rate)}, but was not re-measured on fresh "
+            "targets.",
+            wording.utility_left(best),
+        ]
+    elif best.steps:
         sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", wording.utility_left(best)]
     if result.failed:
         failed = count(len(result.failed), "candidate", "candidates")
