@@ -59,13 +59,16 @@ def run(monkeypatch, capsys):
 
     def call(*args):
         monkeypatch.setattr(sys, "argv", ["standout", *map(str, args)])
-        before, code = signal.getsignal(signal.SIGTERM), 0
+        numbers, hook, code = (signal.SIGINT, signal.SIGTERM), sys.unraisablehook, 0
+        before = [*map(signal.getsignal, numbers)]
         try:
             main()
         except SystemExit as stop:
             code = stop.code or 0
         finally:
-            signal.signal(signal.SIGTERM, before)
+            sys.unraisablehook = hook
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
         return Outcome.of(code, *capsys.readouterr())
 
     return call

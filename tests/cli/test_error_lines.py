@@ -42,5 +42,6 @@ def test_a_bug_is_one_line_that_names_the_place_and_debug_shows_the_traceback(ru
     assert outcome.err.count("\n") == 1
     assert "KeyError in cli/commands/bounds.py, line " in outcome.err
     assert SECRET not in outcome.err
-    with pytest.raises(KeyError):
-        run("--debug", *command)
+    debug = run("--debug", *command)
+    assert debug.code == 70
+    assert debug.err.startswith("Traceback") and f"KeyError: '{SECRET}'" in debug.err

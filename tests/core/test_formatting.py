@@ -4,16 +4,8 @@ import math
 
 import pytest
 
-from standout.core.formatting import (
-    LONG,
-    SHORT,
-    count,
-    decimal,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_texts,
-)
+from standout.core.foreign_text import LONG, SHORT, printable_texts
+from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
 from standout.evaluate.estimates import Estimate
 
 pytestmark = pytest.mark.once

@@ -13,7 +13,8 @@ import pytest
 import standout as so
 from report import sample_findings
 from report.page_reader import Page
-from standout.core.formatting import LONG, percent
+from standout.core.foreign_text import LONG
+from standout.core.formatting import percent
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
 from standout.findings.audit import Threshold

@@ -17,13 +17,13 @@ from standout.auditing.ladder import fit_ladder, resolve_ladder
 from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
+from standout.core.foreign_text import printable
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.data_utility.utility import Utility
 from standout.findings.advice import Among
 from standout.ingest.as_release import as_release
-from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.sanitizing.sanitize import sanitize

@@ -15,11 +15,11 @@ from standout.advising.table_runner import TableCandidateRunner
 from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
+from standout.core.foreign_text import printable
 from standout.core.progress import Progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.findings.advice import Among
-from standout.release.catalogue import printable
 from standout.risk_measures.known_columns import known_columns
 from standout.table_attack.table_adversary import TableAdversary
 from standout.table_audit.table_ladder import (

@@ -9,6 +9,7 @@ from standout.attack.any_attack import AnyAttack, fit_attack
 from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.auditing.ladder import Rung, eligible_share, with_facts
+from standout.core.foreign_text import printable
 from standout.core.progress import Progress
 from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER, choose_strongest
 from standout.evaluate.cell import SimulationCell
@@ -16,7 +17,6 @@ from standout.evaluate.population import Population
 from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.simulation_runner import random_targets
-from standout.release.catalogue import printable
 from standout.release.model import Release
 
 __all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adversary"]

@@ -26,6 +26,7 @@ from standout.auditing.theory_section import measure_sparsity
 from standout.core.atomic_files import make_folder
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
+from standout.core.foreign_text import printable
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
@@ -33,7 +34,6 @@ from standout.evaluate.population import Population
 from standout.findings.audit import Check
 from standout.ingest.as_release import as_release
 from standout.ingest.unused_columns import PYTHON, require_no_overlooked
-from standout.release.catalogue import printable
 from standout.release.model import Release
 from standout.table_audit.audit_table import TableAudit, audit_table
 from standout.table_audit.table_ladder import TableLadderSource

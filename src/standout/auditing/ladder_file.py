@@ -9,7 +9,7 @@ from standout.adversary import Adversary, outside_top
 from standout.auditing.ladder import Ladder, Rung, checked_ladder, shortened
 from standout.auditing.relative_errors import RelativeError, RelativeErrors
 from standout.core.errors import ParameterError, SourceError
-from standout.release.catalogue import printable
+from standout.core.foreign_text import printable
 from standout.release.clock import SECONDS, TimeUnit
 
 __all__ = ["read_ladder"]

@@ -11,12 +11,13 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, SourceError
+from standout.core.foreign_text import printable
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import rate
 from standout.evaluate.population import Population
 from standout.facts import KnownFacts
 from standout.findings.exposure import SensitiveCategory
-from standout.release.catalogue import Catalogue, printable
+from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 from standout.release.postings import unpack_item
 

@@ -1,6 +1,9 @@
-"""What the commands share for printing: tables for people, JSON for machines, a progress bar."""
+"""What the commands share for printing: tables for people, JSON for machines, a progress bar.
 
-import json
+Nothing else prints. Text from files may hold escapes that change a terminal: everything for people is made
+printable here, and JSON writes such characters as its own escapes.
+"""
+
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
+from standout.core.foreign_text import cut_middle, escaped_json, printable, printable_lines
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -27,8 +31,10 @@ __all__ = [
     "percent",
     "percent_interval",
     "print_json",
+    "print_line",
     "print_table",
     "print_text",
+    "print_warning",
     "progress",
     "release_stamp",
     "suggest_index",
@@ -44,15 +50,14 @@ def progress() -> Iterator["Progress"]:
     if not sys.stderr.isatty():
         yield lambda stage, done, total: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description:20}"),
+        TextColumn("{task.description:20}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console(stderr=True),
         transient=True,
     )
     start = time.monotonic()
@@ -64,7 +69,7 @@ def progress() -> Iterator["Progress"]:
         if stage not in tasks:
             for task in tasks.values():
                 bar.update(task, visible=False)
-            tasks[stage] = bar.add_task(stage, total=total)
+            tasks[stage] = bar.add_task(printable(stage), total=total)
             bar.start()
         bar.update(tasks[stage], completed=done, total=total)
 
@@ -75,10 +80,21 @@ def progress() -> Iterator["Progress"]:
 
 
 def console(**settings: Any) -> "Console":
-    """Return a console that shows text from data as it is, never as markup."""
+    """Return a console that shows text from data without markup and without escapes."""
     from rich.console import Console
+    from rich.segment import Segment
 
-    return Console(highlight=False, markup=False, emoji=False, **settings)
+    class PrintableConsole(Console):
+        """Replaces what could change the terminal, before the width of a cell is measured and afterwards."""
+
+        def render_str(self, text: str, **options: Any) -> Any:
+            return super().render_str(cut_middle(printable_lines(text)), **options)
+
+        def render(self, *content: Any, **options: Any) -> Any:
+            for part in super().render(*content, **options):
+                yield part if part.control else Segment(printable_lines(part.text), part.style)
+
+    return PrintableConsole(highlight=False, markup=False, emoji=False, **settings)
 
 
 def print_text(*lines: str) -> None:
@@ -87,9 +103,20 @@ def print_text(*lines: str) -> None:
         console().print(line, soft_wrap=True)
 
 
+def print_line(*lines: str, err: bool = False) -> None:
+    """Print lines without what could change the terminal. A line end within one becomes a blank."""
+    for line in lines:
+        click.echo(cut_middle(printable(line)), err=err)
+
+
+def print_warning(message: Warning | str) -> None:
+    """Print a warning in one line on stderr."""
+    print_line(f"standout: warning: {message}", err=True)
+
+
 def print_json(content: Mapping[str, object]) -> None:
     """Print an object for machines."""
-    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
+    click.echo(escaped_json(content, indent=1))
 
 
 def release_stamp(release: "Release") -> dict[str, str]:
@@ -140,7 +167,7 @@ def percent_interval(value: float, low: float, high: float) -> str:
 def suggest_index(release: "Release", data: str) -> None:
     """Suggest building an index after a large raw source was read on a terminal."""
     if release.stored_fingerprint is None and release.n_entries >= LARGE and sys.stderr.isatty():
-        click.echo(
+        print_line(
             "To open it faster next time: "
             f"standout index {public_url(data)} -o {Path(public_url(data)).stem}.index",
             err=True,

@@ -16,10 +16,10 @@ from standout.attack.verdict import Verdict
 from standout.cli.console import release_stamp
 from standout.cli.reading_report import reading_json
 from standout.cli.typed_facts import NamedFact
+from standout.core.foreign_text import printable
 from standout.core.formatting import percent
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.facts import Aux
-from standout.release.catalogue import printable
 from standout.release.model import Release
 
 __all__ = ["Answer", "assumption", "conclusion", "probability_text"]

@@ -9,9 +9,10 @@ from rich.text import Text
 from standout.attack.matching_verdict import MatchingVerdict
 from standout.cli.console import borderless_table, console
 from standout.cli.lineup_answer import Answer, assumption, conclusion, probability_text
+from standout.core.foreign_text import printable
 from standout.core.formatting import count
 from standout.facts import Aux
-from standout.release.catalogue import Catalogue, printable
+from standout.release.catalogue import Catalogue
 
 __all__ = ["bar", "show_answer"]
 

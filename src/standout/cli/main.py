@@ -1,9 +1,9 @@
 """The command `standout`: a group of the commands in `standout.cli.commands`."""
 
-import signal
+import io
 import sys
+import traceback
 import warnings
-from types import FrameType
 from typing import Any
 
 import click
@@ -25,7 +25,10 @@ from standout.cli.commands.sparsity import sparsity
 from standout.cli.commands.synthesize import synthesize
 from standout.cli.commands.unicity import unicity
 from standout.cli.commands.verify import verify
-from standout.cli.error_lines import error_line
+from standout.cli.console import print_line, print_warning
+from standout.cli.error_lines import INTERRUPTED_LINE, error_line
+from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.interruption import exit_code
 from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
 from standout.core.errors import ParameterError, StandoutError
@@ -71,6 +74,10 @@ class _Group(click.Group):
                 f"standout {ctx.invoked_subcommand} is for histories. These commands work with tables: "
                 f"{', '.join(works)}"
             ) from error
+        except KeyboardInterrupt as error:  # click would print an empty line
+            raise click.Abort from error
+        except EOFError as error:  # click would take it for Ctrl-D
+            raise StandoutError("a file ends too early: check that it is complete") from error
         except ParameterError as error:
             command = self.commands.get(ctx.invoked_subcommand or "", self)
             raise with_option_name(error, option_names(command)) from error
@@ -115,24 +122,40 @@ for command in COMMANDS:
 
 
 def main() -> None:
-    """Run the command line. An error is one line, and exit code 1 unless it is a bug."""
-    signal.signal(signal.SIGTERM, _terminate)
+    """Run the command line. An error is one line, and exit code 1 unless it is a bug.
+
+    Ctrl-C and SIGTERM end a command in the same way: it removes its temporary files and shows what it has.
+    """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    sys.exit(exit_code(_run))
+
+
+def _run() -> int:
+    """Run the command line; returns the exit code."""
     try:
-        cli(prog_name="standout")
+        code = cli(prog_name="standout", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.Abort:
+        print_line(*[""] * sys.stderr.isatty(), f"standout: {INTERRUPTED_LINE}", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        print_line(*_usage_lines(error), err=True)
+        return error.exit_code
     except Exception as error:
         if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
-            raise
+            print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
         line, code = error_line(error)
-        click.echo(f"standout: {line}", err=True)
-        sys.exit(code)
+        print_line(f"standout: {line}", err=True)
+        return code
+
+
+def _usage_lines(error: click.ClickException) -> list[str]:
+    """What click says about wrong usage. It repeats arguments, which may be names of files."""
+    text = io.StringIO()
+    error.show(text)
+    return text.getvalue().splitlines()
 
 
 def _show_warning(message: Warning | str, *place: Any) -> None:
     """Show a warning in one line, without the place in the code."""
-    click.echo(f"standout: warning: {message}", err=True)
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """Exit through Python, so that an interrupted build removes its temporary files."""
-    sys.exit(128 + number)
+    print_warning(message)

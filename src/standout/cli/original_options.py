@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout.cli.console import print_line
 from standout.cli.reading_report import show_reading
 from standout.cli.source_options import Command, SourceOptions, prefixed_source_options
 from standout.core.errors import ParameterError
@@ -47,7 +48,7 @@ class OriginalOptions:
                     f"{given[0]} needs --original, the data that {public_url(data)} was made from"
                 )
             if sidecar_path(Path(data)).is_file():
-                click.echo(WARNING.format(Path(public_url(data)).name), err=True)
+                print_line(WARNING.format(Path(public_url(data)).name), err=True)
             return source.read([data], progress, strict)
         if source.given:
             raise ParameterError(

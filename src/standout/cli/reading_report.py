@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from standout.cli.console import print_line
+
 if TYPE_CHECKING:
     from standout.core.json_values import Json
     from standout.release.model import Release
@@ -33,12 +35,12 @@ def show_reading(release: "Release", sources: list[str]) -> None:
     context = click.get_current_context(silent=True)
     verbose = context is not None and context.meta.get(VERBOSE, False)
     for line in reading_lines(release, sources, verbose):
-        click.echo(line, err=True)
+        print_line(line, err=True)
 
 
 def reading_lines(release: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:
     """Yield one line about how sources were read; if verbose, then all details."""
-    from standout.core.formatting import printable_texts
+    from standout.core.foreign_text import printable_texts
     from standout.findings.reading import reading_of
     from standout.ingest.remote import public_url
     from standout.report.reading_text import reading_rows, reading_sentence

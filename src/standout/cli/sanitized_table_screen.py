@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from standout.cli.console import borderless_table, console, number_columns, print_json
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table as Screen
@@ -27,15 +25,15 @@ def show_sanitized_table(
         return
     console().print(_screen(safer))
     removed = safer.original.n_rows - safer.n_rows
-    click.echo(f"{removed:,} of {safer.original.n_rows:,} people are not in the output.")
-    click.echo(f"{output}: {safer.n_rows:,} rows × {safer.n_columns:,} columns, in a random order")
-    click.echo(f"{sidecar}: the steps, to be published with it")
+    print_line(f"{removed:,} of {safer.original.n_rows:,} people are not in the output.")
+    print_line(f"{output}: {safer.n_rows:,} rows × {safer.n_columns:,} columns, in a random order")
+    print_line(f"{sidecar}: the steps, to be published with it")
     if key is not None:
-        click.echo(f"{key}: which row represents which person, as private as the original")
+        print_line(f"{key}: which row represents which person, as private as the original")
     else:
-        click.echo("Without --key nobody can say later which row is whose, and the risk cannot be measured.")
+        print_line("Without --key nobody can say later which row is whose, and the risk cannot be measured.")
     if safer.history is not None:
-        click.echo("The history is not in the output: sanitize it on its own.")
+        print_line("The history is not in the output: sanitize it on its own.")
 
 
 def _to_dict(safer: "SanitizedTable") -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.core import ParameterSource
 
+from standout.cli.console import print_warning
 from standout.cli.next_command import naming_next_command
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError
@@ -205,7 +206,7 @@ class SourceOptions:
         if strict:
             require_no_overlooked(release.provenance, wording)
         for message in reading_warnings(release, wording):
-            click.echo(f"standout: warning: {message}", err=True)
+            print_warning(message)
         return release
 
     def _read(self, sources: list[str], progress: "Progress") -> "Release":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from standout.cli.console import borderless_table, console, number_columns, print_json, print_text
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, print_text
 from standout.cli.original_options import WARNING, OriginalOptions
 from standout.cli.source_options import Command, SourceOptions
 from standout.cli.table_options import TableOptions
@@ -139,7 +139,7 @@ def read_audited_table(
                 f"{given[0]} needs --original, the data that {public_url(data)} was made from"
             )
         if sidecar_path(Path(data)).is_file():
-            click.echo(WARNING.format(Path(public_url(data)).name), err=True)
+            print_line(WARNING.format(Path(public_url(data)).name), err=True)
         return table.read([data], source, progress, strict)
     if source.given:
         raise ParameterError(

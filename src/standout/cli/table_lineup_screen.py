@@ -94,7 +94,7 @@ def _show(lineup: "TableLineup", table: "Table") -> None:
 
 
 def _label(candidate: "TableCandidate", table: "Table") -> str:
-    from standout.release.catalogue import printable
+    from standout.core.foreign_text import printable
 
     return f"row {candidate.row + 1:,}" if candidate.id is None else printable(candidate.id)
 
@@ -109,7 +109,7 @@ def _candidates(lineup: "TableLineup", table: "Table") -> "RichTable":
 
 
 def _reasons(best: "TableCandidate") -> "RichTable":
-    from standout.release.catalogue import printable
+    from standout.core.foreign_text import printable
 
     screen = borderless_table()
     screen.add_column("Column", no_wrap=True)

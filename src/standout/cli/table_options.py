@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from standout.cli.console import print_line, print_warning
 from standout.cli.source_options import Command, SourceOptions
 from standout.cli.table_report import show_table
 from standout.core.errors import ColumnError, ParameterError
@@ -93,7 +94,7 @@ class TableOptions:
 
         reason = looks_like_table(sources, source.reader_options())
         if reason:
-            click.echo(f"standout: read as a table with one row per person: {reason} (--table)", err=True)
+            print_line(f"standout: read as a table with one row per person: {reason} (--table)", err=True)
         return bool(reason)
 
     def read(
@@ -120,7 +121,7 @@ class TableOptions:
             _require_schema(table)
             _refuse(reader.refusals)
         for message in (*reader.warnings, *messages):
-            click.echo(f"standout: warning: {message}", err=True)
+            print_warning(message)
         return table, reader.schema_read
 
     def _reader(self, source: SourceOptions, progress: "Progress") -> "TableReader":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from standout.cli.console import print_line
 from standout.cli.reading_report import VERBOSE, source_names
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ def show_table(table: "Table", sources: list[str]) -> None:
     context = click.get_current_context(silent=True)
     verbose = context is not None and context.meta.get(VERBOSE, False)
     for line in table_lines(table, sources, verbose):
-        click.echo(line, err=True)
+        print_line(line, err=True)
 
 
 def table_lines(table: "Table", sources: list[str], verbose: bool = False) -> Iterator[str]:
     """Yield one line about how a table was read; if verbose, then a line for each column."""
-    from standout.core.formatting import printable_texts
+    from standout.core.foreign_text import printable_texts
     from standout.ingest.remote import public_url
 
     read, settings = table.provenance, table.provenance.settings
@@ -54,7 +55,7 @@ def table_lines(table: "Table", sources: list[str], verbose: bool = False) -> It
 
 
 def _details(table: "Table") -> Iterator[str]:
-    from standout.core.formatting import printable_texts
+    from standout.core.foreign_text import printable_texts
 
     read = table.provenance
     rows = {"id": f"{read.columns.get('record', 'none')} ({read.reasons.get('record', '')})"}

@@ -12,9 +12,11 @@
     ReadingWarning        a source was read, but something in it may have been overlooked
 
 A message is one line: which parameter, what is allowed, what was given, and the next step. It never shows
-the content of a cell, because that is somebody's data.
+the content of a cell, because that is somebody's data. Its text is made printable: names of files and columns
+may hold escapes.
 """
 
+from standout.core.foreign_text import cut_middle, printable
 from standout.core.next_steps import NextStep, next_step_text
 
 __all__ = [
@@ -42,6 +44,10 @@ class StandoutError(Exception):
     ...     print(error)
     missing.csv: no such file
     """
+
+    def __str__(self) -> str:
+        """The message in one line; names from files may hold anything."""
+        return cut_middle(printable(super().__str__()))
 
 
 class ParameterError(StandoutError, ValueError):
@@ -148,3 +154,7 @@ class ReadingWarning(UserWarning):
     >>> print(caught[0].message)
     column 'moment' looks like a date and is not used: add time="moment", or ignore=["moment"]
     """
+
+    def __str__(self) -> str:
+        """The message in one line; names from files may hold anything."""
+        return cut_middle(printable(super().__str__()))

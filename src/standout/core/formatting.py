@@ -1,14 +1,9 @@
-"""Numbers and text for display: percentages, intervals, counts, and untrusted text made safe to print."""
+"""Numbers for display: percentages, intervals, counts."""
 
 import math
-import re
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 __all__ = [
-    "LONG",
-    "SHORT",
     "HasInterval",
     "count",
     "decimal",
@@ -16,21 +11,9 @@ __all__ = [
     "interval_text",
     "is_near_limit",
     "percent",
-    "printable_texts",
-    "shorten",
 ]
 
-SHORT, LONG = 80, 700
-"""Maximum length of a name and of a sentence."""
 NO_NUMBER, SMALLEST_SHARE = "–", 0.0005
-UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
-"""Control characters, overrides of the writing direction, lone surrogates and noncharacters."""
-STACKED_MARKS = re.compile(
-    "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{3})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
-)
-"""More than three combining marks in a row, which would reach into other lines."""
 
 
 class HasInterval(Protocol):
@@ -47,35 +30,6 @@ class HasInterval(Protocol):
     @property
     def high(self) -> float:
         """The upper end of the interval."""
-
-
-def printable_texts(content: Any) -> Any:
-    r"""Make every text in a nested structure safe to display: unprintable characters become �.
-
-    >>> printable_texts({"name": ["a\u202eb", 3, None]})
-    {'name': ['a�b', 3, None]}
-    """
-    if isinstance(content, str):
-        text = UNPRINTABLE.sub("\ufffd", re.sub(r"\s+", " ", content[: 4 * LONG])).strip()
-        return shorten(STACKED_MARKS.sub(r"\1", text), LONG)
-    if is_dataclass(content) and not isinstance(content, type):
-        texts = {field.name: printable_texts(getattr(content, field.name)) for field in fields(content)}
-        return replace(content, **texts)
-    if isinstance(content, Mapping):
-        return {name: printable_texts(value) for name, value in content.items()}
-    if isinstance(content, list | tuple):
-        parts = [printable_texts(part) for part in content]
-        return parts if isinstance(content, list) else tuple(parts)
-    return content
-
-
-def shorten(text: str, limit: int = SHORT) -> str:
-    """Cut a long text and add an ellipsis.
-
-    >>> shorten("acquaintance", 8)
-    'acquain…'
-    """
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def percent(value: float | None, fine: bool | None = None) -> str:

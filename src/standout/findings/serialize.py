@@ -1,6 +1,5 @@
 """Dataclasses as plain JSON values."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from standout.core.foreign_text import escaped_json
 from standout.findings.json_types import Json, JsonObject
 
 __all__ = ["json_text", "to_json", "to_json_object"]
@@ -46,4 +46,4 @@ def to_json_object(value: Any) -> JsonObject:
 
 def json_text(value: Any) -> str:
     """Text of a JSON file: one space of indentation, a line break at the end."""
-    return json.dumps(to_json(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return escaped_json(to_json(value), indent=1, allow_nan=False) + "\n"

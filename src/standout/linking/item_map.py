@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 
 from standout.core.errors import ParameterError, SourceError
+from standout.core.foreign_text import printable
 from standout.linking.small_csv import read_rows
-from standout.release.catalogue import printable
 
 __all__ = ["Codes", "ItemMap", "read_item_map", "refuse_duplicates"]
 

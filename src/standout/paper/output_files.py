@@ -2,12 +2,12 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from standout.core.atomic_files import make_folder, write_content
+from standout.core.foreign_text import escaped_json
 from standout.paper.comparison_rows import ComparisonRow
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
@@ -55,7 +55,7 @@ def write_files(reproduction: Reproduction) -> None:
         "summary": reproduction.summary,
         "stronger_attack": reproduction.stronger_attack,
     }
-    write_content(reproduction.folder / "about.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    write_content(reproduction.folder / "about.json", escaped_json(about, indent=1) + "\n")
     write_content(reproduction.page, page(reproduction, drawings))
 
 

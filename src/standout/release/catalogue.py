@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import chain, pairwise
 
 from standout.core.errors import NotFoundError
+from standout.core.foreign_text import printable
 from standout.release.labels import Labels
 from standout.release.model import Release
 
-__all__ = ["Catalogue", "normalise_title", "printable"]
+__all__ = ["Catalogue", "normalise_title"]
 
 YEAR = re.compile(r"^(.*\S)\s*\((\d{4})\)\s*$", re.DOTALL)
 ARTICLES = "the|a|an|der|die|das|le|la|les|il|el|los"
@@ -31,19 +32,6 @@ def normalise_title(title: str) -> str:
     """
     plain, year = _split_year(title)
     return f"{plain} ({year})" if year else plain
-
-
-def printable(text: str) -> str:
-    r"""Return a text that fits on one terminal line: line ends and control characters become �.
-
-    >>> printable("Brazil\x1b[2J")
-    'Brazil�[2J'
-    """
-    return (
-        text
-        if text.isprintable()
-        else "".join(character if character.isprintable() else "�" for character in text)
-    )
 
 
 class Catalogue:

@@ -5,14 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from standout.core.formatting import (
-    count,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_texts,
-    shorten,
-)
+from standout.core.foreign_text import printable_texts, shorten
+from standout.core.formatting import count, estimate_text, interval_text, percent
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import AdviceFindings, CandidateFindings
 from standout.findings.table_advice import TableAdviceFindings, TableCandidateFindings

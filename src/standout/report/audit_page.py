@@ -6,17 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standout.core.atomic_files import make_folder, write_content
-from standout.core.formatting import (
-    LONG,
-    SHORT,
-    count,
-    decimal,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_texts,
-    shorten,
-)
+from standout.core.foreign_text import LONG, SHORT, printable_texts, shorten
+from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
 from standout.findings.adversaries import MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import altair as alt
 import vl_convert
 
+from standout.core.foreign_text import map_texts, printable_lines
+
 __all__ = [
     "ACCENT",
     "GREY",
@@ -113,7 +115,7 @@ class Chart:
     """A finished chart. The same numbers give the same bytes."""
 
     def __init__(self, chart: Any) -> None:
-        self.spec: dict[str, Any] = chart.to_dict()
+        self.spec: dict[str, Any] = map_texts(chart.to_dict(), printable_lines)
         config = self.spec.setdefault("config", {})
         config |= CONFIG | {"view": config.get("view", {}) | {"stroke": None}}
 
@@ -329,4 +331,4 @@ def _described(svg: str, title: str, description: str) -> str:
     texts = f"<title>{escape(title)}</title>" if title else ""
     texts += f"<desc>{escape(description)}</desc>" if description else ""
     head, rest = svg.split(">", 1)
-    return f'{head} role="img">{texts}{rest}'
+    return printable_lines(f'{head} role="img">{texts}{rest}')

@@ -6,14 +6,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from standout.core.foreign_text import printable_lines
+
 __all__ = ["render_page", "template_text"]
 
 
 def render_page(template: str, style: str = "", **context: Any) -> str:
     """The page of a template that extends base.html, with the common style and the given one.
 
-    All of the context is escaped, except what is already Markup. The content security policy admits only the
-    style sheet, by its hash: an element that got into the page could neither run nor load anything.
+    All of the context is escaped, except what is already Markup, and made printable. The content security
+    policy admits only the style sheet, by its hash: an element that got into the page could neither run nor
+    load anything.
 
     >>> text = render_page("{% extends 'base.html' %}{% block body %}{{ name }}{% endblock %}", name="<b>")
     >>> "&lt;b&gt;" in text, "default-src 'none'" in text
@@ -32,7 +35,8 @@ def render_page(template: str, style: str = "", **context: Any) -> str:
     )
     style = template_text("base.css") + style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("page").render(style=Markup(style), digest=digest, **context)
+    page = environment.get_template("page").render(style=Markup(style), digest=digest, **context)
+    return printable_lines(page)
 
 
 @cache

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import altair as alt
 
-from standout.core.formatting import percent, shorten
+from standout.core.foreign_text import shorten
+from standout.core.formatting import percent
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
 
 __all__ = ["NARROW", "PALE", "WIDE", "ShareBar", "share_bars", "share_curves"]

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from standout.core.formatting import count, percent, printable_texts, shorten
+from standout.core.foreign_text import printable_texts, shorten
+from standout.core.formatting import count, percent
 from standout.findings.links import (
     ClaimMeasure,
     FactsGroup,

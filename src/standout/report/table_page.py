@@ -6,17 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standout.core.atomic_files import make_folder, write_content
-from standout.core.formatting import (
-    LONG,
-    SHORT,
-    count,
-    decimal,
-    estimate_text,
-    interval_text,
-    percent,
-    printable_texts,
-    shorten,
-)
+from standout.core.foreign_text import LONG, SHORT, printable_texts, shorten
+from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
 from standout.findings.audit import Threshold, VerdictPart
 from standout.findings.table_adversaries import TableMeasures
 from standout.findings.table_audit import TableFindings

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
+from standout.core.foreign_text import printable_lines
 from standout.report.charts import Axis, Chart, Point, curves
 from standout.theory.unicity_grid import UnicityCell
 
@@ -34,7 +35,7 @@ def unicity_page(cells: Sequence[UnicityCell]) -> str:
     )
     title = "Unicity by resolution"
     head = "<th>places<th>time<th>points<th>singled out (95 % interval)<th>targets<th>too few points"
-    return (
+    return printable_lines(
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
         f"<h1>{title}</h1>\n<p>Share of people whose known points are in no other trace. "
         "A point is a place in a bin of time.</p>\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
+from standout.core.foreign_text import printable
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
@@ -16,7 +17,6 @@ from standout.findings.audit import Check
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
 from standout.findings.table_audit import TableFindings
-from standout.release.catalogue import printable
 from standout.report.safe_tables import inert
 from standout.risk_measures.known_columns import known_columns
 from standout.table_attack.prepare import original_of

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.core.errors import ParameterError, SourceError
-from standout.release.catalogue import printable
+from standout.core.foreign_text import printable
 from standout.table_attack.table_adversary import TableAdversary
 from standout.table_audit.table_ladder import TableLadder, TableRung, checked_table_ladder
 

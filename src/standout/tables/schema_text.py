@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.core.atomic_files import write_content
+from standout.core.foreign_text import escaped_json
 from standout.tables.hierarchy_sources import PREFIX
 from standout.tables.schema import KEYS, ColumnSchema, Schema
 
@@ -86,5 +86,4 @@ def _value(value: Any) -> str:
         return f"{int(value)}" if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
-    text = json.dumps(str(value), ensure_ascii=False)
-    return text.replace("\x7f", "\\u007F")
+    return escaped_json(str(value))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.common_options import json_option
-from standout.cli.console import print_json, progress
+from standout.cli.console import print_json, print_line, progress
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
@@ -57,11 +57,11 @@ def _show(release: "Release", output: Path, as_json: bool) -> None:
         location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}
         print_json({**location, **sizes, "read": reading_json(release)})
         return
-    click.echo(
+    print_line(
         f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "
         f"{_values(release)}, {_times(release)}"
     )
-    click.echo(f"index {output} ({size / 1e6:,.1f} MB), fingerprint {release.fingerprint}")
+    print_line(f"index {output} ({size / 1e6:,.1f} MB), fingerprint {release.fingerprint}")
 
 
 def _values(release: "Release") -> str:

@@ -13,6 +13,7 @@ from standout.cli.console import (
     console,
     number_columns,
     print_json,
+    print_line,
     progress,
     release_stamp,
 )
@@ -50,10 +51,10 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     from standout.table_sanitizing.table_step_parser import TABLE_STEPS
 
     for step in STEPS:
-        click.echo(f"{step.name} {step.syntax}\n    {step.summary}")
-    click.echo("\nSteps on tables (--table):")
+        print_line(f"{step.name} {step.syntax}", f"    {step.summary}")
+    print_line("", "Steps on tables (--table):")
     for table_step in TABLE_STEPS:
-        click.echo(f"{table_step.name}:{table_step.syntax}\n    {table_step.summary}")
+        print_line(f"{table_step.name}:{table_step.syntax}", f"    {table_step.summary}")
     context.exit()
 
 
@@ -202,14 +203,14 @@ def _show(sanitized: "Sanitized", output: Path, sidecar: Path, key: Path | None,
         print_json(files | _to_dict(sanitized))
         return
     if merged := sanitized.original.provenance.merged:
-        click.echo(f"{merged:,} rows of DATA repeat a record and item and were merged when it was read.")
+        print_line(f"{merged:,} rows of DATA repeat a record and item and were merged when it was read.")
     console().print(_table(sanitized))
     missing = int((sanitized.mapping.representatives < 0).sum())
-    click.echo(f"{missing:,} of {sanitized.original.n_records:,} people are not represented in the output.")
-    click.echo(f"{output}: {sanitized.n_entries:,} entries of {sanitized.n_records:,} records")
-    click.echo(f"{sidecar}: the steps, to be published with it")
+    print_line(f"{missing:,} of {sanitized.original.n_records:,} people are not represented in the output.")
+    print_line(f"{output}: {sanitized.n_entries:,} entries of {sanitized.n_records:,} records")
+    print_line(f"{sidecar}: the steps, to be published with it")
     if key is not None:
-        click.echo(f"{key}: which record represents which person, as private as the original")
+        print_line(f"{key}: which record represents which person, as private as the original")
 
 
 def _to_dict(sanitized: "Sanitized") -> dict[str, object]:

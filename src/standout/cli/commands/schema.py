@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.common_options import json_option
-from standout.cli.console import borderless_table, console, number_columns, print_json, progress
+from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, progress
 from standout.cli.source_options import Command, SourceOptions, text_options
 from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
 from standout.cli.table_report import column_range
@@ -66,7 +66,7 @@ def schema(
         inferred.write(output)
     show_columns(read, as_json)
     if output is not None and not as_json:
-        click.echo(f"Wrote {output}. Check it, then add --schema {output}", err=True)
+        print_line(f"Wrote {output}. Check it, then add --schema {output}", err=True)
 
 
 def show_columns(table: "Table", as_json: bool) -> None:
@@ -100,8 +100,6 @@ def _rows(table: "Table") -> list[dict[str, object]]:
 
 
 def _screen(table: "Table") -> "Screen":
-    from rich.text import Text
-
     screen = borderless_table()
     screen.add_column("column", no_wrap=True)
     screen.add_column("kind", no_wrap=True)
@@ -112,7 +110,7 @@ def _screen(table: "Table") -> "Screen":
     for column in table:
         scale = "" if column.similarity.scale is None else f" {column.similarity.scale:g}"
         screen.add_row(
-            Text(column.name),
+            column.name,
             column.kind,
             f"{column.n_levels:,}",
             f"{int(column.counts[-1]):,}",

@@ -11,6 +11,7 @@ from standout.cli.console import (
     borderless_table,
     console,
     print_json,
+    print_line,
     print_text,
     progress,
     release_stamp,
@@ -130,7 +131,7 @@ def synthesize(
     if calibration is not None:
         _show_calibration(calibration)
     name = "not written" if output is None else str(output)
-    click.echo(f"{name}: {release.n_entries:,} entries of {release.n_records:,} records")
+    print_line(f"{name}: {release.n_entries:,} entries of {release.n_records:,} records")
 
 
 def _check_options(like: str, records: int | None, output: Path | None, check: bool) -> None:

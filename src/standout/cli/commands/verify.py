@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from standout.cli.common_options import json_option
-from standout.cli.console import print_json, progress
+from standout.cli.console import print_json, print_line, progress
 
 __all__ = ["verify"]
 
@@ -46,5 +46,5 @@ def _show(folder: Path, files: int, damaged: list[str], as_json: bool) -> None:
         print_json({"index": str(folder), "files": files, "damaged": damaged})
         return
     for file in damaged:
-        click.echo(f"damaged: {file}")
-    click.echo(f"{folder}: {files - len(damaged)} of {files} files are intact")
+        print_line(f"damaged: {file}")
+    print_line(f"{folder}: {files - len(damaged)} of {files} files are intact")

@@ -1,0 +1,122 @@
+"""The one place that makes foreign text safe to display: names of files, columns and items, ids, labels.
+
+Such text can hold characters that change a terminal or a page: escapes, other control characters (C0 and C1),
+overrides of the writing direction, lone surrogates. Everything that people read passes through here: the
+screen (`standout.cli.console`), the messages of errors and warnings, reports and charts. JSON and CSV files
+keep the exact text; `escaped_json` writes such characters as JSON's own escapes.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+__all__ = [
+    "LONG",
+    "SHORT",
+    "UNPRINTABLE",
+    "cut_middle",
+    "escaped_json",
+    "map_texts",
+    "printable",
+    "printable_lines",
+    "printable_texts",
+    "shorten",
+]
+
+SHORT, LONG, LONGEST_LINE = 80, 700, 2000
+"""Maximum length of a name, of a sentence, and of a line."""
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]"
+)
+"""Control characters, line separators, overrides of the writing direction, surrogates and noncharacters."""
+BREAKS = re.compile("\r\n|[\t-\r\x1c-\x1e\x85\u2028\u2029]")
+"""Tabs and everything that begins a line."""
+STACKED_MARKS = re.compile(
+    "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{3})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
+)
+"""More than three combining marks in a row, which would reach into other lines."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text that fits on one line: line ends become blanks, unprintable characters become �.
+
+    >>> printable("Brazil\x1b[2J\nstandout: all is well")
+    'Brazil�[2J standout: all is well'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return STACKED_MARKS.sub(r"\1", UNPRINTABLE.sub("\ufffd", BREAKS.sub(" ", text)))
+
+
+def printable_lines(text: str) -> str:
+    r"""Return a text of several lines, such as a page, without unprintable characters.
+
+    >>> printable_lines("a\x9b1m\n\tb")
+    'a�1m\n\tb'
+    """
+    return STACKED_MARKS.sub(r"\1", UNPRINTABLE.sub("\ufffd", text))
+
+
+def printable_texts(content: Any) -> Any:
+    r"""Make every text in a nested structure safe to display, and shorten it.
+
+    >>> printable_texts({"name": ["a\u202eb", 3, None]})
+    {'name': ['a�b', 3, None]}
+    """
+    return map_texts(content, _sentence)
+
+
+def _sentence(text: str) -> str:
+    return shorten(" ".join(printable(text[: 4 * LONG]).split()), LONG)
+
+
+def map_texts(content: Any, change: Callable[[str], str]) -> Any:
+    """Change every text in a nested structure of dataclasses, mappings, lists and tuples.
+
+    >>> map_texts({"name": ["a", 3, None]}, str.upper)
+    {'name': ['A', 3, None]}
+    """
+    if isinstance(content, str):
+        return change(content)
+    if is_dataclass(content) and not isinstance(content, type):
+        texts = {field.name: map_texts(getattr(content, field.name), change) for field in fields(content)}
+        return replace(content, **texts)
+    if isinstance(content, Mapping):
+        return {name: map_texts(value, change) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        parts = [map_texts(part, change) for part in content]
+        return parts if isinstance(content, list) else tuple(parts)
+    return content
+
+
+def shorten(text: str, limit: int = SHORT) -> str:
+    """Cut a long text and add an ellipsis.
+
+    >>> shorten("acquaintance", 8)
+    'acquain…'
+    """
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def cut_middle(text: str, limit: int = LONGEST_LINE) -> str:
+    """Cut a long message in the middle, because its end says what to do.
+
+    >>> cut_middle("file aaaaaaaaaaaaaaaa: choose another", 24)
+    'file aaaaaa…oose another'
+    """
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[: limit - half - 1]}…{text[len(text) - half :]}"
+
+
+def escaped_json(content: object, **settings: Any) -> str:
+    r"""JSON of the exact content; characters that could change a terminal are written as escapes.
+
+    >>> print(escaped_json(["é", "a\x9b\u202e"]))
+    ["é", "a\u009b\u202e"]
+    """
+    text = json.dumps(content, ensure_ascii=False, **settings)
+    return UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
