@@ -18,6 +18,7 @@ from standout.core import new_files
 if sys.argv[2] == "named":
     new_files.TEMPORARY = 0
 if sys.argv[2] == "naming":
+    new_files._linked = lambda *arguments: False
     named = new_files._named
     def killed(*arguments):
         named(*arguments)

@@ -9,6 +9,7 @@ import pytest
 from sanitizing_data import assert_same
 
 import standout as so
+from standout.core.new_files import sweep
 from standout.sanitizing.sidecar import sidecar_path
 
 pytestmark = pytest.mark.once
@@ -134,13 +135,14 @@ if moment == "while writing":
     export._write_csv = index_writer._write_column = die
 elif moment == "after writing":
     writer.write_table, writer.save = then_die(writer.write_table), then_die(writer.save)
-elif moment == "before the sidecar":
-    writer.write_atomically = die
-elif moment == "after the sidecar":
-    writer.write_atomically = then_die(writer.write_atomically)
+elif moment == "before publishing":
+    writer.publish = die
+elif moment == "while publishing":
+    from pathlib import Path
+    Path.rename = then_die(Path.rename)
 so.write_sanitized(safer, out, force=True)
 """
-MOMENTS = ["while writing", "after writing", "before the sidecar", "after the sidecar"]
+MOMENTS = ["while writing", "after writing", "before publishing", "while publishing"]
 
 
 def check_killed_run(folder, name, moment, exists):
@@ -152,10 +154,13 @@ def check_killed_run(folder, name, moment, exists):
     command = [sys.executable, "-c", KILLED, str(out), moment]
     process = subprocess.run(command, timeout=TIMEOUT, check=False, capture_output=True)
     assert process.returncode == -signal.SIGKILL, process.stderr.decode()
-    assert out.exists() == (exists and moment.endswith("writing"))
-    if out.exists():
+    assert out.exists() == (exists and moment != "while publishing")
+    sweep(folder)
+    assert out.exists() == exists
+    assert sidecar_path(out).exists() == exists
+    if exists:
         assert so.open_sanitized(out, release).step_reports[0].step == "round-time month"
-    so.write_sanitized(so.sanitize(release, "round-time week", seed=1), out, force=True)
+    so.write_sanitized(so.sanitize(release, "round-time week", seed=1), out, force=exists)
     assert so.open_sanitized(out, release).step_reports[0].step == "round-time week"
     assert {path.name for path in folder.iterdir()} == {name, f"{name}.sanitized.json"}
 
@@ -178,23 +183,50 @@ def test_every_output_is_complete_or_absent_when_a_run_is_killed(tmp_path, name,
 KILLED_AFTER_KEY = """
 import os, signal, sys
 import standout as so
-import standout.sanitizing.writer as writer
-def die(*args): write_key(*args), os.kill(os.getpid(), signal.SIGKILL)
-write_key, writer.write_key = writer.write_key, die
+from pathlib import Path
+def die(old, new):
+    rename(old, new)
+    if str(new) == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
 release = so.synthesize(records=60, items=30, entries=700, seed=3)
-so.write_sanitized(so.sanitize(release, renumber=True), sys.argv[1], key=sys.argv[2], force=True)
+safer = so.sanitize(release, renumber=True)
+rename, Path.rename = Path.rename, die
+so.write_sanitized(safer, sys.argv[1], key=sys.argv[2], force=sys.argv[3] == "force")
 """
 
 
-def test_no_output_has_the_key_of_another_when_a_run_is_killed(tmp_path):
-    out, key = tmp_path / "safer.csv", tmp_path / "key.csv"
+@pytest.mark.parametrize("exists", [False, True])
+def test_no_output_has_the_key_of_another_when_a_run_is_killed(tmp_path, exists):
+    out, key = tmp_path / "safer.csv", tmp_path / "private" / "key.csv"
+    key.parent.mkdir()
     release = so.synthesize(records=60, items=30, entries=700, seed=3)
-    so.write_sanitized(so.sanitize(release, renumber=True), out, key=key)
-    before = key.read_bytes()
-    command = [sys.executable, "-c", KILLED_AFTER_KEY, str(out), str(key)]
+    if exists:
+        so.write_sanitized(so.sanitize(release, renumber=True), out, key=key)
+    before = key.read_bytes() if exists else b""
+    command = [sys.executable, "-c", KILLED_AFTER_KEY, str(out), str(key), "force" if exists else ""]
     assert subprocess.run(command, timeout=TIMEOUT, check=False).returncode == -signal.SIGKILL
-    assert key.read_bytes() != before
     assert not out.exists()
+    assert key.exists()
+    assert key.read_bytes() != before
+    sweep(key.parent)  # both folders become what they were, whichever is used first
+    assert key.exists() == out.exists() == exists
+    safer = so.sanitize(release, renumber=True)
+    so.write_sanitized(safer, out, key=key, force=exists)
+    assert_same(so.open_sanitized(out, release, key), safer)
+    assert {path.name for path in tmp_path.iterdir()} == {out.name, sidecar_path(out).name, "private"}
+    assert [path.name for path in key.parent.iterdir()] == ["key.csv"]
+
+
+@pytest.mark.parametrize("name", ["safer.csv", "safer"])
+def test_files_of_the_user_with_similar_names_stay(named_release, tmp_path, name):
+    out = tmp_path / name
+    stem, suffix = out.stem, out.suffix
+    mine = [f".{stem}.old{suffix}", f".{stem}.new{suffix}", f".{name}.new", ".standout-notes.part"]
+    for file in mine:
+        (tmp_path / file).write_text("mine")
+    for force in (False, True):
+        so.write_sanitized(so.sanitize(named_release), out, force=force)
+    assert all((tmp_path / file).read_text() == "mine" for file in mine)
 
 
 def test_an_output_stays_as_it_was_when_its_sidecar_cannot_be_written(named_release, tmp_path, monkeypatch):

@@ -8,15 +8,16 @@ no link is followed.
 
 import fcntl
 import os
-import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from standout.core.work_folders import is_temporary_name, random_path, remove_stale
+
 __all__ = ["new_file", "sweep"]
 
-PREFIX, SUFFIX = ".standout-", ".part"
 OWNER_ONLY = 0o600
 TEMPORARY = getattr(os, "O_TMPFILE", 0)
 
@@ -36,9 +37,10 @@ def new_file(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
             file.flush()
             if not private:
                 os.fchmod(file.fileno(), OWNER_ONLY | (0o666 & ~_umask()))
-            name = name or _named(file.fileno(), folder)
-            name.replace(path)
-            name = None
+            if name is not None or not _linked(file.fileno(), path):
+                name = name or _named(file.fileno(), folder)
+                name.replace(path)
+                name = None
     finally:
         if name is not None:
             with suppress(OSError):
@@ -46,16 +48,20 @@ def new_file(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove unfinished files that killed processes left in a folder."""
+    """Remove unfinished files and work folders that killed processes left in a folder."""
     with suppress(OSError):
-        for path in folder.glob(f"{PREFIX}*{SUFFIX}"):
-            with suppress(OSError):
-                _remove_if_unlocked(path)
+        for entry in os.scandir(folder):
+            if is_temporary_name(entry.name):
+                with suppress(OSError):
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    (remove_stale if is_folder else _remove_if_unlocked)(folder / entry.name)
 
 
 def _remove_if_unlocked(path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.unlink()
     finally:
@@ -67,28 +73,45 @@ def _open(folder: Path) -> tuple[int, Path | None]:
     if TEMPORARY and Path("/proc/self/fd").is_dir():
         with suppress(OSError):  # not on this file system
             descriptor = os.open(folder, os.O_RDWR | TEMPORARY | os.O_CLOEXEC, OWNER_ONLY)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor)
             return descriptor, None
-    path = _random_name(folder)
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, OWNER_ONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor, path
+    while True:
+        path = random_path(folder)
+        descriptor = os.open(path, flags, OWNER_ONLY)
+        _lock(descriptor)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)  # a process that cleans up was quicker than the lock
+
+
+def _lock(descriptor: int) -> None:
+    with suppress(OSError):  # no locks on this file system: nobody else can lock it either
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _linked(descriptor: int, path: Path) -> bool:
+    """Give a file without a name this one, in one step; False if the name is taken."""
+    try:
+        _link(descriptor, path)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _named(descriptor: int, folder: Path) -> Path:
     """Give a file without a name a random one."""
-    path = _random_name(folder)
-    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    path = random_path(folder)
+    _link(descriptor, path)
+    return path
+
+
+def _link(descriptor: int, path: Path) -> None:
+    place = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:  # with dst_dir_fd, Python calls linkat, which can follow the link in /proc
         os.link(f"/proc/self/fd/{descriptor}", path.name, dst_dir_fd=place, follow_symlinks=True)
     finally:
         os.close(place)
-    return path
-
-
-def _random_name(folder: Path) -> Path:
-    return folder / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}"
 
 
 def _umask() -> int:

@@ -1,17 +1,19 @@
 """Write a sanitized release: the output, its sidecar, and its key file if it is asked for.
 
-The output is written under a hidden name first. Then an old output is moved away, key and sidecar are
-written, and the new output is renamed last. So an output that exists is complete and has its own sidecar and
-key, even if the process is killed at any moment.
+All of them are prepared in a private folder with a random name next to their target. Then an old output is
+moved away, key and sidecar are moved to their places, and the new output last. So an output that exists is
+complete and has its own sidecar and key. If the process is killed before that, the next run in the folder
+makes everything what it was (`core.work_folders`).
 """
 
-import shutil
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, StandoutError
+from standout.core.new_files import sweep
 from standout.core.progress import Progress, no_progress
+from standout.core.work_folders import Part, publish, work_folder
 from standout.release.export import write_table
 from standout.release.index_writer import is_index
 from standout.release.store import save
@@ -82,24 +84,20 @@ def write_sanitized(
         check_table_path(output)
     check_output_paths(output, key_path, force)
     sidecar = sidecar_path(output)
-    new, old = (output.with_name(f".{output.stem}.{state}{output.suffix}") for state in ("new", "old"))
     try:
-        _remove(new)
-        _remove(old)
-        content = _write_output(safer, new, progress)
-
-        def write_key_and_sidecar() -> None:
+        with ExitStack() as stack:
+            folder = stack.enter_context(work_folder(output.parent))
+            new = folder / f"output{output.suffix}"
+            content = _write_output(safer, new, progress)
+            write_atomically(folder / "sidecar", lambda file: file.write(content))
+            parts = [Part(folder / "sidecar", sidecar), Part(new, output)]
             if key_path is not None:
-                _write_key(safer, key_path)
-            write_atomically(sidecar, lambda file: file.write(content))
-
-        _move_away_while(write_key_and_sidecar, output, old)
-        new.rename(output)
+                new_key = stack.enter_context(work_folder(key_path.parent)) / "key"
+                _write_key(safer, new_key)
+                parts.insert(0, Part(new_key, key_path))
+            publish(parts)
     except OSError as error:
         raise StandoutError(f"{output} cannot be written: {error.strerror or error}") from error
-    finally:
-        _remove(new)
-        _remove(old)
     return sidecar
 
 
@@ -125,19 +123,6 @@ def _write_key(safer: Sanitized | SanitizedTable, path: Path) -> None:
         write_key(safer, path)
 
 
-def _move_away_while(write: Callable[[], None], output: Path, old: Path) -> None:
-    """Move an existing output away and call `write`; if that fails, move the output back."""
-    exists = output.exists()
-    if exists:
-        output.rename(old)
-    try:
-        write()
-    except BaseException:
-        if exists:
-            old.rename(output)
-        raise
-
-
 def check_output_paths(output: Path, key: Path | None, force: bool, source: Path | None = None) -> None:
     """Refuse paths that cannot be written, that exist, or that are read from, before any work is done."""
     paths = [output, *([] if key is None else [key])]
@@ -145,6 +130,8 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
         _check_source(paths, source)
         _check_folders(paths)
         _check_distinct(output, key, paths)
+        for path in paths:
+            sweep(path.parent)  # removes the key of a run that was killed before its output was complete
         _check_existing(output, paths, force)
     except (OSError, ValueError) as error:
         if isinstance(error, StandoutError):
@@ -190,11 +177,3 @@ def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
         raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
     if sidecar.exists() and not force and not is_sidecar(sidecar):
         raise ParameterError(f"{sidecar} exists already and is not a sidecar: {OVERWRITE}")
-
-
-def _remove(path: Path) -> None:
-    """Remove what an interrupted run has left."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

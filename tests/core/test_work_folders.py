@@ -1,0 +1,144 @@
+"""Files that belong together appear together, at whichever moment a process is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from standout.core.new_files import sweep
+from standout.core.work_folders import Part, publish, work_folder
+
+pytestmark = pytest.mark.once
+TIMEOUT = 60
+
+# Killed before the call of this number that changes the file system; it exits with 0 if there are fewer.
+RUN = """
+import os, signal, sys
+from pathlib import Path
+from standout.core import new_files, work_folders
+place, number = Path(sys.argv[1]), int(sys.argv[2])
+calls = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link"}
+def count(event, arguments):
+    global number
+    if event in calls or event == "open" and str(arguments[0]).startswith(str(place)) and arguments[2] & 3:
+        number -= 1
+        if number < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(count)
+new_files.sweep(place)
+new_files.sweep(place / "private")
+with work_folders.work_folder(place) as folder, work_folders.work_folder(place / "private") as private:
+    (private / "key").write_text("new")
+    (folder / "sidecar").write_text("new")
+    if sys.argv[3] == "folder":
+        (folder / "output").mkdir()
+        (folder / "output" / "manifest").write_text("new")
+    else:
+        (folder / "output").write_text("new")
+    work_folders.publish([
+        work_folders.Part(private / "key", place / "private" / "key"),
+        work_folders.Part(folder / "sidecar", place / "sidecar"),
+        work_folders.Part(folder / "output", place / "output"),
+    ])
+"""
+
+
+def run(place, number, kind):
+    command = [sys.executable, "-c", RUN, str(place), str(number), kind]
+    process = subprocess.run(command, timeout=TIMEOUT, check=False, capture_output=True)
+    assert process.returncode in (0, -signal.SIGKILL), process.stderr.decode()
+    return process.returncode == 0
+
+
+def content(place):
+    """What a place holds: names and texts, without the names of private folders."""
+    files = sorted(path for path in place.rglob("*") if path.is_file())
+    return {str(path.relative_to(place)): path.read_text() for path in files}
+
+
+def old_files(place, kind, exists):
+    (place / "private").mkdir(parents=True)
+    if not exists:
+        return {}
+    names = ["private/key", "sidecar", "output/manifest" if kind == "folder" else "output"]
+    for name in names:
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("old")
+    return dict.fromkeys(names, "old")
+
+
+@pytest.mark.parametrize(("kind", "exists"), [("file", True), ("folder", True), ("file", False)])
+def test_all_is_old_or_all_is_new_at_whichever_call_a_process_is_killed(tmp_path, kind, exists):
+    outcomes = []
+    for number in range(100):
+        place = tmp_path / str(number)
+        old = old_files(place, kind, exists)
+        is_finished = run(place, number, kind)
+        left = content(place)
+        if (
+            "output" in left or "output/manifest" in left
+        ):  # it never has parts of another publication beside it
+            parts = {text for name, text in left.items() if ".standout-" not in name}
+            assert len(parts) == 1
+        for folder in (place / "private", place) if number % 2 else (place, place / "private"):
+            sweep(folder)
+        new = dict.fromkeys(
+            ["private/key", "sidecar", "output/manifest" if kind == "folder" else "output"], "new"
+        )
+        assert content(place) in (old, new)
+        assert not [path for path in place.rglob("*") if ".standout-" in path.name]
+        outcomes.append(content(place) == new)
+        if is_finished:
+            break
+    assert is_finished
+    assert outcomes[-1]
+    assert outcomes == sorted(outcomes)  # old until a moment, then new
+    assert len(outcomes) > 10
+
+
+def test_a_failed_publication_leaves_what_was_there(tmp_path):
+    (tmp_path / "key").write_text("old")
+    (tmp_path / "output").write_text("old")
+    with pytest.raises(OSError, match="nowhere"), work_folder(tmp_path) as folder:
+        for name in ("key", "output"):
+            (folder / name).write_text("new")
+        publish(
+            [Part(folder / "key", tmp_path / "key"), Part(folder / "output", tmp_path / "nowhere" / "output")]
+        )
+    assert content(tmp_path) == {"key": "old", "output": "old"}
+
+
+def test_a_work_folder_in_use_stays_and_is_private(tmp_path):
+    with work_folder(tmp_path) as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        sweep(tmp_path)
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_others_could_have_made_is_not_believed(tmp_path):
+    """Its journal could name any file of the user."""
+    victim, planted = tmp_path / "victim", tmp_path / ".standout-0123456789abcdef.part"
+    victim.write_text("precious")
+    planted.mkdir()
+    planted.chmod(0o777)
+    status = os.lstat(victim)
+    moves = [[str(victim), status.st_dev, status.st_ino, "x"], [str(tmp_path / "gone"), 0, 0, "y"]]
+    (planted / "journal.json").write_text(str(moves).replace("'", '"'))
+    sweep(tmp_path)
+    assert victim.read_text() == "precious"
+    planted.chmod(0o700)
+    sweep(tmp_path)
+    assert not victim.exists()  # the user's own journal is believed
+
+
+@pytest.mark.parametrize("journal", ["", "[", "7", "[[1]]", "null", '[["a","b","c","d"]]', "[" * 10_000])
+def test_a_damaged_journal_is_ignored(tmp_path, journal):
+    planted = tmp_path / ".standout-0123456789abcdef.part"
+    planted.mkdir(mode=0o700)
+    for name in ("journal.json", "main.json"):
+        (planted / name).write_text(journal)
+    sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == []
