@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Part", "is_temporary_name", "publish", "random_path", "remove_stale", "work_folder"]
 
@@ -184,7 +184,7 @@ def _journal(folder: Path) -> list[_Move]:
         return []
 
 
-def _read_json(path: Path) -> object:
+def _read_json(path: Path) -> Any:
     with suppress(OSError, ValueError, RecursionError):
         return json.loads(path.read_bytes())
     return None
