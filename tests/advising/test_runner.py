@@ -38,8 +38,11 @@ def test_a_measured_candidate_is_not_measured_again(small_release, tmp_path, mon
 
     monkeypatch.setattr("standout.advising.runner.sanitize", fail)
     assert so.advise(small_release, ADVERSARY, 0.01, **settings).to_dict() == first.to_dict()
-    checkpoint = tmp_path / "candidates.json"
+    checkpoint = tmp_path / "candidates.checkpoint"
     assert checkpoint.stat().st_mode & 0o077 == 0
     checkpoint.write_text("{half")
-    with pytest.raises(AssertionError, match="measured again"):
+    with (
+        pytest.warns(RuntimeWarning, match="is not used: it is not a checkpoint"),
+        pytest.raises(AssertionError, match="measured again"),
+    ):
         so.advise(small_release, ADVERSARY, 0.01, **settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from standout.advising.candidate import Candidate, Steps, UtilityT
-from standout.core.atomic_files import write_atomically
+from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
 from standout.evaluate.estimates import Estimate
 from standout.findings.advice import Among, Stage
 from standout.findings.json_types import JsonObject
@@ -15,6 +15,9 @@ from standout.sanitizing.step import Step
 from standout.table_sanitizing.table_step import TableStep
 
 __all__ = ["CheckpointedRunner"]
+
+ABOUT = "candidates"
+"""What the checkpoint has. The key of each candidate depends on all settings."""
 
 
 class CheckpointedRunner(ABC, Generic[UtilityT]):
@@ -28,10 +31,7 @@ class CheckpointedRunner(ABC, Generic[UtilityT]):
 
     def __post_init__(self) -> None:
         if self.work is not None:
-            try:
-                self.measured = dict(json.loads(self._checkpoint.read_text(encoding="utf-8")))
-            except (OSError, ValueError, TypeError):
-                self.measured = {}
+            self.measured = read_checkpoint(self._checkpoint, ABOUT, _parse) or {}
 
     def quick(self, steps: Sequence[Step | TableStep]) -> Candidate[UtilityT]:
         """Measure with few targets, and on large data with a part of it."""
@@ -77,8 +77,7 @@ class CheckpointedRunner(ABC, Generic[UtilityT]):
         candidate = self._run(stage, steps)
         self.measured[key] = candidate.to_checkpoint()
         if self.work is not None:
-            text = json.dumps(self.measured)
-            write_atomically(self._checkpoint, lambda file: file.write(text.encode()), private=True)
+            write_checkpoint(self._checkpoint, ABOUT, json.dumps(self.measured).encode())
         return candidate
 
     def _restored(self, numbers: Any, steps: Steps) -> Candidate[UtilityT]:
@@ -89,4 +88,9 @@ class CheckpointedRunner(ABC, Generic[UtilityT]):
     @property
     def _checkpoint(self) -> Path:
         assert self.work is not None
-        return self.work / "candidates.json"
+        return self.work / "candidates.checkpoint"
+
+
+def _parse(content: bytes) -> dict[str, JsonObject]:
+    """The numbers of candidates by key."""
+    return dict(json.loads(content))

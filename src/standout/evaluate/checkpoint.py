@@ -1,16 +1,16 @@
 """The checkpoint of a simulation: its outcomes so far, in a file, so that an interrupted run can resume."""
 
 import hashlib
+import io
 import json
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from standout.core.arrays import Ints
-from standout.core.atomic_files import write_atomically
+from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
 from standout.core.errors import ParameterError
 from standout.evaluate.outcomes import Outcomes
 
@@ -23,8 +23,8 @@ SECONDS_BETWEEN_WRITES = 5.0
 class Checkpoint:
     """The outcomes of an earlier run with the same settings, and where to save more.
 
-    The file's name contains a hash of everything that the outcomes depend on. The file repeats these settings
-    and lists the targets; outcomes are reused only if both agree.
+    The file's name contains a hash of everything that the outcomes depend on. The file lists the targets;
+    outcomes are reused only for the same ones.
     """
 
     path: Path | None
@@ -42,7 +42,7 @@ class Checkpoint:
         if not path.parent.is_dir():
             raise ParameterError(f"save must be in an existing folder; {path.parent} is not a folder")
         digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-        file = path.with_name(f"{path.name}.{digest}.npz")
+        file = path.with_name(f"{path.name}.{digest}.checkpoint")
         return cls(file, text, targets, _stored_outcomes(file, text, targets), time.monotonic())
 
     def outcomes_of(self, low: int, high: int) -> Outcomes | None:
@@ -60,17 +60,17 @@ class Checkpoint:
             return
         self.outcomes = Outcomes.concatenate(parts)
         columns = {field.name: getattr(self.outcomes, field.name) for field in fields(Outcomes)}
-        arrays = {"settings": np.array(self.settings), "targets": self.targets[:n_done], **columns}
-        write_atomically(self.path, lambda file: np.savez(file, **arrays), private=True)
+        content = io.BytesIO()
+        np.savez(content, targets=self.targets[:n_done], **columns)
+        write_checkpoint(self.path, self.settings, content.getvalue())
         self.written = time.monotonic()
 
 
 def _stored_outcomes(file: Path, settings: str, targets: Ints) -> Outcomes | None:
-    try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            same_targets = np.array_equal(stored["targets"], targets[: len(stored["targets"])])
-            if str(stored["settings"]) != settings or not same_targets:
+    def parse(content: bytes) -> Outcomes | None:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            if not np.array_equal(stored["targets"], targets[: len(stored["targets"])]):
                 return None
             return Outcomes(*(stored[field.name] for field in fields(Outcomes)))
-    except (OSError, EOFError, KeyError, ValueError, BadZipFile):
-        return None
+
+    return read_checkpoint(file, settings, parse)

@@ -157,7 +157,7 @@ class _Tasks:
 
     def run(self, figures: Sequence[Figure], progress: Progress) -> bool:
         """Compute the figures and readings that the cache lacks; False if the run was interrupted."""
-        missing = [figure for figure in figures if self.cache.get(figure.key) is None]
+        missing = [figure for figure in figures if self.cache.get(figure.key, _from_dict) is None]
         keys = [figure.key for figure in figures]
         unread = [key for key in READINGS if key in keys and self._cached_reading(key) is None]
         self.runner.meter = ProgressMeter("the paper's figures", self._seconds(missing, unread), progress)
@@ -172,15 +172,15 @@ class _Tasks:
 
     def results(self) -> dict[str, FigureResult]:
         """All figures in the cache by key."""
-        cached = {figure.key: self.cache.get(figure.key) for figure in FIGURES}
-        return {key: _from_dict(content) for key, content in cached.items() if content is not None}
+        cached = {figure.key: self.cache.get(figure.key, _from_dict) for figure in FIGURES}
+        return {key: result for key, result in cached.items() if result is not None}
 
     def readings(self) -> tuple[Reading, ...]:
         """All readings in the cache."""
-        return tuple(Reading(*fields) for key in READINGS for fields in self._cached_reading(key) or ())
+        return tuple(reading for key in READINGS for reading in self._cached_reading(key) or ())
 
-    def _cached_reading(self, key: str) -> Any:
-        return self.cache.get(f"readings-{key}")
+    def _cached_reading(self, key: str) -> list[Reading] | None:
+        return self.cache.get(f"readings-{key}", lambda rows: [Reading(*fields) for fields in rows])
 
     def _seconds(self, missing: list[Figure], unread: list[str]) -> float:
         """Approximate time at the paper's size."""

@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from standout.core.atomic_files import write_atomically
+from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
 
 __all__ = ["ResultCache"]
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -18,17 +21,19 @@ class ResultCache:
     folder: Path
     settings: tuple[object, ...]
 
-    def _path(self, name: str) -> Path:
-        key = json.dumps([name, *self.settings])
-        return self.folder / f"{name}.{hashlib.blake2b(key.encode(), digest_size=6).hexdigest()}.json"
+    def _about(self, name: str) -> str:
+        return json.dumps([name, *self.settings])
 
-    def get(self, name: str) -> Any:
-        """The stored result; None if there is none or it cannot be read."""
-        try:
-            return json.loads(self._path(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+    def _path(self, name: str) -> Path:
+        digest = hashlib.blake2b(self._about(name).encode(), digest_size=6).hexdigest()
+        return self.folder / f"{name}.{digest}.checkpoint"
+
+    def get(self, name: str, parse: Callable[[Any], Result]) -> Result | None:
+        """The stored result, parsed; None if there is none that can be used."""
+        return read_checkpoint(
+            self._path(name), self._about(name), lambda content: parse(json.loads(content))
+        )
 
     def put(self, name: str, result: Any) -> None:
         """Store a result."""
-        write_atomically(self._path(name), lambda file: file.write(json.dumps(result).encode()), private=True)
+        write_checkpoint(self._path(name), self._about(name), json.dumps(result).encode())
