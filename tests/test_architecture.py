@@ -25,7 +25,7 @@ LAYERS = [
     "core", "release", "ingest", "fact_file", "facts", "similarity", "observation", "own_observation",
     "adversary", "sanitized", "tables", "attack", "neighbours", "evaluate", "table_attack",
     "risk_measures", "theory", "synthetic", "table_sanitizing", "sanitizing", "data_utility", "findings",
-    "report", "linking", "table_audit", "auditing", "advising", "paper", "cli",
+    "report", "linking", "table_audit", "auditing", "advising", "paper", "explore", "cli",
 ]  # fmt: skip
 """Packages and top-level modules in the order of the data: each imports only from those before it."""
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from standout.attack.verdicts import Verdicts
     from standout.auditing.audit import audit
     from standout.auditing.audit_result import Audit
+    from standout.auditing.ladder import Rung, ladder
     from standout.core.errors import (
         BuildRunning,
         ColumnError,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from standout.evaluate.compare import compare
     from standout.evaluate.comparison import Comparison
     from standout.evaluate.estimates import Estimate
+    from standout.evaluate.lineup_answer import LineupAnswer, lineup
     from standout.evaluate.simulate import simulate
     from standout.evaluate.simulation import Simulation
     from standout.facts import Aux, Fact, KnownFacts
@@ -163,6 +165,7 @@ _MODULES = {
     "KnownFacts": "facts",
     "Likelihood": "attack.likelihood",
     "Lineup": "attack.lineup",
+    "LineupAnswer": "evaluate.lineup_answer",
     "Links": "linking.links",
     "Match": "attack.eccentricity",
     "MergeRepeats": "sanitizing.merge_repeats",
@@ -186,6 +189,7 @@ _MODULES = {
     "RoundColumn": "table_sanitizing.level_steps",
     "RoundTime": "sanitizing.time_steps",
     "RoundValue": "sanitizing.value_steps",
+    "Rung": "auditing.ladder",
     "SampleRecords": "sanitizing.suppression_steps",
     "Sanitized": "sanitized",
     "SanitizedTable": "tables.model",
@@ -233,6 +237,8 @@ _MODULES = {
     "describe": "release.describe",
     "fact_entries": "attack.fact_entries",
     "infer_column": "table_attack.inference",
+    "ladder": "auditing.ladder",
+    "lineup": "evaluate.lineup_answer",
     "link": "linking.link",
     "open": "release.store",
     "open_sanitized": "sanitizing.open_sanitized",
@@ -298,6 +304,7 @@ __all__ = [
     "KnownFacts",
     "Likelihood",
     "Lineup",
+    "LineupAnswer",
     "Links",
     "Match",
     "MergeRepeats",
@@ -321,6 +328,7 @@ __all__ = [
     "RoundColumn",
     "RoundTime",
     "RoundValue",
+    "Rung",
     "SampleRecords",
     "Sanitized",
     "SanitizedTable",
@@ -369,6 +377,8 @@ __all__ = [
     "describe",
     "fact_entries",
     "infer_column",
+    "ladder",
+    "lineup",
     "link",
     "open",
     "open_sanitized",

@@ -13,7 +13,7 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
-from standout.facts import ANY_TIME, KnownFacts, level_values, repeat_bounds
+from standout.facts import ANY_TIME, Aux, KnownFacts, encode_auxes, level_values, repeat_bounds
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.model import Release
 
@@ -247,6 +247,25 @@ class Sanitized(Release):
             length=length,
             joined=joined,
         )
+
+    def translate_aux(self, aux: Aux) -> KnownFacts:
+        """Translate facts about somebody of the original into codes of this release.
+
+        A known length and first date are left out: the steps may have changed them, and nothing says how
+        much for an unknown person.
+
+        Parameters
+        ----------
+        aux
+            Facts about the original.
+
+        Returns
+        -------
+        KnownFacts
+            The same facts in codes of this release; a removed item is -1.
+        """
+        known = encode_auxes(self.original, [Aux(aux.facts)])
+        return self.translate_facts(known, np.zeros(0, np.int64))
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
         released = self._released_values(known.values) if self.n_levels else ()

@@ -27,6 +27,7 @@ __all__ = [
     "eligible_share",
     "fit_ladder",
     "fit_rung",
+    "ladder",
     "resolve_ladder",
     "shortened",
     "with_facts",
@@ -45,6 +46,8 @@ class Rung:
 
     Attributes
     ----------
+    name
+        Name by which it is chosen.
     title
         Title in the report. "{precision}" is replaced by the errors of values and dates on the release.
     adversary
@@ -127,6 +130,33 @@ LADDER = (
 threshold."""
 HEADLINE = "acquaintance"
 WRONG_LADDER = "ladder must be the path of a TOML file or a mapping from names to adversaries"
+
+
+def ladder(release: Release, source: LadderSource = None) -> tuple[Rung, ...]:
+    """Return the adversaries of an audit, adapted to a release.
+
+    Parameters
+    ----------
+    release : Release
+        The data set that would be published.
+    source : str, Path or mapping, optional
+        A TOML file (docs/ladder.toml) or adversaries by name. Default: the default ladder.
+
+    Returns
+    -------
+    tuple of Rung
+        The adversaries that apply, with their errors in numbers.
+
+    Examples
+    --------
+    >>> import standout as so
+    >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
+    >>> [rung.name for rung in so.ladder(release)]
+    ['colleague', 'acquaintance', 'profile', 'undated', 'worst']
+    >>> str(so.ladder(release)[1].adversary)
+    '8 facts, 2 wrong, values ± 1, dates ± 14 days'
+    """
+    return fit_ladder(resolve_ladder(source), release).rungs
 
 
 def resolve_ladder(ladder: LadderSource, headline: str | None = None) -> Ladder:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from standout.attack.matching_verdict import MatchingVerdict
 from standout.cli.console import borderless_table, console
-from standout.cli.lineup_answer import Answer, assumption, conclusion, probability_text
+from standout.cli.lineup_answer import Answer
 from standout.core.foreign_text import printable
 from standout.core.formatting import count
+from standout.evaluate.lineup_answer import probability_text
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue
 
@@ -47,12 +48,12 @@ def _screen_parts(answer: Answer) -> Iterator[Table | Text | str]:
     yield _heading("Known facts")
     yield _fact_table(answer)
     yield from _notes(answer)
-    if assumed := assumption(answer):
+    if assumed := answer.assumption:
         yield assumed
     if answer.best is not None:
         yield _heading("\nLineup")
         yield _lineup_table(answer)
-    yield _heading(f"\n{conclusion(answer)}")
+    yield _heading(f"\n{answer.conclusion}")
     if answer.best is not None:
         yield _bits_sentence(answer)
         tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""

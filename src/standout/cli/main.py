@@ -14,6 +14,7 @@ from standout.cli.commands.audit import audit
 from standout.cli.commands.bounds import bounds
 from standout.cli.commands.demo import demo
 from standout.cli.commands.describe import describe
+from standout.cli.commands.explore import explore
 from standout.cli.commands.index import index
 from standout.cli.commands.lineup import lineup
 from standout.cli.commands.link import link
@@ -42,6 +43,7 @@ COMMANDS: tuple[click.Command, ...] = (
     bounds,
     demo,
     describe,
+    explore,
     index,
     lineup,
     link,

@@ -181,22 +181,21 @@ def lineup(
     from standout.cli.lineup_answer import Answer
     from standout.cli.lineup_screen import show_answer
     from standout.cli.typed_facts import Knowledge
-    from standout.evaluate.claim_threshold import ClaimThreshold
+    from standout.evaluate.lineup_answer import lineup as answer_facts
 
     errors = Errors(wrong, value_error, time_error)
     errors.check(attack.attack)
     knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
-    threshold = ClaimThreshold.of(
-        attack.built(attack.attack), phi=attack.least_phi, posterior=attack.least_posterior
-    )
     with progress() as report:
         release = source.read([data], report)
         facts = knowledge.resolve(release)
         aux = knowledge.aux(facts)
         adversary = errors.adversary(len(facts))
         built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
-        verdict = built.attack(release, aux, top=max(top, 2))
-    answer = Answer(release, facts, aux, attack.attack, built, verdict, threshold, top)
+        found = answer_facts(
+            release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior
+        )
+    answer = Answer.of(found, facts, attack.attack)
     if as_json:
         print_json(answer.to_dict())
     else:

@@ -1,0 +1,141 @@
+"""`standout explore`: play the adversary in a browser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from standout.cli.console import progress, suggest_index
+from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.table_options import TABLE, TableOptions
+from standout.core.errors import ParameterError
+from standout.ingest.remote import public_url
+
+if TYPE_CHECKING:
+    from standout.core.progress import Progress
+    from standout.release.model import Release
+
+__all__ = ["explore"]
+
+LOOPBACK = "127.0.0.1"
+INSTALL = "the explorer needs Starlette and Uvicorn: pip install 'standout[explore]'"
+OFF_LOOPBACK = (
+    "standout: warning: --host {}: everybody who can reach this machine and has the address can see the "
+    "data. The connection is not encrypted."
+)
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "--what-if",
+    "what_if",
+    metavar="DATA2",
+    help="Another version of DATA to compare with: an output of `standout sanitize`, or an index.",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Key file of --what-if, as `standout sanitize --key` wrote it.",
+)
+@click.option("--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    metavar="N",
+    show_default="8421, or a free one",
+    help="Port to listen at.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address only, and open no browser.")
+@TABLE
+@source_options
+def explore(
+    data: str,
+    what_if: str | None,
+    key: Path | None,
+    host: str,
+    port: int | None,
+    no_browser: bool,
+    is_table: bool,
+    source: SourceOptions,
+) -> None:
+    """Play the adversary in a browser: type facts, and see whom they point to.
+
+    DATA is an index, or any source that `standout index` reads. The command opens a
+    local web page and prints its address, which contains a secret token. Ctrl-C stops
+    it. Nothing is stored, and nothing is loaded from elsewhere.
+
+    On the page, facts about a person shrink the crowd of records, with the attack of
+    the paper and with the Bayesian one. The page can also pick somebody at random and
+    deal facts with the errors of an adversary, and compare with sanitized data.
+
+    The explorer needs `pip install 'standout[explore]'`, and it is for histories. For
+    a table, use `standout lineup --table`.
+
+    \b
+    Example:
+      standout explore ratings.csv
+      standout explore ratings.index --what-if safer.csv --no-browser
+    """
+    if TableOptions(is_table=is_table).is_for([data], source):
+        raise ParameterError(
+            "the explorer is for histories (who, what, when), and DATA is a table: "
+            "use standout lineup --table --knows COLUMN=VALUE"
+        )
+    if key is not None and what_if is None:
+        raise ParameterError("--key needs --what-if, the data that it belongs to")
+    _check_installed()
+    from standout.explore.app import create_app
+    from standout.explore.exploration import Exploration
+    from standout.explore.guard import Site, is_loopback
+    from standout.explore.server import listen, open_browser, serve
+
+    listener = listen(host, port)
+    with progress() as report:
+        release = source.read([data], report)
+        other = None if what_if is None else _read_other(what_if, key, release, report)
+    exploration = Exploration(
+        release,
+        public_url(data),
+        source.arguments(),
+        name=Path(public_url(data)).name,
+        what_if=other,
+        what_if_name="" if what_if is None else Path(public_url(what_if)).name,
+    )
+    suggest_index(release, data)
+    if not is_loopback(host):
+        click.echo(OFF_LOOPBACK.format(host), err=True)
+    site = Site(host, listener.getsockname()[1])
+
+    def on_start() -> None:
+        click.echo(f"Explore {exploration.name} at {site.address}\nPress Ctrl-C to stop.")
+        if not no_browser:
+            open_browser(site.launch_address())
+
+    serve(create_app(exploration, site), listener, on_start)
+
+
+def _check_installed() -> None:
+    """Say what to install if the extra is missing."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ParameterError(INSTALL) from error
+
+
+def _read_other(what_if: str, key: Path | None, release: "Release", report: "Progress") -> "Release":
+    """Open the other version: together with its original if it is an output of sanitize."""
+    from standout.ingest.read import read
+    from standout.release.index_writer import is_index
+    from standout.release.store import open_index
+    from standout.sanitizing.open_sanitized import open_sanitized
+    from standout.sanitizing.sidecar import sidecar_path
+
+    path = Path(what_if)
+    if sidecar_path(path).is_file():
+        return open_sanitized(path, release, key, report)
+    if key is not None:
+        raise ParameterError(f"--key: {path.name} is not an output of standout sanitize with its sidecar")
+    return open_index(path) if is_index(path) else read(what_if, progress=report)

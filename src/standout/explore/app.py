@@ -1,0 +1,199 @@
+"""The web application: its routes, and how requests become answers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+from typing import TypeVar
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+import standout as so
+from standout.explore.answers import to_json
+from standout.explore.errors import RequestError
+from standout.explore.exploration import MOST_BYTES, Exploration
+from standout.explore.guard import BUG, Guard, Site, error_response
+from standout.explore.json_input import Fields, parse_json
+from standout.explore.lineups import answer_lineup
+from standout.explore.requests import LineupRequest
+from standout.explore.workers import Workers
+
+__all__ = ["create_app"]
+
+T = TypeVar("T")
+TYPES = {
+    "css": "text/css",
+    "ico": "image/x-icon",
+    "js": "text/javascript",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
+SLOWEST_BODY = 10.0
+"""Seconds that the body of a request may take to arrive."""
+
+
+def create_app(exploration: Exploration, site: Site) -> ASGIApp:
+    """Make the application for a release, reached at a site.
+
+    >>> import standout as so
+    >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    >>> type(create_app(Exploration(release, "ratings.csv"), Site("127.0.0.1", 8421))).__name__
+    'Guard'
+    """
+    pages = Pages(exploration)
+    routes = [
+        Route("/", pages.index, methods=["GET"]),
+        Route("/static/{name}", pages.static, methods=["GET"]),
+        Route("/api/release", pages.release, methods=["GET"]),
+        Route("/api/items", pages.items, methods=["GET"]),
+        Route("/api/items/by-id", pages.items_by_id, methods=["GET"]),
+        Route("/api/lineup", pages.lineup, methods=["POST"]),
+    ]
+    handlers = {
+        RequestError: _request_error,
+        HTTPException: _http_error,
+        so.StandoutError: _library_error,
+        Exception: _bug,
+    }
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=pages.lifespan)
+    app.router.redirect_slashes = False
+    return Guard(app, site)
+
+
+class Pages:
+    """The endpoints."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        self.static_files = _static_files()
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Have threads ready while the server runs."""
+        self.workers = Workers()
+        try:
+            yield
+        finally:
+            self.workers.close()
+
+    async def index(self, request: Request) -> Response:
+        """GET /: the main page."""
+        return HTMLResponse(render_template("index.html", name=self.exploration.summary.name))
+
+    async def static(self, request: Request) -> Response:
+        """GET /static/NAME: a file of a fixed list."""
+        name = request.path_params["name"]
+        if name not in self.static_files:
+            raise RequestError(404, "There is no such file.")
+        content = (files("standout.explore") / "static" / name).read_bytes()
+        return Response(content, media_type=TYPES[name.rpartition(".")[2]])
+
+    async def release(self, request: Request) -> Response:
+        """GET /api/release: what the page needs to know about the data."""
+        return await self._computed(request, lambda: self.exploration.summary)
+
+    async def items(self, request: Request) -> Response:
+        """GET /api/items: items that a text may mean."""
+        text = request.query_params.get("q", "")
+        if len(text) > LONGEST_QUERY:
+            raise RequestError(400, f"“q” must have at most {LONGEST_QUERY} characters.")
+        count = request.query_params.get("count", "8")
+        if not (count.isdecimal() and count.isascii() and 1 <= int(count[:9]) <= MOST_SUGGESTED):
+            raise RequestError(400, f"“count” must be a whole number from 1 to {MOST_SUGGESTED}.")
+        return await self._computed(request, partial(self.exploration.suggest, text, int(count)))
+
+    async def items_by_id(self, request: Request) -> Response:
+        """GET /api/items/by-id: the items with some ids."""
+        ids = request.query_params.getlist("item")
+        if len(ids) > MOST_NAMED:
+            raise RequestError(400, f"At most {MOST_NAMED} items can be named.")
+        return await self._computed(request, partial(self.exploration.named, ids))
+
+    async def lineup(self, request: Request) -> Response:
+        """POST /api/lineup: which records known facts point to."""
+        asked = await _read(request, LineupRequest.read)
+        return await self._computed(request, partial(answer_lineup, self.exploration, asked))
+
+    async def _computed(self, request: Request, compute: Callable[[], object]) -> Response:
+        """Compute an answer on a thread, if the page has not sent a newer request."""
+        client, number = _request_number(request)
+        answer = await self.workers.run(lambda: to_json(compute()), client, number)
+        return Response(answer, media_type="application/json")
+
+
+def render_template(template: str, **context: object) -> str:
+    """A page of templates/, with everything in the context escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    def load(name: str) -> str | None:
+        path = files("standout.explore") / "templates" / name
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(load))
+    return environment.get_template(template).render(version=so.__version__, **context)
+
+
+def _static_files() -> frozenset[str]:
+    folder = files("standout.explore") / "static"
+    names = [path.name for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+    return frozenset(name for name in names if name.rpartition(".")[2] in TYPES)
+
+
+async def _read(request: Request, read: Callable[[Fields], T]) -> T:
+    """Read the body of a request, which must be small, prompt and JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RequestError(415, "The body must be application/json.")
+    return read(parse_json(await _body(request)))
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SLOWEST_BODY):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BYTES:
+                    raise RequestError(413, f"The body must have at most {MOST_BYTES:,} bytes.")
+    except TimeoutError:
+        raise RequestError(408, "The body took too long to arrive.") from None
+    except ClientDisconnect:
+        raise RequestError(400, "The body is incomplete.") from None
+    return bytes(body)
+
+
+def _request_number(request: Request) -> tuple[str | None, int]:
+    """The page and endpoint of a request, and its number; None if the page does not count its requests."""
+    client, number = request.headers.get("x-client"), request.headers.get("x-number", "")
+    if client is None and not number:
+        return None, 0
+    if not client or len(client) > 64 or not (number.isascii() and number.isdecimal() and len(number) <= 15):
+        raise RequestError(400, "X-Client must be a short text, and X-Number a whole number.")
+    return f"{request.url.path} {client}", int(number)
+
+
+async def _request_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    return error_response(request.url.path, error)
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    return error_response(request.url.path, BUG)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentence = "There is no such page." if error.status_code == 404 else f"{error.detail}."
+    return error_response(request.url.path, RequestError(error.status_code, sentence))
+
+
+async def _library_error(request: Request, error: Exception) -> Response:
+    """An error that the user can mend; the library's messages never show the content of a cell."""
+    return error_response(request.url.path, RequestError(422, f"{error}."))

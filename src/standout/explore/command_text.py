@@ -1,0 +1,75 @@
+"""The `standout lineup` command that gives the same numbers as the page."""
+
+import shlex
+from datetime import date
+
+from standout.explore.exploration import Exploration
+from standout.explore.requests import LineupRequest, TypedFact
+
+__all__ = ["FACTS_FILE", "fact_text", "lineup_command"]
+
+FACTS_FILE = "facts.csv"
+"""The file of facts in a command whose facts cannot be typed; the page exports it under this name."""
+
+
+def lineup_command(exploration: Exploration, request: LineupRequest, attack: str) -> str | None:
+    """The command, ready to paste into a shell; None without facts."""
+    if not request.facts:
+        return None
+    words = ["standout", "lineup", *_source(exploration), *_facts(exploration, request)]
+    if request.length is not None:
+        words += ["--length", "{}-{}".format(*request.length)]
+    if request.joined is not None:
+        words += ["--joined", _joined(*request.joined)]
+    if attack != "likelihood":
+        words += ["--attack", attack]
+    words += ["--top", str(request.top), "--allow-unknown", "--json"]
+    return shlex.join(words)
+
+
+def _source(exploration: Exploration) -> list[str]:
+    data = exploration.data
+    return [f"./{data}" if data.startswith("-") else data, *exploration.source_arguments]
+
+
+def _facts(exploration: Exploration, request: LineupRequest) -> list[str]:
+    if all(_is_typable(exploration, fact) for fact in request.facts):
+        return [word for fact in request.facts for word in ("--knows", fact_text(fact))]
+    return ["--aux", FACTS_FILE]
+
+
+def fact_text(fact: TypedFact) -> str:
+    """A fact as it is typed: ITEM=VALUE@DATE.
+
+    >>> fact_text(TypedFact("17", 4.0, time=date(2005, 3, 1)))
+    '17=4@2005-03-01'
+    """
+    value = "" if fact.value is None else f"={_value_text(fact.value)}"
+    time = "" if fact.time is None else f"@{fact.time.isoformat()}"
+    return f"{fact.item}{value}{time}"
+
+
+def _value_text(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(value).removesuffix(".0")
+
+
+def _is_typable(exploration: Exploration, fact: TypedFact) -> bool:
+    """Whether the command line reads the fact's text as this fact, and not as one about another item."""
+    value = fact.value if isinstance(fact.value, str) else ""
+    parts, text = fact.item + value, fact_text(fact)
+    heads = {text, text.rpartition("@")[0], text.rpartition("=")[0]} - {"", fact.item}
+    return (
+        parts.isprintable()
+        and fact.item == fact.item.strip()
+        and value == value.strip()
+        and not any(mark in parts for mark in "=@±?+")
+        and not any(map(exploration.is_name, heads))
+    )
+
+
+def _joined(first: date, last: date) -> str:
+    """A range of days as its middle and the days on both sides."""
+    days = (last - first).days
+    if days % 2:
+        raise ValueError(days)
+    return f"{date.fromordinal((first.toordinal() + last.toordinal()) // 2).isoformat()}±{days // 2}"

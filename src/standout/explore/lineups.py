@@ -1,0 +1,149 @@
+"""Lineups: the answers of the attacks to known facts, on the release and on its other version."""
+
+import standout as so
+from standout.explore.answers import (
+    AnswerPart,
+    AttackAnswer,
+    Bits,
+    CandidateAnswer,
+    FactAnswer,
+    LineupResponse,
+    Parts,
+    Why,
+)
+from standout.explore.command_text import lineup_command
+from standout.explore.exploration import Exploration
+from standout.explore.requests import LineupRequest, TypedFact
+
+__all__ = ["answer_lineup", "attack_named", "describe_fact", "lineup_of"]
+
+MASS = 0.95
+"""The candidates that the facts leave have this share of the probability of all records together."""
+
+
+def answer_lineup(exploration: Exploration, request: LineupRequest) -> LineupResponse:
+    """Compute the lineup of each attack."""
+    other = exploration.what_if if request.what_if else None
+    answers = {
+        name: _answer(exploration.release, request, name, lineup_command(exploration, request, name))
+        for name in request.attacks
+    }
+    return LineupResponse(
+        facts=[describe_fact(exploration, fact) for fact in request.facts],
+        answers=answers,
+        what_if=None if other is None else {n: _answer(other, request, n, None) for n in request.attacks},
+        command=answers[request.attacks[0]].command,
+    )
+
+
+def attack_named(name: str) -> so.Likelihood | so.ScoreboardRH:
+    """The attack that the page calls by this name."""
+    return so.Likelihood() if name == "likelihood" else so.ScoreboardRH()
+
+
+def lineup_of(release: so.Release, request: LineupRequest, attack: str) -> so.LineupAnswer:
+    """The library's answer to the facts."""
+    return so.lineup(release, request.aux, attack_named(attack), top=max(request.top, request.chosen + 2))
+
+
+def describe_fact(exploration: Exploration, fact: TypedFact) -> FactAnswer:
+    """The fact with the title of its item and the number of records that have it."""
+    item = exploration.item(fact.item)
+    return FactAnswer(
+        item=fact.item,
+        value=fact.value,
+        value_error=fact.value_error,
+        time=fact.time,
+        time_error=fact.time_error,
+        doubtful=fact.doubtful,
+        title=item.title,
+        records=item.records,
+    )
+
+
+def _answer(release: so.Release, request: LineupRequest, attack: str, command: str | None) -> AttackAnswer:
+    answer = so.lineup(release, request.aux, attack_named(attack), top=request.top)
+    verdict, lineup = answer.verdict, answer.lineup
+    nobody = answer.nobody
+    return AttackAnswer(
+        candidates=verdict.candidates,
+        lineup=[
+            CandidateAnswer(
+                name=_name(rank),
+                id=candidate.record if request.show_ids else None,
+                score=candidate.score,
+                probability=candidate.probability,
+            )
+            for rank, candidate in enumerate(lineup)
+        ],
+        everybody_else=max(lineup.outside - (nobody or 0.0), 0.0),
+        nobody=nobody,
+        bits=Bits(verdict.bits, answer.bits_left),
+        eccentricity=verdict.eccentricity,
+        ties=verdict.ties,
+        claim=answer.match is not None,
+        sentence=_sentence(answer),
+        conclusion=answer.conclude(_name(0)),
+        assumes=answer.assumption or None,
+        why=_why(answer, request.chosen),
+        command=command,
+    )
+
+
+def _name(rank: int) -> str:
+    return f"candidate {rank + 1}"
+
+
+def _why(answer: so.LineupAnswer, chosen: int) -> Why:
+    """What the facts add for the chosen candidate, and for the best of the others."""
+    return Why(_parts(answer, chosen), _parts(answer, 1 if chosen == 0 else 0))
+
+
+def _parts(answer: so.LineupAnswer, rank: int) -> Parts | None:
+    if rank >= len(answer.lineup):
+        return None
+    candidate = answer.lineup[rank]
+    parts = answer.parts if rank == 0 else answer.verdict.explain(candidate.record)
+    return Parts(_name(rank), candidate.score, [_part(part) for part in parts])
+
+
+def _part(part: so.Part) -> AnswerPart:
+    return AnswerPart(
+        has=part.has,
+        score=part.score,
+        by_item=getattr(part, "by_item", None),
+        by_value=getattr(part, "by_value", None),
+        by_time=getattr(part, "by_time", None),
+    )
+
+
+def _sentence(answer: so.LineupAnswer) -> str:
+    """How many candidates the facts leave, and how likely the first is."""
+    facts, candidates = len(answer.aux), answer.verdict.candidates
+    if not candidates:
+        return "No record fits the length and the first date."
+    if not facts and candidates == answer.release.n_records:
+        return f"Nothing is known yet: all {candidates:,} records are equally likely."
+    what = "Length and first date" if not facts else "This fact" if facts == 1 else f"These {facts} facts"
+    leave = "leaves" if facts == 1 else "leave"
+    if answer.best is None:
+        return f"{what} {leave} all {candidates:,} candidates equally likely."
+    first = answer.lineup[0].probability
+    return f"{what} {leave} {_remaining(answer)}; the first has {_share(first)}."
+
+
+def _remaining(answer: so.LineupAnswer) -> str:
+    """The fewest candidates that together have most of the probability, in words."""
+    in_data, total = 1.0 - (answer.nobody or 0.0), 0.0
+    for count, candidate in enumerate(answer.lineup, start=1):
+        total += candidate.probability
+        if total >= MASS * in_data:
+            return "1 candidate" if count == 1 else f"{count} candidates"
+    return f"more than {len(answer.lineup)} candidates"
+
+
+def _share(probability: float) -> str:
+    """A probability in whole per cent, where this is neither 0 nor 100."""
+    if probability > 0.99:
+        return "more than 99\xa0%" if probability < 1 else "100\xa0%"
+    return f"{100 * probability:.0f}\xa0%" if probability >= 0.01 else "less than 1\xa0%"
