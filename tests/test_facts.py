@@ -37,6 +37,24 @@ def test_a_fact_names_its_item_by_text(item):
         so.Fact(item)
 
 
+@pytest.mark.parametrize(
+    "number", [-1, NAN, INF, "1", True, [1], 10**400], ids=lambda number: str(number)[:5]
+)
+@pytest.mark.parametrize("name", ["value_error", "time_error", "doubt"])
+def test_errors_of_a_fact_are_numbers_in_range(name, number):
+    with pytest.raises(so.ParameterError, match=f"{name} must be a number"):
+        so.Fact("7", **{name: number})
+
+
+@pytest.mark.parametrize(("name", "most", "allowed"), [
+    ("time_error", 36_526, "from 0 to 36,525 days"), ("doubt", 1, "from 0 to below 1"),
+])  # fmt: skip
+def test_errors_of_a_fact_have_a_highest(name, most, allowed):
+    with pytest.raises(so.ParameterError, match=f"{name} must be a number {allowed}"):
+        so.Fact("7", **{name: most})
+    assert getattr(so.Fact("7", **{name: np.float32(0.5)}), name) == 0.5
+
+
 @pytest.mark.parametrize("value", [NAN, INF, -INF, np.float64("nan")], ids=str)
 def test_a_value_is_finite(value):
     with pytest.raises(so.ParameterError, match="value must be finite, or None"):

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from standout.evaluate.lineup_answer import LineupAnswer, lineup
     from standout.evaluate.simulate import simulate
     from standout.evaluate.simulation import Simulation
-    from standout.facts import Aux, Fact, KnownFacts
+    from standout.fact import Fact
+    from standout.facts import Aux, KnownFacts
     from standout.ingest.read import read
     from standout.linking.link import link
     from standout.linking.links import Links
@@ -155,7 +156,7 @@ _MODULES = {
     "Equal": "similarity.attributes",
     "Estimate": "evaluate.estimates",
     "ExactMatch": "table_attack.table_attacks",
-    "Fact": "facts",
+    "Fact": "fact",
     "FactEntries": "attack.fact_entries",
     "GeneralizeColumn": "table_sanitizing.level_steps",
     "Hierarchy": "tables.hierarchy",

@@ -11,52 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import Ints, offsets
-from standout.core.checks import check_range, fact_value
+from standout.core.checks import check_range
 from standout.core.errors import ParameterError
+from standout.fact import AS_ASSUMED, Fact, FactErrors
 from standout.fact_file import WrittenNumber, read_fact_rows
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 
-__all__ = ["Aux", "Fact", "KnownFacts", "encode_auxes", "facts_from_entries", "level_values", "repeat_bounds"]
+__all__ = ["Aux", "KnownFacts", "encode_auxes", "facts_from_entries", "level_values", "repeat_bounds"]
 
 ANY_LENGTH = (0, 2**62)
 ANY_TIME = (-(2**62), 2**62)
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One known fact about a target: an item, perhaps with its value and its date  [section 3: aux_i].
-
-    Parameters
-    ----------
-    item : str
-        Id or title of the item.
-    value : float or str, optional
-        Its value; None: not known.
-    time : date or datetime, optional
-        Its date, on the wall clock of the release (without a zone); None: not known.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter has the wrong type, or the value is not finite.
-
-    Examples
-    --------
-    >>> Fact("Brazil", value=4, time=date(2005, 3, 1))
-    Fact(item='Brazil', value=4, time=datetime.date(2005, 3, 1))
-    """
-
-    item: str
-    value: float | str | None = None
-    time: date | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.item, str) or not self.item:
-            raise ParameterError("item must be an id or a title, as non-empty text")
-        object.__setattr__(self, "value", fact_value(self.value))
-        if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
-            raise ParameterError(f"time must be a date or datetime, or None, got {type(self.time).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +74,8 @@ class Aux:
         Parameters
         ----------
         path : str or Path
-            A CSV file in UTF-8 with the columns `item` and, if known, `value` and `time` (ISO). An empty cell
-            means that the value or the date is not known.
+            A CSV file in UTF-8 with the columns `item` and, if known, `value`, `time` (ISO), `value_error`,
+            `time_error` (in days) and `doubt`, as in `Fact`. An empty cell means that this is not known.
 
         Returns
         -------
@@ -167,6 +132,10 @@ class KnownFacts:
         The names of unknown items, by fact.
     original_values : tuple of float or str, optional
         What `values` were before the values of a sanitized release replaced them.
+    error : array of int, optional
+        Index of each fact's errors in `errors`; None if all are as the attack assumes.
+    errors : tuple of FactErrors
+        The distinct errors of facts.
 
     Examples
     --------
@@ -188,6 +157,8 @@ class KnownFacts:
     filtered: bool = False
     names: dict[int, str] = field(default_factory=dict)
     original_values: tuple[float | str, ...] | None = None
+    error: Ints | None = None
+    errors: tuple[FactErrors, ...] = (AS_ASSUMED,)
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -218,6 +189,7 @@ class KnownFacts:
             length=self.length[query],
             joined=self.joined[query],
             names=names,
+            error=None if self.error is None else self.error[fact],
         )
 
     def fact(self, release: Release, i: int) -> Fact:
@@ -233,11 +205,12 @@ class KnownFacts:
         Returns
         -------
         Fact
-            Its item, value and time.
+            Its item, value, time and errors.
         """
         item = release.items[self.item[i]] if self.item[i] >= 0 else self.names[i]
         value = None if self.value[i] < 0 else self.values[self.value[i]]
-        return Fact(item, value, _moment(release, int(self.time[i])) if self.timed[i] else None)
+        time = _moment(release, int(self.time[i])) if self.timed[i] else None
+        return Fact(item, value, time, *(AS_ASSUMED if self.error is None else self.errors[self.error[i]]))
 
     def aux(self, release: Release, q: int) -> Aux:
         """Everything known about one target, decoded.
@@ -281,6 +254,7 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
     )
     index = {value: i for i, value in enumerate(distinct)}
     times = [None if release.clock is None else _code_of_time(release, fact.time) for fact in facts]
+    error, errors = _errors(facts)
     return KnownFacts(
         first=first,
         item=item,
@@ -292,6 +266,8 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
         joined=np.array([_joined(release, aux) for aux in auxes], np.int64).reshape(-1, 2),
         filtered=any(aux.length is not None or aux.joined is not None for aux in auxes),
         names={i: facts[i].item for i in np.flatnonzero(item < 0).tolist()},
+        error=error,
+        errors=errors,
     )
 
 
@@ -327,6 +303,14 @@ def repeat_bounds(count: int, ends: tuple[int, int]) -> Ints:
 def _code(catalogue: Catalogue, name: str) -> int:
     code = catalogue.find(name)
     return -1 if code is None else code
+
+
+def _errors(facts: Sequence[Fact]) -> tuple[Ints | None, tuple[FactErrors, ...]]:
+    """Index of each fact's errors, and the distinct ones; None if no fact has errors of its own."""
+    distinct = {errors: number for number, errors in enumerate(dict.fromkeys(fact.errors for fact in facts))}
+    if distinct.keys() <= {AS_ASSUMED}:
+        return None, (AS_ASSUMED,)
+    return np.array([distinct[fact.errors] for fact in facts], np.int64), tuple(distinct)
 
 
 def _check_items_differ(item: Ints, first: Ints, facts: Sequence[Fact]) -> None:

@@ -6,7 +6,8 @@ import pytest
 from linking_data import data
 
 import standout as so
-from standout.facts import Aux, Fact, encode_auxes
+from standout.fact import Fact
+from standout.facts import Aux, encode_auxes
 from standout.linking.align import align
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,7 @@ missing or not known. Times are whole units of the wall clock since 1970.
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from naive.attack import fact_list
 from naive.release import all_cells, cells_of, lengths, ranks, support, without
@@ -45,26 +45,27 @@ class Mistakes:
     units_per_day: int = 1
 
 
-def likelihood_scores(entries, facts, mistakes, exclude=None):
+def likelihood_scores(entries, facts, mistakes, exclude=None, by_fact=None):
     """{record: the sum of its parts}, for all records except the excluded one."""
     return {
         record: math.fsum(parts)
-        for record, parts in likelihood_rows(entries, facts, mistakes, exclude).items()
+        for record, parts in likelihood_rows(entries, facts, mistakes, exclude, by_fact).items()
     }
 
 
-def likelihood_parts(entries, facts, mistakes, exclude=None):
+def likelihood_parts(entries, facts, mistakes, exclude=None, by_fact=None):
     """{record: {item: ln of how much likelier the fact is from it than from a record without the item}}."""
     items = [item for item, _ in fact_list(facts)]
     return {
         record: {item: part for item, part in zip(items, row, strict=True) if (record, item) in entries}
-        for record, row in likelihood_rows(entries, facts, mistakes, exclude).items()
+        for record, row in likelihood_rows(entries, facts, mistakes, exclude, by_fact).items()
     }
 
 
-def likelihood_rows(entries, facts, mistakes, exclude=None):
+def likelihood_rows(entries, facts, mistakes, exclude=None, by_fact=None):
     """{record: [the same for each fact, 0 if the record lacks its item]}.
 
+    by_fact = errors of each fact that differ from `mistakes`, as a dict of fields, in the order of the facts.
     A fact is about each of the record's n entries of the item with probability 1/|r|: the record gives it
     with n/|r| times the mean of P(v, t | entry).
     """
@@ -74,17 +75,19 @@ def likelihood_rows(entries, facts, mistakes, exclude=None):
     c = mistakes.coverage
     parts = {record: [] for record in lengths(left)}
     seen_days = set()
-    for item, (value, time) in fact_list(facts):
+    facts = fact_list(facts)
+    for (item, (value, time)), own in zip(facts, by_fact or [{}] * len(facts), strict=True):
+        mistakes_here = replace(mistakes, **own)
         day = None if time is None else time // mistakes.units_per_day
         repeats = day is not None and day in seen_days
         seen_days.add(day)
-        average = _average(entries, left, item, value, time, repeats, mistakes)
+        average = _average(entries, left, item, value, time, repeats, mistakes_here)
         for record in parts:
             cells = cells_of(left.get((record, item)))
             part = 0.0
             if cells:
                 of_item = c * total * len(cells) / (counts[item] * sizes[record]) + 1 - c
-                likely = [_likelihood(entries, value, time, *cell, mistakes) for cell in cells]
+                likely = [_likelihood(entries, value, time, *cell, mistakes_here) for cell in cells]
                 alike = math.fsum(likely) / len(cells) / average if average else 1.0
                 part = max(math.log(of_item * alike / (1 - c)) if alike else 0.0, 0.0)
             parts[record].append(part)

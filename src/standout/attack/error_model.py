@@ -9,7 +9,7 @@ and y are the released value and time, and the noise of the steps is part of all
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from standout.attack.time_noise import add_shifts, round_errors, whole_days
 from standout.attack.value_errors import ValueChannel, ValueErrors
 from standout.core import elementary
 from standout.core.arrays import Floats
+from standout.fact import AS_ASSUMED, FactErrors
 from standout.observation import Choice
 from standout.release.clock import SECONDS, Clock
 from standout.release.model import Release
@@ -33,7 +34,7 @@ GUESSED_WRONG = 0.1
 """Share of wrong facts where the adversary's errors are not known."""
 GUESSED_VALUE_SCALE, GUESSED_DAYS = 0.5, 30.0
 """There, errors decay as in the paper: with half of the spread of values (1.5 stars), and with 30 days."""
-MOST_MODELS = 8
+MOST_MODELS = 64
 SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error")
 TAIL = 10.0
 """Number of scales after which a decay counts as 0."""
@@ -84,11 +85,17 @@ class TimeErrors:
         """Largest distance that a right date can have."""
         return len(self.shares) // 2
 
+    @property
+    def highest(self) -> float:
+        """The highest H."""
+        return float(self.shares[0] if self.is_flat else self.shares.max())
+
     @classmethod
     def flat(cls, reach: int, span: int) -> "TimeErrors":
         """Times off by up to `reach` units either way, all equally likely."""
         width = 2 * reach + 1
-        return cls(np.full(width, 1.0 / width), 1.0 / (span - width if span > width else span), True)
+        shares = np.broadcast_to(np.float64(1.0 / width), width)  # one number in memory, for any width
+        return cls(shares, 1.0 / (span - width if span > width else span), True)
 
     @classmethod
     def decaying(cls, scale: float, span: int) -> "TimeErrors":
@@ -141,31 +148,42 @@ class ErrorModel:
         return numbers if self.channel is None else self.channel.average(numbers)
 
 
-def error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
+def error_model(
+    release: Release,
+    adversary: HasErrors | None,
+    coverage: float | None,
+    errors: FactErrors = AS_ASSUMED,
+) -> ErrorModel:
     """The error model of an adversary's facts about a release; None: a guess, for facts typed by hand.
 
-    For a sanitized release, facts are about the original, and the noise of its steps is added. The latest
-    models are kept with the release.
+    For a sanitized release, facts are about the original, and the noise of its steps is added. `errors` are
+    those of some facts, where they are known. The latest models are kept with the release.
     """
     kept: dict[object, ErrorModel] = vars(release).setdefault("_error_models", {})
     settings = () if adversary is None else tuple(getattr(adversary, name) for name in SETTINGS)
-    key = settings, coverage
-    if key not in kept:
-        if len(kept) == MOST_MODELS:
-            kept.clear()
-        kept[key] = _error_model(release, adversary, coverage)
-    return kept[key]
+    key = settings, coverage, errors
+    model = kept.get(key)
+    if model is None:
+        for oldest in list(kept)[: len(kept) + 1 - MOST_MODELS]:
+            kept.pop(oldest, None)
+        model = kept[key] = (
+            _error_model(release, adversary, coverage)
+            if errors == AS_ASSUMED
+            else _with_errors(release, error_model(release, adversary, coverage), errors)
+        )
+    return model
 
 
 def _error_model(release: Release, adversary: HasErrors | None, coverage: float | None) -> ErrorModel:
-    noise = release.noise if isinstance(release, Sanitized) else ReleaseNoise()
+    noise = _noise(release)
     wrong, covered = GUESSED_WRONG, COVERAGE
     if adversary is not None:
         wrong, by_items = adversary.wrong / adversary.knows, adversary.wrong_facts != "values"
         wrong, covered = (0.0, min(COVERAGE, 1.0 - wrong)) if by_items else (wrong, COVERAGE)
+    days = None if adversary is None else adversary.time_error
     return ErrorModel(
         values=_value_errors(release, adversary),
-        times=_time_errors(release, adversary, noise),
+        times=None if adversary is not None and days is None else _time_errors(release, days),
         wrong=1.0 - (1.0 - wrong) * noise.own,
         coverage=covered * noise.kept if coverage is None else coverage,
         present=noise.present,
@@ -173,6 +191,22 @@ def _error_model(release: Release, adversary: HasErrors | None, coverage: float 
         channel=_value_channel(release, noise),
         shares=_level_shares(release) if noise.own < 1.0 else None,
     )
+
+
+def _with_errors(release: Release, model: ErrorModel, errors: FactErrors) -> ErrorModel:
+    """The model of facts with errors of their own."""
+    values, times, wrong = model.values, model.times, model.wrong
+    if errors.value_error is not None:
+        values = ValueErrors(values.levels, float(errors.value_error))
+    if errors.time_error is not None:
+        times = _time_errors(release, float(errors.time_error))
+    if errors.doubt is not None:
+        wrong = 1.0 - (1.0 - errors.doubt) * _noise(release).own
+    return replace(model, values=values, times=times, wrong=wrong, kept={})
+
+
+def _noise(release: Release) -> ReleaseNoise:
+    return release.noise if isinstance(release, Sanitized) else ReleaseNoise()
 
 
 def _value_errors(release: Release, adversary: HasErrors | None) -> ValueErrors:
@@ -202,12 +236,14 @@ def _level_shares(release: Release) -> Floats | None:
     return ReleaseCounts.of(release).level_shares(np.array([-1]))[0] if release.n_levels else None
 
 
-def _time_errors(release: Release, adversary: HasErrors | None, noise: ReleaseNoise) -> TimeErrors | None:
-    """The errors of dates; kept with a sanitized release whose dates are noisy."""
-    days = None if adversary is None else adversary.time_error
-    if release.clock is None or not release.span or (adversary is not None and days is None):
+def _time_errors(release: Release, days: float | None) -> TimeErrors | None:
+    """The errors of dates that are off by at most `days`, or of a guess; None if there are no dates.
+
+    They are kept with a sanitized release whose dates are noisy.
+    """
+    if release.clock is None or not release.span:
         return None
-    if not (isinstance(release, Sanitized) and noise.times):
+    if not (isinstance(release, Sanitized) and release.noise.times):
         return _own_time_errors(days, release.clock, release.span)
     key = f"_time errors {days}"
     kept = vars(release).get(key)

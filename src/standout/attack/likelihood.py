@@ -44,6 +44,7 @@ class Likelihood:
     adversary : Adversary, optional
         Whose errors the facts have. Default: `simulate`, `audit` and `advise` use the adversary that they
         simulate. For facts typed by hand, one in ten is assumed wrong, and errors decay as in the paper.
+        Errors that a `Fact` states itself come first.
     coverage : float, optional
         c, above 0 and below 1. Default: 0.98, or less if the adversary has wrong items.
     present : float
@@ -202,13 +203,13 @@ class Likelihood:
         self, release: Release, auxes: Iterable[Aux] | KnownFacts, exclude: Exclude
     ) -> LikelihoodQueries:
         known = auxes if isinstance(auxes, KnownFacts) else encode_auxes(release, auxes)
-        model = error_model(release, self.adversary, self.coverage)
+        models = [error_model(release, self.adversary, self.coverage, errors) for errors in known.errors]
         return prepare_likelihood_queries(
             release,
             known,
-            model=model,
+            models=models,
             sizes=choice_model(release, "any" if self.adversary is None else self.adversary.items),
-            present=self.present * model.present,
+            present=self.present * models[0].present,
             exclude=excluded_records(release, exclude, len(known)),
         )
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from standout.attack.error_model import HasErrors, error_model
 from standout.core.arrays import Floats, Ints
+from standout.fact import AS_ASSUMED, FactErrors
 from standout.facts import KnownFacts
 from standout.observation import Choice
 from standout.release.clock import SECONDS
@@ -51,12 +52,16 @@ class Errors(NamedTuple):
 
 
 class KnownFact(NamedTuple):
-    """One fact, None for what is not known; it `repeats` if an earlier fact is of the same day."""
+    """One fact, None for what is not known; it `repeats` if an earlier fact is of the same day.
+
+    `errors` are its own, None if they are those of all facts.
+    """
 
     item: int
     value: float | None
     time: int | None
     repeats: bool
+    errors: Errors | None = None
 
 
 def release_entries(release: Release, choice: Choice | str = "any", exclude: int = -1) -> Entries:
@@ -94,24 +99,34 @@ def release_entries(release: Release, choice: Choice | str = "any", exclude: int
     )
 
 
-def errors_of(release: Release, adversary: HasErrors, coverage: float | None = None) -> Errors:
-    """The errors of an adversary in units of the release, whose values and times have no noise."""
-    model = error_model(release, adversary, coverage)
+def errors_of(
+    release: Release, adversary: HasErrors, coverage: float | None = None, own: FactErrors = AS_ASSUMED
+) -> Errors:
+    """The errors of an adversary's facts in units of the release, whose values and times have no noise.
+
+    `own` are errors of some facts that are known better.
+    """
+    model = error_model(release, adversary, coverage, own)
     assert not model.has_noise
     reach = None if model.times is None else model.times.reach
     is_number = isinstance(release.levels, np.ndarray)
     return Errors(model.coverage, model.wrong, model.values.error or 0.0 if is_number else 0.0, reach)
 
 
-def known_facts_of_query(release: Release, known: KnownFacts, query: int) -> list[KnownFact]:
-    """The facts about one target."""
+def known_facts_of_query(
+    release: Release, known: KnownFacts, query: int, adversary: HasErrors | None = None
+) -> list[KnownFact]:
+    """The facts about one target. If some have errors of their own, the adversary has those of the others."""
     facts: list[KnownFact] = []
     days: set[int] = set()
     for at in range(int(known.first[query]), int(known.first[query + 1])):
         value = None if known.value[at] < 0 else _number(release, known.values[known.value[at]])
         time = int(known.time[at]) if known.timed[at] else None
         day = None if time is None else int(_days(release, time))
-        facts.append(KnownFact(int(known.item[at]), value, time, day in days))
+        errors = None
+        if known.error is not None and adversary is not None:
+            errors = errors_of(release, adversary, own=known.errors[known.error[at]])
+        facts.append(KnownFact(int(known.item[at]), value, time, day in days, errors))
         days |= set() if day is None else {day}
     return facts
 

@@ -22,7 +22,7 @@ def scores(facts: list[KnownFact], entries: Entries, errors: Errors, n_records: 
         has = entries.item == fact.item
         n = np.bincount(entries.record[has], minlength=n_records)  # entries of the item: few have several
         of_item = 1 + c / (1 - c) * max(weight.sum(), 1) * n / (max(n.sum(), 1) * size)
-        likely, average = _likelihoods(fact, entries, errors, has)
+        likely, average = _likelihoods(fact, entries, fact.errors or errors, has)
         alike = likely / average if average > 0 else np.ones(n.sum())  # no entry gives it: its item counts
         mean = np.bincount(entries.record[has], alike, n_records) / np.maximum(n, 1)
         total += np.log(np.maximum(of_item * mean, 1))  # never below a record without the item

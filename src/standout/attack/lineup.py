@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from standout.facts import Fact
+from standout.fact import Fact
 
 __all__ = ["Candidate", "Lineup", "Part"]
 

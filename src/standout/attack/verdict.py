@@ -14,7 +14,7 @@ from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.facts import Fact
+from standout.fact import Fact
 from standout.release.labels import position_of_id
 
 __all__ = ["Verdict"]

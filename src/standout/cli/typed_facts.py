@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.errors import NotFoundError, ParameterError
+from standout.fact import Fact
 from standout.fact_file import parse_time, parse_value
-from standout.facts import Aux, Fact
+from standout.facts import Aux
 from standout.release.catalogue import Catalogue
 from standout.release.model import Release
 

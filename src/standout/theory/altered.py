@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import ParameterError
-from standout.facts import Aux, Fact, KnownFacts, encode_auxes
+from standout.fact import Fact
+from standout.facts import Aux, KnownFacts, encode_auxes
 from standout.release.labels import position_of_id
 from standout.release.model import Release
 from standout.release.record import Entry, Record
