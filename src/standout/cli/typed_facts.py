@@ -131,15 +131,25 @@ def parse_joined(text: str) -> tuple[date, date]:
 
     >>> parse_joined("2004-01-31±30")
     (datetime.date(2004, 1, 1), datetime.date(2004, 3, 1))
+    >>> parse_joined("2004-01-01/2004-03-01") == parse_joined("2004-01-31±30")
+    True
     """
     try:
+        if "/" in text:
+            first, last = map(date.fromisoformat, map(str.strip, text.split("/")))
+            if first > last:
+                raise ValueError
+            return first, last
         since = SINCE.fullmatch(text.strip())
         if since is None:
             raise ValueError
         day, reach = date.fromisoformat(since[1]), timedelta(days=int(since[2] or 0))
         return day - reach, day + reach
     except (ValueError, OverflowError):
-        raise ParameterError(f"--joined must be a date with days, like 2004-01-01±30, got {text!r}") from None
+        raise ParameterError(
+            "--joined must be a date with days, like 2004-01-01±30, or two dates, like "
+            f"2004-01-01/2004-02-28, got {text!r}"
+        ) from None
 
 
 def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> NamedFact:

@@ -16,13 +16,17 @@ from starlette.types import ASGIApp
 
 import standout as so
 from standout.explore.answers import to_json
+from standout.explore.audits import AuditRunner, AuditView
 from standout.explore.errors import RequestError
 from standout.explore.exploration import MOST_BYTES, Exploration
+from standout.explore.exports import export
 from standout.explore.guard import BUG, Guard, Site, error_response
-from standout.explore.json_input import Fields, parse_json
+from standout.explore.json_input import Fields, capital, parse_json
 from standout.explore.lineups import answer_lineup
-from standout.explore.requests import LineupRequest
+from standout.explore.plays import deal, reveal
+from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest
 from standout.explore.workers import Workers
+from standout.report.html_page import template_text
 
 __all__ = ["create_app"]
 
@@ -39,15 +43,15 @@ SLOWEST_BODY = 10.0
 """Seconds that the body of a request may take to arrive."""
 
 
-def create_app(exploration: Exploration, site: Site) -> ASGIApp:
-    """Make the application for a release, reached at a site.
+def create_app(exploration: Exploration, site: Site, audit: AuditView | None = None) -> ASGIApp:
+    """Make the application for a release, reached at a site, and for an audit of it if there is one.
 
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> type(create_app(Exploration(release, "ratings.csv"), Site("127.0.0.1", 8421))).__name__
     'Guard'
     """
-    pages = Pages(exploration)
+    pages = Pages(exploration, AuditRunner(exploration, audit))
     routes = [
         Route("/", pages.index, methods=["GET"]),
         Route("/static/{name}", pages.static, methods=["GET"]),
@@ -55,6 +59,14 @@ def create_app(exploration: Exploration, site: Site) -> ASGIApp:
         Route("/api/items", pages.items, methods=["GET"]),
         Route("/api/items/by-id", pages.items_by_id, methods=["GET"]),
         Route("/api/lineup", pages.lineup, methods=["POST"]),
+        Route("/api/play", pages.play, methods=["POST"]),
+        Route("/api/reveal", pages.reveal, methods=["POST"]),
+        Route("/api/export", pages.export, methods=["POST"]),
+        Route("/audit", pages.audit, methods=["GET"]),
+        Route("/audit/charts/{name}.svg", pages.audit_chart, methods=["GET"]),
+        Route("/audit/report.css", pages.report_style, methods=["GET"]),
+        Route("/api/audit", pages.audit_state, methods=["GET"]),
+        Route("/api/audit", pages.start_audit, methods=["POST"]),
     ]
     handlers = {
         RequestError: _request_error,
@@ -70,8 +82,9 @@ def create_app(exploration: Exploration, site: Site) -> ASGIApp:
 class Pages:
     """The endpoints."""
 
-    def __init__(self, exploration: Exploration) -> None:
+    def __init__(self, exploration: Exploration, runner: AuditRunner) -> None:
         self.exploration = exploration
+        self.runner = runner
         self.static_files = _static_files()
 
     @asynccontextmanager
@@ -82,6 +95,7 @@ class Pages:
             yield
         finally:
             self.workers.close()
+            self.runner.close()
 
     async def index(self, request: Request) -> Response:
         """GET /: the main page."""
@@ -120,6 +134,51 @@ class Pages:
         """POST /api/lineup: which records known facts point to."""
         asked = await _read(request, LineupRequest.read)
         return await self._computed(request, partial(answer_lineup, self.exploration, asked))
+
+    async def play(self, request: Request) -> Response:
+        """POST /api/play: deal facts about somebody drawn at random."""
+        asked = await _read(request, DealRequest.read)
+        return await self._computed(request, partial(deal, self.exploration, asked))
+
+    async def reveal(self, request: Request) -> Response:
+        """POST /api/reveal: whether the guess was right."""
+        asked = await _read(request, RevealRequest.read)
+        return await self._computed(request, partial(reveal, self.exploration, asked))
+
+    async def export(self, request: Request) -> Response:
+        """POST /api/export: a file with facts or lineup."""
+        asked = await _read(request, ExportRequest.read)
+        file = await self.workers.run(partial(export, self.exploration, asked), None, 0)
+        headers = {"content-disposition": f'attachment; filename="{file.name}"'}
+        return Response(file.content, headers=headers, media_type=file.media_type)
+
+    async def audit(self, request: Request) -> Response:
+        """GET /audit: the audit, or the button that starts one."""
+        page = render_template(
+            "audit.html",
+            name=self.exploration.summary.name,
+            view=self.runner.view,
+            state=self.runner.state,
+            playable=list(self.exploration.adversaries),
+        )
+        return HTMLResponse(page)
+
+    async def audit_chart(self, request: Request) -> Response:
+        """GET /audit/charts/NAME.svg: a chart of the audit."""
+        return Response(self.runner.chart(request.path_params["name"]).svg, media_type="image/svg+xml")
+
+    async def report_style(self, request: Request) -> Response:
+        """GET /audit/report.css: the style of reports."""
+        return Response(template_text("base.css"), media_type="text/css")
+
+    async def audit_state(self, request: Request) -> Response:
+        """GET /api/audit: whether there is an audit, and its progress."""
+        return Response(to_json(self.runner.state), media_type="application/json")
+
+    async def start_audit(self, request: Request) -> Response:
+        """POST /api/audit: start a quick audit, unless there is one."""
+        (await _read(request, lambda fields: fields)).end()
+        return Response(to_json(self.runner.start()), media_type="application/json")
 
     async def _computed(self, request: Request, compute: Callable[[], object]) -> Response:
         """Compute an answer on a thread, if the page has not sent a newer request."""
@@ -196,4 +255,4 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _library_error(request: Request, error: Exception) -> Response:
     """An error that the user can mend; the library's messages never show the content of a cell."""
-    return error_response(request.url.path, RequestError(422, f"{error}."))
+    return error_response(request.url.path, RequestError(422, capital(f"{error}.")))

@@ -1,12 +1,11 @@
 """The `standout lineup` command that gives the same numbers as the page."""
 
 import shlex
-from datetime import date
 
 from standout.explore.exploration import Exploration
 from standout.explore.requests import LineupRequest, TypedFact
 
-__all__ = ["FACTS_FILE", "fact_text", "lineup_command"]
+__all__ = ["FACTS_FILE", "fact_text", "lineup_command", "value_text"]
 
 FACTS_FILE = "facts.csv"
 """The file of facts in a command whose facts cannot be typed; the page exports it under this name."""
@@ -20,7 +19,7 @@ def lineup_command(exploration: Exploration, request: LineupRequest, attack: str
     if request.length is not None:
         words += ["--length", "{}-{}".format(*request.length)]
     if request.joined is not None:
-        words += ["--joined", _joined(*request.joined)]
+        words += ["--joined", "{}/{}".format(*request.joined)]
     if attack != "likelihood":
         words += ["--attack", attack]
     words += ["--top", str(request.top), "--allow-unknown", "--json"]
@@ -41,15 +40,17 @@ def _facts(exploration: Exploration, request: LineupRequest) -> list[str]:
 def fact_text(fact: TypedFact) -> str:
     """A fact as it is typed: ITEM=VALUE@DATE.
 
+    >>> from datetime import date
     >>> fact_text(TypedFact("17", 4.0, time=date(2005, 3, 1)))
     '17=4@2005-03-01'
     """
-    value = "" if fact.value is None else f"={_value_text(fact.value)}"
+    value = "" if fact.value is None else f"={value_text(fact.value)}"
     time = "" if fact.time is None else f"@{fact.time.isoformat()}"
     return f"{fact.item}{value}{time}"
 
 
-def _value_text(value: float | str) -> str:
+def value_text(value: float | str) -> str:
+    """A value as it is typed."""
     return value if isinstance(value, str) else repr(value).removesuffix(".0")
 
 
@@ -65,11 +66,3 @@ def _is_typable(exploration: Exploration, fact: TypedFact) -> bool:
         and not any(mark in parts for mark in "=@±?+")
         and not any(map(exploration.is_name, heads))
     )
-
-
-def _joined(first: date, last: date) -> str:
-    """A range of days as its middle and the days on both sides."""
-    days = (last - first).days
-    if days % 2:
-        raise ValueError(days)
-    return f"{date.fromordinal((first.toordinal() + last.toordinal()) // 2).isoformat()}±{days // 2}"

@@ -1,8 +1,9 @@
 """What is explored: the release, a second one to compare with, and how the user named them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from standout.explore.requests import MOST_FACTS, MOST_SHOWN
 
 __all__ = ["MOST_BYTES", "Exploration"]
 
+T = TypeVar("T")
 MOST_BYTES = 64 * 1024
 """Largest body of a request."""
 MOST_LEVELS = 200
@@ -51,6 +53,7 @@ class Exploration:
     what_if: so.Release | None = field(default=None, repr=False)
     what_if_name: str = ""
     has_audit: bool = False
+    _memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def adversaries(self) -> dict[str, so.Rung]:
@@ -87,6 +90,13 @@ class Exploration:
             return None
         reports = self.what_if.step_reports if isinstance(self.what_if, so.Sanitized) else ()
         return WhatIfAnswer(self.what_if_name, [report.step for report in reports], self.what_if.n_records)
+
+    def remembered(self, name: str, compute: Callable[[], T]) -> T:
+        """The result of a computation, which is remembered under a name."""
+        if name not in self._memory:
+            self._memory[name] = compute()
+        result: T = self._memory[name]
+        return result
 
     def suggest(self, text: str, count: int) -> ItemsAnswer:
         """Items that a text may mean, the likeliest first."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 from standout.core.json_values import Json
 from standout.explore.errors import RequestError
 
-__all__ = ["Fields", "parse_json"]
+__all__ = ["Fields", "capital", "parse_json"]
 
 T = TypeVar("T")
 LONGEST_TEXT = 1000
@@ -51,13 +51,13 @@ class Fields:
     def of(cls, where: str, content: Json) -> "Fields":
         """The members of a value that must be an object."""
         if not isinstance(content, dict):
-            raise RequestError(400, f"{_capital(where)} must be a JSON object.")
+            raise RequestError(400, f"{capital(where)} must be a JSON object.")
         return cls(content, where)
 
     def end(self) -> None:
         """Refuse members that nobody asked for."""
         if self.content:
-            raise RequestError(400, f"{_capital(self.where)} has {len(self.content)} unknown members.")
+            raise RequestError(400, f"{capital(self.where)} has {len(self.content)} unknown members.")
 
     def take(self, name: str, default: Json = None) -> Json:
         """A member of any type."""
@@ -157,7 +157,7 @@ class Fields:
             raise self._wrong(name, "a date like 2005-03-01 or 2005-03-01T20:15") from None
 
     def _whole(self, name: str, value: Json) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
             raise self._wrong(name, "two whole numbers in order, or null")
         return value
 
@@ -178,5 +178,6 @@ def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """The text with a capital letter at its beginning, as a sentence has it."""
     return text[:1].upper() + text[1:]

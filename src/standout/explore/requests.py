@@ -15,6 +15,7 @@ __all__ = [
     "LineupRequest",
     "RevealRequest",
     "TypedFact",
+    "known_fact",
 ]
 
 MOST_FACTS, MOST_SHOWN = 40, 100

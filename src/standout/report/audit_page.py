@@ -23,7 +23,7 @@ from standout.report.reading_text import ReadingTable
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["audit_charts", "audit_page", "write_report"]
+__all__ = ["audit_charts", "audit_page", "audit_svgs", "write_report"]
 
 QUESTIONS = {
     "singling_out": "Can one person's record be identified?",
@@ -38,16 +38,23 @@ def audit_charts(findings: AuditFindings) -> dict[str, Chart]:
     return {name: figure.draw(WIDE) for name, figure in figures.items()}
 
 
+def audit_svgs(findings: AuditFindings, charts: Mapping[str, Chart] | None = None) -> dict[str, str]:
+    """The charts of the report as SVG by name, with their texts for screen readers."""
+    charts = audit_charts(findings) if charts is None else charts
+    figures = audit_figures(printable_texts(findings))
+    return {name: charts[name].svg(figures[name].title, figures[name].description) + "\n" for name in charts}
+
+
 def write_report(findings: AuditFindings, folder: str | os.PathLike[str]) -> Path:
     """Write report.html and the charts into a folder, replacing earlier ones; return the report's path."""
     report, charts_folder = Path(folder) / "report.html", make_folder(Path(folder) / "charts")
     for name in FIGURES:
         for ending in ("svg", "png"):
             (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
-    for name, figure in audit_figures(printable_texts(findings)).items():
-        chart = figure.draw(WIDE)
-        write_content(charts_folder / f"{name}.svg", chart.svg(figure.title, figure.description) + "\n")
-        write_content(charts_folder / f"{name}.png", chart.png())
+    charts = audit_charts(findings)
+    for name, svg in audit_svgs(findings, charts).items():
+        write_content(charts_folder / f"{name}.svg", svg)
+        write_content(charts_folder / f"{name}.png", charts[name].png())
     write_content(report, audit_page(findings))
     return report
 

@@ -39,6 +39,13 @@ OFF_LOOPBACK = (
     metavar="FILE",
     help="Key file of --what-if, as `standout sanitize --key` wrote it.",
 )
+@click.option(
+    "--audit",
+    "audit_folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder that `standout audit` wrote about DATA, to show beside the explorer.",
+)
 @click.option("--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
 @click.option(
     "--port",
@@ -54,6 +61,7 @@ def explore(
     data: str,
     what_if: str | None,
     key: Path | None,
+    audit_folder: Path | None,
     host: str,
     port: int | None,
     no_browser: bool,
@@ -87,6 +95,7 @@ def explore(
         raise ParameterError("--key needs --what-if, the data that it belongs to")
     _check_installed()
     from standout.explore.app import create_app
+    from standout.explore.audits import read_audit
     from standout.explore.exploration import Exploration
     from standout.explore.guard import Site, is_loopback
     from standout.explore.server import listen, open_browser, serve
@@ -95,11 +104,13 @@ def explore(
     with progress() as report:
         release = source.read([data], report)
         other = None if what_if is None else _read_other(what_if, key, release, report)
+        audit = None if audit_folder is None else read_audit(audit_folder, release)
     exploration = Exploration(
         release,
         public_url(data),
         source.arguments(),
         name=Path(public_url(data)).name,
+        has_audit=audit is not None,
         what_if=other,
         what_if_name="" if what_if is None else Path(public_url(what_if)).name,
     )
@@ -113,7 +124,7 @@ def explore(
         if not no_browser:
             open_browser(site.launch_address())
 
-    serve(create_app(exploration, site), listener, on_start)
+    serve(create_app(exploration, site, audit), listener, on_start)
 
 
 def _check_installed() -> None:

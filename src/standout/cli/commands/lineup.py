@@ -46,7 +46,9 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
 @click.option(
     "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
 )
-@click.option("--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30.")
+@click.option(
+    "--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28."
+)
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
 @click.option(
     "--wrong",

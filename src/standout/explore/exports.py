@@ -1,0 +1,82 @@
+"""Downloads: the facts as CSV that `standout lineup --aux` reads, and the lineup as CSV or JSON."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import standout as so
+from standout.explore.answers import LineupResponse, to_json
+from standout.explore.command_text import FACTS_FILE, value_text
+from standout.explore.exploration import Exploration
+from standout.explore.lineups import answer_lineup
+from standout.explore.requests import ExportRequest, TypedFact
+
+__all__ = ["Download", "export"]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Beginnings of a cell that a spreadsheet would execute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file: its name, its media type and its content."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JsonExport:
+    """The JSON export: the answer, and what it was computed from."""
+
+    lineup: LineupResponse
+    data: str
+    fingerprint: str
+    version: str
+
+
+def export(exploration: Exploration, request: ExportRequest) -> Download:
+    """Make the file of a format."""
+    if request.format == "facts.csv":
+        return Download(FACTS_FILE, "text/csv", _facts_csv(request.lineup.facts))
+    answer = answer_lineup(exploration, request.lineup)
+    if request.format == "lineup.csv":
+        return Download("lineup.csv", "text/csv", _lineup_csv(answer))
+    summary = exploration.summary
+    content = JsonExport(answer, summary.name, summary.fingerprint, so.__version__)
+    return Download("lineup.json", "application/json", to_json(content, indent=1) + b"\n")
+
+
+def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
+    """The facts with exact ids, because they are read again."""
+    rows = (
+        (fact.item, "" if fact.value is None else value_text(fact.value), fact.time and fact.time.isoformat())
+        for fact in facts
+    )
+    return _csv(("item", "value", "time"), rows)
+
+
+def _lineup_csv(answer: LineupResponse) -> bytes:
+    """One row for each record of each lineup; without ids unless they were asked for."""
+    versions = {"release": answer.answers, "what if": answer.what_if or {}}
+    rows = [
+        (version, attack, candidate.name, _inert(candidate.id or ""), candidate.score, candidate.probability)
+        for version, answers in versions.items()
+        for attack, answers_of_attack in answers.items()
+        for candidate in answers_of_attack.lineup
+    ]
+    return _csv(("data", "attack", "name", "id", "score", "probability"), rows)
+
+
+def _inert(text: str) -> str:
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    return text.getvalue().encode("utf-8", "replace")

@@ -1,0 +1,138 @@
+"""The page's numbers are those of `standout lineup --json`, and ids stay hidden until they are asked for."""
+
+import json
+import shlex
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from explorer_client import explorer
+
+import standout as so
+from standout.cli.main import cli
+
+pytestmark = pytest.mark.once
+CASES = [
+    [{"item": "17", "value": 4}],
+    [{"item": "17", "value": 4, "time": "2004-03-01"}, {"item": "3"}],
+    [{"item": "17", "time": "2004-03-01"}, {"item": "9", "value": 2.5}, {"item": "nothing", "value": 1}],
+]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory, release):
+    """The explorer of a file with a name that a shell would split."""
+    path = tmp_path_factory.mktemp("a folder") / "rat'ings; 2.csv"
+    release.to_frame().write_csv(path)
+    with explorer(so.read(path), str(path), ["--record", "record", "--item", "item"]) as page:
+        yield page
+
+
+def run(command, folder=None):
+    words = shlex.split(command)
+    assert words[0] == "standout"
+    result = CliRunner().invoke(cli, words[1:])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def assert_same_numbers(answer, printed):
+    lineup = [(each["id"], each["score"], each["probability"]) for each in answer["lineup"]]
+    assert lineup == [(each["record"], each["score"], each["probability"]) for each in printed["lineup"]]
+    nobody = printed["nobody"]
+    assert answer["nobody"] == nobody
+    assert answer["everybody_else"] == max(printed["outside"] - (nobody or 0), 0)
+    assert answer["bits"] == {"before": printed["bits"]["prior"], "left": printed["bits"]["left"]}
+    for name in ("candidates", "eccentricity", "ties", "assumes"):
+        assert answer[name] == printed[name]
+    assert answer["claim"] == (printed["match"] is not None)
+    parts = answer["why"]["chosen"]["facts"]
+    assert [part["score"] for part in parts] == [part["part"] for part in printed["explain"]]
+
+
+@pytest.mark.parametrize("facts", CASES)
+@pytest.mark.parametrize("limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}])
+def test_the_numbers_are_those_of_the_command(opened, facts, limits):
+    answer = opened.lineup(facts, show_ids=True, top=5, **limits)
+    assert answer["command"] == answer["answers"]["likelihood"]["command"]
+    for attack in ("likelihood", "paper"):
+        printed = run(answer["answers"][attack]["command"])
+        assert printed["attack"] == attack
+        assert_same_numbers(answer["answers"][attack], printed)
+
+
+def test_without_facts_everybody_is_equally_likely(page, release):
+    answer = page.lineup([])
+    for name, nobody in (("likelihood", 0.5), ("paper", None)):
+        attack = answer["answers"][name]
+        assert attack["lineup"] == [] and attack["candidates"] == release.n_records
+        assert attack["bits"]["left"] == attack["bits"]["before"]
+        assert attack["nobody"] == (nobody and pytest.approx(nobody))
+        assert attack["sentence"] == "Nothing is known yet: all 300 records are equally likely."
+    assert answer["command"] is None and answer["what_if"] is None
+
+
+def test_ids_are_hidden_until_they_are_asked_for(release):
+    renamed = release.to_frame().with_columns(record=pl.format("person-{}", "record"))
+    with explorer(so.read(renamed)) as page:
+        facts = [{"item": "17", "value": 4}, {"item": "3"}]
+        hidden = page.post("/api/lineup", {"facts": facts}).text
+        assert "person-" not in hidden and "candidate 1" in hidden
+        shown = page.lineup(facts, show_ids=True)["answers"]["likelihood"]["lineup"]
+        assert all(each["id"].startswith("person-") for each in shown)
+
+
+def test_a_chosen_candidate_is_explained_beside_the_best_of_the_others(page):
+    facts = [{"item": "17", "value": 4}, {"item": "3"}]
+    for chosen, other in ((0, 1), (3, 0)):
+        answer = page.lineup(facts, chosen=chosen)["answers"]["likelihood"]
+        why, lineup = answer["why"], answer["lineup"]
+        assert why["chosen"]["score"] == lineup[chosen]["score"]
+        assert why["runner_up"]["score"] == lineup[other]["score"]
+        for parts in why.values():
+            assert sum(part["score"] for part in parts["facts"]) == pytest.approx(parts["score"])
+    assert page.lineup(facts, chosen=99)["answers"]["likelihood"]["why"]["chosen"] is None
+
+
+def test_titles_and_unknown_items_are_stated(page):
+    facts = page.lineup([{"item": "17"}, {"item": "nothing"}])["facts"]
+    assert facts[0]["records"] > 0 and facts[1]["records"] == 0 and facts[1]["title"] is None
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\u202egnirts",
+    "{{ 7 * 7 }}",
+    "a=b@c",
+    "x\ny",
+    "--json",
+    "'; rm -rf ~; '",
+    "$(id)`id`",
+    "=1+1",
+    " blank ",
+    "é±?",
+    "50",
+    "50=4",
+]
+
+
+def test_hostile_names_are_text_and_the_command_still_finds_them(tmp_path, monkeypatch):
+    frame = pl.DataFrame(
+        {
+            "record": [str(i % 7) for i in range(60)],
+            "item": [HOSTILE[i % len(HOSTILE)] for i in range(60)],
+            "value": [i % 5 for i in range(60)],
+        }
+    ).unique(["record", "item"], maintain_order=True)
+    frame.write_csv(tmp_path / "hostile.csv")
+    monkeypatch.chdir(tmp_path)
+    with explorer(so.read("hostile.csv"), "hostile.csv") as page:
+        for item in HOSTILE:
+            fact = {"item": item, "value": 4}
+            answer = page.lineup([fact], show_ids=True, top=3)
+            assert answer["facts"][0]["item"] == item
+            export = page.post("/api/export", {"facts": [fact], "format": "facts.csv"})
+            (tmp_path / "facts.csv").write_bytes(export.content)
+            printed = run(answer["command"])
+            assert [each["item"] for each in printed["facts"]] == [item]
+            assert_same_numbers(answer["answers"]["likelihood"], printed)
