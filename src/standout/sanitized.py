@@ -212,6 +212,12 @@ class Sanitized(Release):
         """Whether people can have an item several times, even if the release has only one entry of each."""
         return super().may_repeat or self.original.may_repeat
 
+    def check(self) -> "Sanitized":
+        """Check the release and its original, as `Release.check` does."""
+        self.original.check()
+        super().check()
+        return self
+
     def translate_facts(self, known: KnownFacts, people: Ints) -> KnownFacts:
         """Translate facts about the original into codes of this release.
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import standout as so
 from standout.release.flat_arrays import release_columns
@@ -48,6 +49,17 @@ def write_column(path, name, array):
     (path / f"{name}.bin").write_bytes(array.tobytes())
 
 
+def forge_column(path, name, array):
+    """Replace the file of a column, and let the manifest match it."""
+    write_column(path, name, array)
+    column = {
+        "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
+        "length": len(array),
+        "bytes": array.nbytes,
+    }
+    edit_manifest(path, lambda manifest: manifest["columns"][name].update(column))
+
+
 def tree(path):
     """Return everything at a path: names and contents."""
     if path.is_symlink():
@@ -61,3 +73,8 @@ def run_python(code, *args):
     """Run code in another process, with warnings as errors."""
     command = [sys.executable, "-W", "error", "-c", code, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+
+
+def copy_of(release, **changes):
+    """Return a release with some other fields."""
+    return replace(release, **changes)

@@ -12,7 +12,8 @@ import pytest
 from index_checks import TIMEOUT, check_alone, check_holds, damaged_files, run_python, tree
 
 import standout as so
-from standout.core import exchange
+from standout.core import exchange, new_folders
+from standout.core.new_folders import random_name
 from standout.release.index_writer import open_index_writer
 
 
@@ -37,32 +38,52 @@ def test_a_target_that_is_not_an_index_is_refused_and_untouched(release, tmp_pat
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("length", [250, 300])
-def test_a_name_that_is_too_long_is_a_clear_error(release, tmp_path, length):
-    with pytest.raises(so.StoreError):
-        so.save(release, tmp_path / ("x" * length))
-    assert list(tmp_path.iterdir()) == []
+def test_a_name_is_as_long_as_the_system_allows_or_refused_before_the_work(release, tmp_path):
+    check_saved(release, tmp_path / ("x" * 255))
+    with pytest.raises(so.StoreError), open_index_writer(tmp_path / ("x" * 256)):
+        pytest.fail("the work has begun")
+    check_alone(tmp_path / ("x" * 255))
 
 
-def test_a_link_with_the_name_of_the_hidden_folder_is_not_followed(release, tmp_path):
+def check_saved(release, path):
+    so.save(release, path)
+    check_holds(path, release)
+
+
+def test_a_link_with_the_name_of_an_unfinished_folder_is_not_followed(release, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "letters.txt").write_text("dear")
-    (tmp_path / ".index.building").symlink_to(home)
-    with pytest.raises(so.StoreError):
-        so.save(release, tmp_path / "index")
+    random_name(tmp_path / "index").symlink_to(home)
+    so.save(release, tmp_path / "index")
     assert tree(home) == {"letters.txt": b"dear"}
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_a_foreign_folder_next_to_the_target_is_left_alone(release, tmp_path, old):
+@pytest.mark.parametrize("name", [".index.old", ".index.new", ".index.building", ".standout-notes.part"])
+def test_folders_of_the_user_next_to_the_target_are_left_alone(
+    release, other, tmp_path, copy_index, old, name
+):
+    """Also if they are indexes."""
     if old:
         so.save(release, tmp_path / "index")
-    (tmp_path / ".index.old").mkdir()
-    (tmp_path / ".index.old" / "letters.txt").write_text("dear")
-    with suppress(so.StoreError):
+    copy_index(other, tmp_path / name)
+    before = tree(tmp_path / name)
+    so.save(release, tmp_path / "index")
+    assert tree(tmp_path / name) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"index", name}
+
+
+def test_unfinished_folders_of_killed_builds_are_removed_and_those_of_others_are_not(release, tmp_path):
+    left, foreign = random_name(tmp_path / "index"), random_name(tmp_path / "elsewhere")
+    for folder in (left, foreign):
+        folder.mkdir()
+        (folder / "record-ids.bin").write_bytes(b"7")
+    with open_index_writer(tmp_path / "another"):
+        assert not left.exists() and not foreign.exists()
         so.save(release, tmp_path / "index")
-    assert tree(tmp_path / ".index.old") == {"letters.txt": b"dear"}
+        assert len(list(tmp_path.iterdir())) == 2  # the index, and the folder of the other build
+    check_holds(tmp_path / "index", release)
 
 
 def test_an_empty_folder_becomes_an_index(release, tmp_path):
@@ -137,6 +158,7 @@ def test_a_second_build_at_any_moment_is_refused_or_whole(
     index, release, other, monkeypatch, moment, nth, begins
 ):
     """A build of `other` begins before or after a step of a build of `release`, and ends after it."""
+    monkeypatch.setattr(new_folders, "LONGEST_PAUSE", 0)
     owner = {"_exchange_at_once": exchange, "rmtree": shutil}.get(moment, os)
     if moment == "rename":  # three of them, where folders cannot change places at once
         monkeypatch.setattr(exchange, "_exchange_at_once", lambda first, second: False)
@@ -331,10 +353,14 @@ def test_a_first_build_killed_at_any_moment_leaves_no_index(tmp_path, release):
 def test_the_next_build_recovers_an_exchange_that_was_killed_between_three_renames(
     tmp_path, release, other, monkeypatch
 ):
-    """Killed between its three renames, a build leaves the old index beside the path, as .NAME.old."""
+    """Killed between its three renames, a build leaves the old index beside the path, under a random name."""
     path = tmp_path / "index"
     so.save(release, path)
-    path.rename(tmp_path / ".index.old")
+    path.rename(random_name(path, ".old"))
+    with suppress(OwnError), open_index_writer(path):
+        raise OwnError
+    check_holds(path, release)
+    path.rename(random_name(path, ".old"))
     monkeypatch.setattr(exchange, "_exchange_at_once", lambda first, second: False)
     so.save(other, path)
     so.save(release, path)

@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from index_checks import check_holds, damaged_files, edit_manifest, write_column
+from index_checks import check_holds, damaged_files, edit_manifest, forge_column
 
 import standout as so
 from standout.release.flat_arrays import release_columns
@@ -155,8 +155,6 @@ def test_a_shorter_column_is_refused_even_if_the_manifest_has_its_length(index, 
         ("by-item-end", r"by-item-end\.bin contradicts"),
     ]:
         array = release_columns(release)[name][:-1]
-        sizes = {"length": len(array), "bytes": array.nbytes}
-        write_column(copy_index(release, index), name, array)
-        edit_manifest(index, lambda manifest, name=name, sizes=sizes: manifest["columns"][name].update(sizes))
+        forge_column(copy_index(release, index), name, array)
         with pytest.raises(so.StoreError, match=message):
             so.open(index)

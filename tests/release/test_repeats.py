@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_checks import arrays_of
+from index_checks import arrays_of, forge_column
 
 import naive
 import standout as so
+from standout.release.flat_arrays import release_columns
 from standout.release.postings import BLOCK_BITS, mismatched_column, unpack_item
 from standout.release.subset import subset
 
@@ -150,7 +151,8 @@ def test_repeats_are_kept_by_default_if_more_than_one_percent_of_the_rows_repeat
 def test_an_index_whose_repeats_contradict_its_entries_is_refused(tmp_path, column):
     release = read([("a", "x", 1.0, FIRST)] * 3 + [("b", "x", 1.0, FIRST)], repeats="keep")
     so.save(release, tmp_path / "index")
-    file = tmp_path / "index" / f"{column}.bin"
-    file.write_bytes(b"\x63" + file.read_bytes()[1:])
+    array = release_columns(release)[column].copy()
+    array[0] = 99
+    forge_column(tmp_path / "index", column, array)
     with pytest.raises(so.StoreError, match=f"{column}.bin contradicts"):
         so.open(tmp_path / "index")

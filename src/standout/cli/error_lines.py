@@ -3,8 +3,8 @@
 import traceback
 from pathlib import Path
 
-from standout.cli.exit_codes import BUG, ERROR
-from standout.core.errors import StandoutError
+from standout.cli.exit_codes import BUG, ERROR, INTERRUPTED
+from standout.core.errors import BuildRunning, StandoutError
 
 __all__ = ["INTERRUPTED_LINE", "error_line"]
 
@@ -19,6 +19,8 @@ TOO_DEEP = "the input is nested too deeply: check that the file is what it shoul
 
 def error_line(error: Exception) -> tuple[str, int]:
     """The line to show for an error, and the exit code."""
+    if isinstance(error, BuildRunning):
+        return str(error), INTERRUPTED
     if isinstance(error, StandoutError):
         return str(error), ERROR
     if isinstance(error, MemoryError):

@@ -32,6 +32,7 @@ from standout.cli.exit_codes import INTERRUPTED
 from standout.cli.interruption import exit_code
 from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
+from standout.core import bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
 __all__ = ["cli", "main"]
@@ -113,7 +114,8 @@ def cli(debug: bool) -> None:
       0  success
       1  an error, explained in one line
       2  wrong usage
-      3  interrupted; the results so far are printed or saved
+      3  interrupted: the results so far are printed or saved; or another process
+         builds the same index, or cut it during the work: run the command again
       70 an error of Standout itself: please report it
     Some commands have further codes: see their help.
     """
@@ -128,6 +130,7 @@ def main() -> None:
 
     Ctrl-C and SIGTERM end a command in the same way: it removes its temporary files and shows what it has.
     """
+    bus_errors.allow()
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     sys.exit(exit_code(_run))
 

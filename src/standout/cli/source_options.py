@@ -196,11 +196,18 @@ class SourceOptions:
     given: tuple[str, ...] = ()
     prefix: str = ""
 
-    def read(self, sources: list[str], progress: "Progress", strict: bool = False) -> "Release":
-        """Read the sources, say how, and warn about overlooked columns; they are an error if `strict`."""
+    def read(
+        self, sources: list[str], progress: "Progress", strict: bool = False, check: bool = True
+    ) -> "Release":
+        """Read the sources, say how, and warn about overlooked columns; they are an error if `strict`.
+
+        An index is checked for damage; without `check`, the caller does that before it shows anything.
+        """
         from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
 
         release = self._read(sources, progress)
+        if check:
+            release.check()
         show_reading(release, sources)
         wording = Wording(options=True, prefix=self.prefix)
         if strict:

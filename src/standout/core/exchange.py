@@ -4,33 +4,34 @@ import ctypes
 import os
 from pathlib import Path
 
-__all__ = ["backup_path", "exchange"]
+__all__ = ["exchange"]
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
+RENAME_SWAP = 2
 
 
-def exchange(first: Path, second: Path) -> None:
+def exchange(first: Path, second: Path, backup: Path) -> None:
     """Exchange the contents of two paths.
 
-    Linux does it in one step (renameat2). Other systems need three renames; a process killed between them
-    leaves the content of `second` at `backup_path(second)`.
+    Linux (renameat2) and macOS (renamex_np) do it in one step. Other systems and file systems need three
+    renames: there is nothing at `second` for a moment, and a process killed then leaves the old at `backup`.
     """
     if not _exchange_at_once(first, second):
-        backup = backup_path(second)
         second.rename(backup)
-        first.rename(second)
+        try:
+            first.rename(second)
+        except BaseException:
+            backup.rename(second)
+            raise
         backup.rename(first)
 
 
-def backup_path(path: Path) -> Path:
-    """Path that holds the content of `path` in the middle of an exchange by three renames."""
-    return path.with_name(f".{path.name}.old")
-
-
 def _exchange_at_once(first: Path, second: Path) -> bool:
-    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if renameat2 is None:
-        return False
-    status: int = renameat2(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), RENAME_EXCHANGE)
-    return status == 0
+    library = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(first), os.fsencode(second)
+    if hasattr(library, "renameat2"):
+        return bool(library.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE) == 0)
+    if hasattr(library, "renamex_np"):
+        return bool(library.renamex_np(*names, RENAME_SWAP) == 0)
+    return False

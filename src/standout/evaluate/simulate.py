@@ -112,7 +112,7 @@ def simulate(
     >>> print(simulation.estimate("identified", facts=6))
     1.000 (0.912 to 1.000, n = 40)
     """
-    release = as_release(release)
+    release = as_release(release).check()
     criteria = Criteria(
         top=whole_number("top", top, 1),
         theta=positive_share("theta", theta),

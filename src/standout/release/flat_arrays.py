@@ -14,6 +14,7 @@ from standout.release.postings import NO_ITEMS, NO_RUNS, Postings
 
 __all__ = [
     "CONTENT",
+    "Columns",
     "array_bytes",
     "array_digest",
     "array_fields",

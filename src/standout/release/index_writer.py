@@ -1,8 +1,8 @@
-"""Write an index: build it in a hidden folder and rename the folder when it is complete.
+"""Write an index: build it in a folder with a random name and rename the folder when it is complete.
 
-The hidden folder is `.NAME.building`, next to the target NAME. It is locked, so that two builds cannot mix.
-The lock ends with its process: a killed build leaves the old index (or none) and a folder that the next
-build removes.
+The folder is next to the target and locked (`core.new_folders`), so a second build of the same index is
+refused. The lock ends with its process: a killed build leaves the old index (or none) and a folder that the
+next build removes.
 """
 
 import errno
@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,26 +19,28 @@ from typing import Any
 from numpy.typing import NDArray
 
 from standout.core.errors import BuildRunning, StoreError
-from standout.core.exchange import backup_path, exchange
+from standout.core.exchange import exchange
+from standout.core.new_folders import (
+    FOLDER,
+    NewFolder,
+    lock_folder,
+    new_folder,
+    random_name,
+    remove_folder,
+    same_folder,
+    siblings,
+)
 from standout.core.private_files import open_private
 from standout.core.progress import Progress, no_progress
 from standout.release.flat_arrays import array_bytes, fingerprint_from_digests, release_columns
-from standout.release.manifest import FORMAT, MANIFEST, Column, Manifest
+from standout.release.index_folder import is_index
+from standout.release.manifest import MANIFEST, Column, Manifest
 from standout.release.model import Release
 
 __all__ = ["IndexWriter", "is_index", "open_index_writer"]
 
 PIECE = 1 << 24
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-
-
-def is_index(path: Path) -> bool:
-    """Whether a path is a folder with a Standout manifest, damaged or not."""
-    try:
-        with (path / MANIFEST).open("rb") as file:
-            return f'"{FORMAT}"'.encode() in file.read()
-    except (OSError, ValueError):
-        return False
+BACKUP = ".old"
 
 
 @dataclass(slots=True)
@@ -47,10 +49,9 @@ class IndexWriter:
 
     target: Path
     folder: Path
-    lock: int
 
-    def write(self, release: Release, progress: Progress = no_progress) -> None:
-        """Write the columns and the manifest, then move the index to its target."""
+    def write(self, release: Release, progress: Progress = no_progress) -> int:
+        """Write the columns and the manifest, then move the index to its target; return its size in bytes."""
         arrays = release_columns(release)
         total = sum(array.nbytes for array in arrays.values())
         self._reserve(arrays, total)
@@ -60,11 +61,13 @@ class IndexWriter:
             done += array.nbytes
         digests = {name: column.sha256 for name, column in columns.items()}
         manifest = Manifest.of(release, columns, fingerprint_from_digests(digests, release.clock))
+        content = manifest.to_json()
         with open_private(self.folder / MANIFEST) as file:
-            _write_all(file, memoryview(manifest.to_json()))
+            _write_all(file, memoryview(content))
             os.fsync(file)
         _sync(self.folder)
         self._publish()
+        return total + len(content)
 
     def _reserve(self, arrays: dict[str, NDArray[Any]], total: int) -> None:
         """Reserve the disk space before anything is written."""
@@ -77,45 +80,78 @@ class IndexWriter:
             raise _write_error(error, self.target, total) from error
 
     def _publish(self) -> None:
-        """Rename the folder to its target; exchange it with an old index and remove that.
-
-        The old index is locked first, because after the exchange it is where the next build would begin.
-        """
-        _check_target(self.target)  # again: it may have appeared in the meantime
-        if not self.target.exists():
-            self.folder.rename(self.target)
-            fcntl.flock(self.lock, fcntl.LOCK_UN)
+        """Rename the folder to its target; exchange it with an old index and remove that."""
+        if _exists(self.target):
+            self._replace()
         else:
-            old = os.open(self.target, FOLDER)
-            try:
-                fcntl.flock(old, fcntl.LOCK_EX)
-                exchange(self.folder, self.target)
-                fcntl.flock(self.lock, fcntl.LOCK_UN)
-                shutil.rmtree(self.folder, ignore_errors=True)
-            finally:
-                os.close(old)
+            self.folder.rename(self.target)
         _sync(self.target.parent)
+
+    def _replace(self) -> None:
+        """Exchange the folder with the old index, which is locked, and remove that."""
+        _check_target(self.target)  # again: it may have appeared in the meantime
+        old = os.open(self.target, FOLDER | os.O_NOFOLLOW)
+        with suppress(OSError):
+            fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        backup = random_name(self.target, BACKUP)
+        try:
+            exchange(self.folder, self.target, backup)
+            if not same_folder(old, self.folder):  # somebody has just put something else there
+                exchange(self.folder, self.target, backup)
+                raise StoreError(f"{self.target} was changed during the build: run it again")
+        finally:
+            if same_folder(old, self.folder):
+                shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(old)
 
 
 @contextmanager
 def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
     """Yield a writer; the target is checked and locked before the long work, and cleaned up if it fails."""
     target = _absolute(path)
-    folder = target.with_name(f".{target.name}.building")
     try:
-        _recover(target)
         _check_target(target)
-        lock = _lock_empty(folder, target)
+        folder = _begin(target)
     except OSError as error:
         raise _write_error(error, target, None) from error
     try:
-        yield IndexWriter(target, folder, lock)
+        yield IndexWriter(target, folder.path)
     except OSError as error:
         raise _write_error(error, target, None) from error
     finally:
-        if _same_folder(lock, folder):
-            shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        remove_folder(folder)
+
+
+def _begin(target: Path) -> NewFolder:
+    """Make the folder to build in; repair what a build left that was killed between three renames."""
+    folder = new_folder(target)
+    if folder is None:
+        raise _build_running(target)
+    try:
+        for backup in siblings(target.parent, target, BACKUP):
+            _recover(backup, target)
+    except BlockingIOError as error:
+        remove_folder(folder)
+        raise _build_running(target) from error
+    except BaseException:
+        remove_folder(folder)
+        raise
+    return folder
+
+
+def _recover(backup: Path, target: Path) -> None:
+    with suppress(FileNotFoundError):
+        lock = lock_folder(backup)
+        try:
+            shutil.rmtree(backup) if _exists(target) else backup.rename(target)
+        finally:
+            os.close(lock)
+
+
+def _build_running(target: Path) -> BuildRunning:
+    return BuildRunning(
+        f"another process is building {target}: wait until it has finished, or choose another path"
+    )
 
 
 def _absolute(path: str | Path) -> Path:
@@ -125,67 +161,24 @@ def _absolute(path: str | Path) -> Path:
     return target
 
 
-def _recover(target: Path) -> None:
-    """Repair what a build left that was killed in the middle of an exchange, unless a build is running."""
-    backup = backup_path(target)
-    if backup.is_symlink() or not is_index(backup):
-        return
-    lock = _lock(backup, target)
+def _exists(path: Path) -> bool:
+    """Whether there is anything at a path; an OSError if its name is too long."""
     try:
-        shutil.rmtree(backup) if target.exists() else backup.rename(target)
-    finally:
-        os.close(lock)
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _check_target(target: Path) -> None:
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent} is not a folder: create it, or choose another path")
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
+    if _exists(target) and (target.is_symlink() or not target.is_dir()):
         raise StoreError(f"{target} exists and is not a folder: choose another path")
     if target.is_dir() and any(target.iterdir()) and not is_index(target):
         raise StoreError(
             f"{target} exists and is not an index: it will not be overwritten; choose another path"
         )
-
-
-def _lock_empty(folder: Path, target: Path) -> int:
-    """Create, lock and empty the folder; return the lock."""
-    while True:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        try:
-            lock = _lock(folder, target)
-        except FileNotFoundError:
-            continue  # another build has just renamed it
-        if _same_folder(lock, folder):
-            break
-        os.close(lock)
-    os.fchmod(lock, 0o700)
-    for leftover in folder.iterdir():  # of a build that was killed
-        if leftover.is_dir() and not leftover.is_symlink():
-            shutil.rmtree(leftover)
-        else:
-            leftover.unlink()
-    return lock
-
-
-def _lock(folder: Path, target: Path) -> int:
-    """Lock the folder itself, not its name; the lock ends with the process."""
-    lock = os.open(folder, FOLDER | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        raise BuildRunning(
-            f"another process is building {target}: wait until it has finished, or choose another path"
-        ) from error
-    return lock
-
-
-def _same_folder(lock: int, folder: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(lock), folder.stat(follow_symlinks=False))
-    except FileNotFoundError:
-        return False
 
 
 def _write_column(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,23 @@ from numpy.typing import NDArray
 from standout.core.errors import NotFoundError, ParameterError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels, position_of_id
-from standout.release.postings import Postings, unpack_item, words_are_valid
+from standout.release.postings import Postings, unpack_item
 from standout.release.provenance import Provenance
 from standout.release.record import Entry, Item, Record
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["INVALID_CODE", "Codes", "Levels", "RecordEntries", "Release", "code_type", "read_only"]
+__all__ = [
+    "INVALID_CODE",
+    "Codes",
+    "Levels",
+    "RecordEntries",
+    "Release",
+    "StoredColumns",
+    "code_type",
+    "read_only",
+]
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Levels = NDArray[np.float64] | tuple[str, ...]
@@ -38,6 +48,14 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class StoredColumns(NamedTuple):
+    """The columns of an index as they were mapped, and their SHA-256, by name."""
+
+    path: Path
+    arrays: dict[str, NDArray[Any]]
+    sha256: dict[str, str]
 
 
 class RecordEntries(NamedTuple):
@@ -79,6 +97,8 @@ class Release:
         How the source was read.
     stored_fingerprint : str or None
         Fingerprint in the manifest, if the release comes from an index.
+    stored_columns : StoredColumns or None
+        Columns and checksums of the index, if the release comes from one.
 
     Examples
     --------
@@ -101,6 +121,7 @@ class Release:
     by_item: Postings
     provenance: Provenance
     stored_fingerprint: str | None = None
+    stored_columns: StoredColumns | None = None
 
     @property
     def n_records(self) -> int:
@@ -278,7 +299,7 @@ class Release:
         return Item(self.items[index], index, title, int(self.rank[index]), tuple(records))
 
     def check(self) -> "Release":
-        """Check that every code of the release is valid; a mapped index may be damaged.
+        """Check a release from disk: the checksums of its columns, the order of ids, and every code.
 
         Call it before a loop over all entries. The check runs once, and only for a release from disk.
 
@@ -298,18 +319,15 @@ class Release:
         >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).check().n_records
         100
         """
-        if not self._is_valid:
-            raise StoreError(INVALID_CODE)
+        if self._damage is not None:
+            raise StoreError(self._damage)
         return self
 
     @cached_property
-    def _is_valid(self) -> bool:
-        if self.stored_fingerprint is None:
-            return True
-        columns = zip(self.by_record[1:], (self.n_items - 1, self.n_levels, self.span), strict=True)
-        return all(
-            column is None or int(column.max(initial=0)) <= high for column, high in columns
-        ) and words_are_valid(self.by_item, self.n_records, self.n_levels, self.span)
+    def _damage(self) -> str | None:
+        from standout.release.integrity import problem
+
+        return None if self.stored_fingerprint is None else problem(self)
 
     def to_frame(self) -> "pl.DataFrame":
         """Return all entries as a Polars frame.

@@ -10,22 +10,30 @@ import hashlib
 import mmap
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.core import bus_errors
 from standout.core.errors import StoreError
+from standout.core.new_folders import same_folder
 from standout.core.progress import Progress, no_progress
-from standout.release.flat_arrays import array_fields, fingerprint_from_digests
-from standout.release.index_writer import is_index, open_index_writer
+from standout.release.flat_arrays import Columns, array_fields, fingerprint_from_digests
+from standout.release.index_folder import is_index, open_file, read_folder
+from standout.release.index_writer import open_index_writer
+from standout.release.integrity import damage_message, damaged_column, levels_are_valid
 from standout.release.manifest import MANIFEST, Column, Manifest
-from standout.release.model import Release, read_only
+from standout.release.model import Release, StoredColumns, read_only
 from standout.release.postings import block_starts, mismatched_column
 
 __all__ = ["is_index", "open_index", "save", "verify"]
+
+SMALL = 1 << 22
+"""Largest column in bytes whose checksum is tested at opening; all are before anything is reported."""
 
 
 def save(release: Release, path: str | Path, progress: Progress = no_progress) -> None:
@@ -63,6 +71,9 @@ def save(release: Release, path: str | Path, progress: Progress = no_progress) -
 def open_index(path: str | Path) -> Release:
     """Open an index. Its columns are mapped into memory, so that only the parts in use are loaded.
 
+    The checksums of columns up to 4 MiB are tested here. `Release.check` tests all. Functions that report
+    about all entries (`audit`, `simulate`, `link`, `advise`, `sanitize` and others) call it first.
+
     Parameters
     ----------
     path : str or Path
@@ -86,10 +97,12 @@ def open_index(path: str | Path) -> Release:
     standout.core.errors.StoreError: nowhere.index is not an index: no such file or directory
     """
     path = Path(path)
-    with _folder(path) as folder:
-        manifest = _manifest(folder, path)
-        stored = {name: _mapped(folder, path, column) for name, column in manifest.columns.items()}
-    return _release(manifest, stored, path)
+    manifest, stored = read_folder(path, lambda folder: _mapped_columns(folder, path))
+    checksums = {name: column.sha256 for name, column in manifest.columns.items()}
+    small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
+    if name := damaged_column(small, checksums):
+        raise _damaged(path, f"{name}.bin does not match its checksum")
+    return _release(manifest, StoredColumns(path, stored, checksums))
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
@@ -123,35 +136,41 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     True
     """
     path = Path(path)
-    with _folder(path) as folder:
-        manifest = _manifest(folder, path)
+    with ExitStack() as files:
+        manifest, opened = read_folder(path, lambda folder: _opened_columns(folder, path, files))
         total = sum(column.bytes for column in manifest.columns.values())
         done = 0
-        for column in manifest.columns.values():
+        for column, file in zip(manifest.columns.values(), opened, strict=True):
             progress("checking", done, total)
-            yield column.file, _digest_file(folder, column.file) == column.sha256
+            yield column.file, _digest_file(file) == column.sha256
             done += column.bytes
         digests = {name: column.sha256 for name, column in manifest.columns.items()}
         yield MANIFEST, fingerprint_from_digests(digests, manifest.clock) == manifest.fingerprint
 
 
-@contextmanager
-def _folder(path: Path) -> Iterator[int]:
-    """Open the folder, so that a new index with the same name cannot mix with the files read here."""
-    try:
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        reason = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else "not a valid path"
-        raise StoreError(f"{path} is not an index: {reason}") from error
-    try:
-        yield folder
-    finally:
-        os.close(folder)
+def _mapped_columns(folder: int, path: Path) -> tuple[Manifest, Columns]:
+    manifest = _manifest(folder, path)
+    return manifest, {name: _mapped(folder, path, column) for name, column in manifest.columns.items()}
+
+
+def _opened_columns(
+    folder: int, path: Path, files: ExitStack
+) -> tuple[Manifest, list[BufferedReader | None]]:
+    """Open every file before the first is read: the index may be replaced in the meantime."""
+    manifest, opened = _manifest(folder, path), list[BufferedReader | None]()
+    for column in manifest.columns.values():
+        try:
+            opened.append(files.enter_context(os.fdopen(open_file(folder, column.file), "rb")))
+        except OSError:
+            opened.append(None)
+    if None in opened and not same_folder(folder, path, follow_symlinks=True):
+        raise StoreError(f"{path} was replaced")
+    return manifest, opened
 
 
 def _manifest(folder: int, path: Path) -> Manifest:
     try:
-        with os.fdopen(os.open(MANIFEST, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
+        with os.fdopen(open_file(folder, MANIFEST), "rb") as file:
             content = file.read()
     except OSError as error:
         raise StoreError(f"{path} is not an index: its {MANIFEST} is missing or cannot be read") from error
@@ -161,7 +180,7 @@ def _manifest(folder: int, path: Path) -> Manifest:
 def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
     """Map a column read-only, after a check of its size."""
     try:
-        file = os.open(column.file, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+        file = open_file(folder, column.file)
     except OSError as error:
         raise _damaged(path, f"{column.file} is missing or cannot be read") from error
     try:
@@ -170,6 +189,7 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
             raise _damaged(path, f"{column.file} has {size:,} bytes instead of {column.bytes:,}")
         if size == 0:
             return read_only(np.empty(0, column.type))
+        bus_errors.explain()
         content = mmap.mmap(file, size, prot=mmap.PROT_READ)
         return np.frombuffer(content, np.dtype(column.type).newbyteorder("<"))
     except OSError as error:
@@ -178,8 +198,9 @@ def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
         os.close(file)
 
 
-def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) -> Release:
+def _release(manifest: Manifest, origin: StoredColumns) -> Release:
     """Make the release of the columns, after a check that they match."""
+    path, stored = origin.path, origin.arrays
     try:
         fields = array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
     except (KeyError, ValueError) as error:
@@ -188,6 +209,8 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
         start = stored[name]
         if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
             raise _damaged(path, f"{name}.bin contradicts the other files")
+    if not levels_are_valid(fields["levels"]):
+        raise _damaged(path, "its values are not distinct and in order")
     by_record, by_item = fields["by_record"], fields["by_item"]
     entries = (*by_record[1:], by_item.word)
     if any(column is not None and len(column) != manifest.entries for column in entries):
@@ -199,14 +222,15 @@ def _release(manifest: Manifest, stored: dict[str, NDArray[Any]], path: Path) ->
         clock=manifest.clock,
         provenance=manifest.read,
         stored_fingerprint=manifest.fingerprint,
+        stored_columns=origin,
     )
 
 
 def _damaged(path: Path, problem: str) -> StoreError:
-    return StoreError(f"{path} is damaged: {problem}; run standout verify, then index the source again")
+    return StoreError(damage_message(path, problem))
 
 
-def _ends(manifest: Manifest, stored: dict[str, NDArray[Any]]) -> dict[str, tuple[int, int]]:
+def _ends(manifest: Manifest, stored: Columns) -> dict[str, tuple[int, int]]:
     """Number of groups of each array of offsets, and where the last group ends."""
     ends = {
         "by-record-start": (manifest.records, manifest.entries),
@@ -222,9 +246,8 @@ def _ends(manifest: Manifest, stored: dict[str, NDArray[Any]]) -> dict[str, tupl
     return ends
 
 
-def _digest_file(folder: int, name: str) -> str:
+def _digest_file(file: BufferedReader | None) -> str:
     try:
-        with os.fdopen(os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder), "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return "" if file is None else hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

@@ -132,7 +132,7 @@ class _Output:
     def read(cls, path: Path, original: Release, progress: Progress) -> "_Output":
         sidecar = Sidecar.read(sidecar_path(path))
         steps = [parse_step(report.step) for report in sidecar.step_reports]
-        release = open_index(path) if is_index(path) else _read_output(path, sidecar, progress)
+        release = open_index(path).check() if is_index(path) else _read_output(path, sidecar, progress)
         if release.fingerprint != sidecar.fingerprint:
             raise SourceError(f"{path} does not match its sidecar: one of the two was changed or replaced")
         output = cls(path, sidecar, steps, release, original)

@@ -46,12 +46,11 @@ def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json
 
     with progress() as report, open_index_writer(output) as writer:
         release = source.read(list(sources), report)
-        writer.write(release, report)
-    _show(release, output, as_json)
+        size = writer.write(release, report)
+    _show(release, output, size, as_json)
 
 
-def _show(release: "Release", output: Path, as_json: bool) -> None:
-    size = sum(file.stat().st_size for file in output.iterdir())
+def _show(release: "Release", output: Path, size: int, as_json: bool) -> None:
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
         location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}

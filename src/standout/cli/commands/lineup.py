@@ -184,19 +184,21 @@ def lineup(
     from standout.cli.lineup_screen import show_answer
     from standout.cli.typed_facts import Knowledge
     from standout.evaluate.lineup_answer import lineup as answer_facts
+    from standout.release.integrity import checked_meanwhile
 
     errors = Errors(wrong, value_error, time_error)
     errors.check(attack.attack)
     knowledge = Knowledge.parse(knows, aux_path, length, joined, allow_unknown)
     with progress() as report:
-        release = source.read([data], report)
-        facts = knowledge.resolve(release)
-        aux = knowledge.aux(facts)
-        adversary = errors.adversary(len(facts))
-        built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
-        found = answer_facts(
-            release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior
-        )
+        release = source.read([data], report, check=False)
+        with checked_meanwhile(release):
+            facts = knowledge.resolve(release)
+            aux = knowledge.aux(facts)
+            adversary = errors.adversary(len(facts))
+            built = attack.built(attack.attack, within(release, errors.of_values, errors.of_times), adversary)
+            found = answer_facts(
+                release, aux, built, top=top, phi=attack.least_phi, posterior=attack.least_posterior
+            )
     answer = Answer.of(found, facts, attack.attack)
     if as_json:
         print_json(answer.to_dict())
