@@ -14,7 +14,7 @@ import pytest
 from tools.cli_reference import reference
 
 import standout as so
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "standout"
@@ -110,7 +110,7 @@ PRINT_LOADED = f"\nprint(sorted(set({HEAVY}) & set(sys.modules)))"
 HELPS = f"""
 import sys
 from click.testing import CliRunner
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 for args in ([], *([name] for name in cli.commands)):
     assert CliRunner().invoke(cli, [*args, "--help"]).exit_code == 0, args

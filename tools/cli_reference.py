@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 WIDTH = 80

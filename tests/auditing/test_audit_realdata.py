@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 import standout as so
 from auditing.audit_samples import ACQUAINTANCE, valid
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 pytestmark = [pytest.mark.once, pytest.mark.large, pytest.mark.slow]
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from conftest import Outcome
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 SECRET = "JaneDoe"
 TIMEOUT = 120

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from command_line import SECRET, check_error, file_names, run_process
 
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 HELP_WIDTH = 80
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import standout as so
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 ROWS = "user,item,rating,date\n" + "".join(
     f"u{user},i{item},{1 + (user * item) % 5},2005-03-{1 + item:02}\n"

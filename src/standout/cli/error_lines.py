@@ -6,14 +6,13 @@ from pathlib import Path
 from standout.cli.exit_codes import BUG, ERROR, INTERRUPTED
 from standout.core.errors import BuildRunning, StandoutError
 
-__all__ = ["INTERRUPTED_LINE", "error_line"]
+__all__ = ["error_line"]
 
 PACKAGE = Path(__file__).parents[1]
 NO_MEMORY = (
     "there is not enough memory: build an index first (standout index), take a sample of the data, or use a "
     "machine with more"
 )
-INTERRUPTED_LINE = "interrupted before there was a result: run the same command again"
 TOO_DEEP = "the input is nested too deeply: check that the file is what it should be"
 
 

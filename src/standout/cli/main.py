@@ -1,166 +1,80 @@
-"""The command `standout`: a group of the commands in `standout.cli.commands`."""
+"""The entry point: run the command line, and end it at Ctrl-C and SIGTERM.
 
-import io
+It is ready for signals before it imports anything else. Both raise KeyboardInterrupt: a command removes its
+temporary files, and shows and saves what it has.
+"""
+
+import _thread
+import atexit
+import os
+import signal
 import sys
-import traceback
-import warnings
+from types import FrameType
 from typing import Any
 
-import click
-
-from standout._version import __version__
-from standout.cli.commands.advise import advise
-from standout.cli.commands.audit import audit
-from standout.cli.commands.bounds import bounds
-from standout.cli.commands.demo import demo
-from standout.cli.commands.describe import describe
-from standout.cli.commands.explore import explore
-from standout.cli.commands.index import index
-from standout.cli.commands.lineup import lineup
-from standout.cli.commands.link import link
-from standout.cli.commands.paper import paper
-from standout.cli.commands.sanitize import sanitize
-from standout.cli.commands.schema import schema
-from standout.cli.commands.simulate import simulate
-from standout.cli.commands.sparsity import sparsity
-from standout.cli.commands.synthesize import synthesize
-from standout.cli.commands.unicity import unicity
-from standout.cli.commands.verify import verify
-from standout.cli.console import print_line, print_warning
-from standout.cli.error_lines import INTERRUPTED_LINE, error_line
 from standout.cli.exit_codes import INTERRUPTED
-from standout.cli.interruption import exit_code
-from standout.cli.next_command import keep_arguments
-from standout.cli.option_errors import option_names, with_option_name
-from standout.core import bus_errors
-from standout.core.errors import ParameterError, StandoutError
 
-__all__ = ["cli", "main"]
+__all__ = ["main"]
 
-HELP_WIDTH = 80
-COMMANDS: tuple[click.Command, ...] = (
-    advise,
-    audit,
-    bounds,
-    demo,
-    describe,
-    explore,
-    index,
-    lineup,
-    link,
-    paper,
-    sanitize,
-    schema,
-    simulate,
-    sparsity,
-    synthesize,
-    unicity,
-    verify,
-)
-
-
-class _Group(click.Group):
-    """A group whose parameter errors name the options of the command that was run."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        keep_arguments(ctx, args)
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            if error.option_name != "--table":
-                raise
-            works = [name for name, each in self.commands.items() if "--table" in _options(each)]
-            raise ParameterError(
-                f"standout {ctx.invoked_subcommand} is for histories. These commands work with tables: "
-                f"{', '.join(works)}"
-            ) from error
-        except KeyboardInterrupt as error:  # click would print an empty line
-            raise click.Abort from error
-        except EOFError as error:  # click would take it for Ctrl-D
-            raise StandoutError("a file ends too early: check that it is complete") from error
-        except ParameterError as error:
-            command = self.commands.get(ctx.invoked_subcommand or "", self)
-            raise with_option_name(error, option_names(command)) from error
-
-
-def _options(command: click.Command) -> list[str]:
-    return [name for parameter in command.params for name in parameter.opts]
-
-
-@click.group(
-    cls=_Group,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
-)
-@click.version_option(__version__, prog_name="standout")
-@click.option("--debug", is_flag=True, help="Show where an unexpected error comes from.")
-def cli(debug: bool) -> None:
-    """Measure how many people can be identified in anonymised data.
-
-    Standout audits a data set before it is published: histories (ratings,
-    purchases, check-ins) or a table (a survey, a register). It implements the
-    paper "Robust De-anonymization of Large Datasets" by Narayanan and Shmatikov
-    (2008). Use it on data that you are entitled to publish or study.
-
-    \b
-    Example:
-      standout demo
-      standout audit ratings.csv --quick
-
-    \b
-    Exit codes of all commands:
-      0  success
-      1  an error, explained in one line
-      2  wrong usage
-      3  interrupted: the results so far are printed or saved; or another process
-         builds the same index, or cut it during the work: run the command again
-      70 an error of Standout itself: please report it
-    Some commands have further codes: see their help.
-    """
-
-
-for command in COMMANDS:
-    cli.add_command(command)
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN = 0.02
+"""Seconds until an interruption is tried again that came while a module was imported."""
+IMPORT = "<frozen importlib._bootstrap>"
+NO_RESULT = "standout: interrupted before there was a result: run the same command again\n"
 
 
 def main() -> None:
-    """Run the command line. An error is one line, and exit code 1 unless it is a bug.
+    """Run the command line.
 
-    Ctrl-C and SIGTERM end a command in the same way: it removes its temporary files and shows what it has.
+    Once the exit code is known, another signal ends the process at once, for instance while threads finish.
     """
-    bus_errors.allow()
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
-    sys.exit(exit_code(_run))
+    for number in (*SIGNALS, signal.SIGALRM):
+        signal.signal(number, _interrupt)
+    sys.unraisablehook = _interrupt_again
+    code = _exit_code()
+    if code:
+        from standout.core.atomic_files import remove_empty_folders
+
+        remove_empty_folders()
+    for number in (*SIGNALS, signal.SIGALRM):
+        signal.signal(number, lambda *_: os._exit(code))
+    atexit.unregister(_ignore_signals)
+    atexit.register(_ignore_signals)
+    exec("")  # Python forgets that Ctrl-C came within exec(), and exits with our code
+    sys.exit(code)
 
 
-def _run() -> int:
-    """Run the command line; returns the exit code."""
+def _exit_code() -> int:
     try:
-        code = cli(prog_name="standout", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except click.Abort:
-        print_line(*[""] * sys.stderr.isatty(), f"standout: {INTERRUPTED_LINE}", err=True)
+        from standout.cli.command_group import run
+
+        return run()
+    except KeyboardInterrupt:
+        sys.stderr.write("\n" * sys.stderr.isatty() + NO_RESULT)
         return INTERRUPTED
-    except click.ClickException as error:
-        print_line(*_usage_lines(error), err=True)
-        return error.exit_code
-    except Exception as error:
-        if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
-            print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
-        line, code = error_line(error)
-        print_line(f"standout: {line}", err=True)
-        return code
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
 
 
-def _usage_lines(error: click.ClickException) -> list[str]:
-    """What click says about wrong usage. It repeats arguments, which may be names of files."""
-    text = io.StringIO()
-    error.show(text)
-    return text.getvalue().splitlines()
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt: after an import, where libraries catch it, but the second time at once."""
+    is_second = number != signal.SIGALRM and signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    while frame is not None and not is_second:
+        if frame.f_code.co_filename == IMPORT:
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
-def _show_warning(message: Warning | str, *place: Any) -> None:
-    """Show a warning in one line, without the place in the code."""
-    print_warning(message)
+def _interrupt_again(unraisable: Any) -> None:
+    """Repeat an interruption that happened in a destructor or a callback, where exceptions are lost."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def _ignore_signals() -> None:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

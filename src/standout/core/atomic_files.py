@@ -2,25 +2,39 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from standout.core.errors import StandoutError
 from standout.core.new_files import new_file
 
-__all__ = ["make_folder", "write_atomically", "write_content"]
+__all__ = ["make_folder", "remove_empty_folders", "write_atomically", "write_content"]
+
+NEW_FOLDERS: list[Path] = []
+"""Folders that this process created."""
 
 
 def make_folder(path: Path, private: bool = False) -> Path:
     """Create a folder unless it exists, and return its path."""
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         reason = "a file has this name" if isinstance(error, FileExistsError) else error.strerror
         raise StandoutError(f"cannot create the folder {path}: {reason}; choose another path") from error
+    NEW_FOLDERS.extend(new)
     if not os.access(path, os.W_OK | os.X_OK):
         raise StandoutError(f"cannot write to the folder {path}: check its permissions")
     return path
+
+
+def remove_empty_folders() -> None:
+    """Remove the folders that this process created and that are still empty, after a run without results."""
+    for folder in sorted(set(NEW_FOLDERS), key=lambda folder: -len(folder.parts)):
+        with suppress(OSError):
+            folder.rmdir()
+    NEW_FOLDERS.clear()
 
 
 def write_content(path: Path, content: str | bytes) -> None:

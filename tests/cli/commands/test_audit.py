@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import standout as so
 from standout.auditing import selfcheck
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 from standout.core.formatting import percent
 from standout.findings.audit import Check
 

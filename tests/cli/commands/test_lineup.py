@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from command_line import SECRET, check_error, run_process, undocumented
 
 import standout as so
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 
 @pytest.fixture
