@@ -27,6 +27,7 @@ ARGUMENTS = {
     "bounds": ["r.csv"],
     "demo": ["-o", "out"],
     "describe": ["r.csv"],
+    "explore": ["r.csv", "--no-browser"],
     "index": ["r.csv", "-o", "out.index"],
     "lineup": ["r.csv", "--knows", "i1"],
     "link": ["r.csv", "r.csv", "-o", "out"],

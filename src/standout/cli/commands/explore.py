@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.console import progress, suggest_index
+from standout.cli.console import print_line, progress, suggest_index
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TABLE, TableOptions
 from standout.core.errors import ParameterError
@@ -116,11 +116,11 @@ def explore(
     )
     suggest_index(release, data)
     if not is_loopback(host):
-        click.echo(OFF_LOOPBACK.format(host), err=True)
+        print_line(OFF_LOOPBACK.format(host), err=True)
     site = Site(host, listener.getsockname()[1])
 
     def on_start() -> None:
-        click.echo(f"Explore {exploration.name} at {site.address}\nPress Ctrl-C to stop.")
+        print_line(f"Explore {exploration.name} at {site.address}", "Press Ctrl-C to stop.")
         if not no_browser:
             open_browser(site.launch_address())
 
