@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from explorer_client import explorer
 
 import standout as so
-from standout.cli.main import cli
+from standout.cli.command_group import cli
 
 pytestmark = pytest.mark.once
 CASES = [

@@ -100,7 +100,7 @@ def explore(
     from standout.explore.guard import Site, is_loopback
     from standout.explore.server import listen, open_browser, serve
 
-    listener = listen(host, port)
+    listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
         release = source.read([data], report)
         other = None if what_if is None else _read_other(what_if, key, release, report)
