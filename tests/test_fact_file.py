@@ -46,6 +46,25 @@ def test_value_and_time_columns_are_optional(put):
     assert read(put, "item\n").facts == ()
 
 
+def test_errors_of_facts_are_read_from_a_table(put):
+    table = "item,value,time,value_error,time_error,doubt\n7,4,2005-03-01,1,14,0.5\n8,1.5,,0, , 0 \n9,,,,,\n"
+    assert read(put, table).facts == (
+        so.Fact("7", 4.0, DAY, 1, 14, 0.5),
+        so.Fact("8", 1.5, value_error=0, doubt=0),
+        so.Fact("9"),
+    )
+
+
+@pytest.mark.parametrize(("cell", "allowed"), [
+    ("value_error", "≥ 0"), ("time_error", "from 0 to 36,525 days"), ("doubt", "from 0 to below 1"),
+])  # fmt: skip
+@pytest.mark.parametrize("text", ["-1", "nan", "inf", "1e9999", SECRET])
+def test_a_bad_error_of_a_fact_is_named_by_its_line(put, cell, allowed, text):
+    with pytest.raises(so.SourceError, match=f"line 2: {cell} must be a number {allowed}, or blank") as error:
+        read(put, f"item,{cell}\n7,{text}\n")
+    assert SECRET not in str(error.value)
+
+
 def test_items_are_kept_as_they_are_written(put):
     aux = read(put, 'item\n007\n"Good, the Bad and the Ugly, The"\n"say ""hi"""\n1.0\nAmélie\n')
     assert [fact.item for fact in aux] == [

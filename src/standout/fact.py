@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from standout.core.checks import fact_value
 from standout.core.errors import ParameterError
 
-__all__ = ["AS_ASSUMED", "DOUBTFUL", "Fact", "FactErrors"]
+__all__ = ["ALLOWED_ERRORS", "AS_ASSUMED", "DOUBTFUL", "Fact", "FactErrors", "is_error"]
 
 DOUBTFUL = 0.5
 """Probability that value and date are wrong, of a fact that is only called doubtful."""
 
 LARGEST = {"value_error": sys.float_info.max, "time_error": 36_525.0, "doubt": 1.0}
-ALLOWED = {"value_error": "≥ 0", "time_error": "from 0 to 36,525 days", "doubt": "from 0 to below 1"}
+ALLOWED_ERRORS = {"value_error": "≥ 0", "time_error": "from 0 to 36,525 days", "doubt": "from 0 to below 1"}
 
 
 class FactErrors(NamedTuple):
@@ -92,13 +92,18 @@ class Fact:
         return f"Fact(item={self.item!r}, value={self.value!r}, time={self.time!r}{''.join(errors)})"
 
 
+def is_error(name: str, number: float) -> bool:
+    """Whether an error of a fact can be this number."""
+    return 0 <= number <= LARGEST[name] and not (name == "doubt" and number == 1)
+
+
 def _error(name: str, error: Any) -> float | None:
     """Check an error of a fact. A number of Python keeps its type."""
     if error is None:
         return None
     number = isinstance(error, Real) and not isinstance(error, bool)
-    if not number or not 0 <= error <= LARGEST[name] or (name == "doubt" and error == 1):
+    if not number or not is_error(name, error):
         raise ParameterError(
-            f"{name} must be a number {ALLOWED[name]}, or None if it is not known, got {error!r}"
+            f"{name} must be a number {ALLOWED_ERRORS[name]}, or None if it is not known, got {error!r}"
         )
     return error if isinstance(error, (int, float)) else float(error)

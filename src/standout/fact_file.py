@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.errors import SourceError
+from standout.fact import ALLOWED_ERRORS, is_error
 
 __all__ = ["FactRow", "WrittenNumber", "parse_time", "parse_value", "read_fact_rows"]
 
@@ -19,6 +20,9 @@ class FactRow(NamedTuple):
     item: str
     value: float | str | None
     time: date | None
+    value_error: float | None = None
+    time_error: float | None = None
+    doubt: float | None = None
 
 
 class WrittenNumber(float):
@@ -36,7 +40,7 @@ class WrittenNumber(float):
 
 
 def read_fact_rows(path: str | Path) -> list[FactRow]:
-    """Read the rows of a CSV file with the columns item and, if known, value and time."""
+    """Read the rows of a CSV file with the columns item and, if known, the others of FactRow."""
     try:
         text = io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
         return list(_rows(csv.DictReader(text, strict=True), path))
@@ -48,12 +52,11 @@ def read_fact_rows(path: str | Path) -> list[FactRow]:
 
 def _rows(lines: "csv.DictReader[str]", path: str | Path) -> Iterator[FactRow]:
     columns = [name.strip().lower() for name in lines.fieldnames or ()]
-    if (
-        "item" not in columns
-        or not set(columns) <= {"item", "value", "time"}
-        or len(set(columns)) < len(columns)
-    ):
-        raise SourceError(f"{path}: the first line must name the columns: item and, if known, value and time")
+    if "item" not in columns or not set(columns) <= set(FactRow._fields) or len(set(columns)) < len(columns):
+        raise SourceError(
+            f"{path}: the first line must name the columns: item and, if known, value, time, value_error, "
+            "time_error and doubt"
+        )
     lines.fieldnames = columns
     for cells in lines:
         try:
@@ -67,7 +70,22 @@ def _row(cells: Mapping[str, str]) -> FactRow:
         raise ValueError("the line has more or fewer cells than the first line")
     if not cells["item"].strip():
         raise ValueError("the item is missing")
-    return FactRow(cells["item"], parse_value(cells.get("value", "")), parse_time(cells.get("time", "")))
+    errors = {name: _parse_error(name, cells.get(name, "")) for name in ALLOWED_ERRORS}
+    value, time = parse_value(cells.get("value", "")), parse_time(cells.get("time", ""))
+    return FactRow(cells["item"], value, time, **errors)
+
+
+def _parse_error(name: str, text: str) -> float | None:
+    """Parse an error of a fact; None if the text is blank."""
+    if not text.strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not is_error(name, number):
+        raise ValueError(f"{name} must be a number {ALLOWED_ERRORS[name]}, or blank")
+    return number
 
 
 def parse_value(text: str) -> float | str | None:

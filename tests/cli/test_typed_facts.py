@@ -69,6 +69,17 @@ TYPED_FACTS = [
     ("EMMA (1996)", so.Fact("13")),
     ("Hamlet (1948)=2", so.Fact("4", 2.0)),
     ("Brazil=-1e3", so.Fact("1", -1000.0)),
+    ("Brazil=4±1@2005-03-01±14?", so.Fact("1", 4.0, DAY, 1, 14, 0.5)),
+    ("brazil = 4 +- 0.5 @ 2005-03-01 +/- 14 ? ", so.Fact("1", 4.0, DAY, 0.5, 14, 0.5)),
+    ("Brazil=4±0", so.Fact("1", 4.0, None, 0)),
+    ("Brazil=-4±1@2005-03-01", so.Fact("1", -4.0, DAY, 1)),
+    ("Brazil@2005-03-01T20:15±0.5", so.Fact("1", None, datetime(2005, 3, 1, 20, 15), None, 0.5)),
+    ("Brazil=4?", so.Fact("1", 4.0, doubt=0.5)),
+    ("Brazil@2005-03-01?", so.Fact("1", None, DAY, doubt=0.5)),
+    ("Brazil?", so.Fact("1", doubt=0.5)),
+    ("x=4?", so.Fact("10", doubt=0.5)),
+    ("x=4=4±1?", so.Fact("10", 4.0, value_error=1, doubt=0.5)),
+    ("x=5±1", so.Fact("11", 5.0, value_error=1)),
 ]
 
 

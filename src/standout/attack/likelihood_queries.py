@@ -14,7 +14,7 @@ entry, one without a time as of any time. Of a fact that no entry can give, only
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,7 @@ def prepare_likelihood_queries(
     excluded = exclude[np.searchsorted(known.first, fact, "right") - 1]
     average = _averages(ReleaseCounts.of(release), original, models, fact, excluded)
     constant = -log(np.where(average > 0, average, 1.0))
-    return queries_from_tables(
+    queries = queries_from_tables(
         release,
         known,
         tables=tabulate_logarithms(release, _possible(original, fact[average == 0]), models, known.error),
@@ -154,6 +154,8 @@ def prepare_likelihood_queries(
         present=present,
         exclude=exclude,
     )
+    prepare = partial(prepare_likelihood_queries, release, models=models, sizes=sizes, present=present)
+    return replace(queries, prepare=prepare)
 
 
 def queries_from_tables(

@@ -87,6 +87,10 @@ class Part(NamedTuple):
         this item of the record than of somebody else.
     score : float
         What the fact adds.
+    by_item, by_value, by_time : float or None
+        What its item, its value and its date add: the difference that each makes when it becomes known, in
+        this order. They add up to the score, up to rounding. A value or date that does not fit adds less than
+        0. None if the attack cannot say.
 
     Examples
     --------
@@ -100,3 +104,6 @@ class Part(NamedTuple):
     similarity: float
     weight: float | None
     score: float
+    by_item: float | None = None
+    by_value: float | None = None
+    by_time: float | None = None

@@ -1,12 +1,15 @@
 """Queries of Algorithm 1A: a record's score is that of its least similar attribute."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
 from standout.attack.kernels.conjunction import minimum_similarities, new_workspace
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
+from standout.facts import KnownFacts
 
 __all__ = ["MatchingQueries"]
 
@@ -18,7 +21,13 @@ class MatchingQueries(Queries):
     @classmethod
     def of(cls, queries: Queries) -> "MatchingQueries":
         """The same queries with other scores."""
-        return cls(**{column.name: getattr(queries, column.name) for column in fields(Queries)})
+        columns = {column.name: getattr(queries, column.name) for column in fields(Queries)}
+        prepare = None if queries.prepare is None else partial(_prepare, queries.prepare)
+        return cls(**columns | {"prepare": prepare})
+
+    def on_grid(self, parts: Floats, q: int) -> Floats:
+        """As they are: similarities are not added up."""
+        return parts
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """The similarity of each fact, between 0 and 1."""
@@ -39,3 +48,7 @@ class MatchingQueries(Queries):
         all_scores = np.zeros(self.release.n_records)
         all_scores[records] = scores
         return all_scores if is_candidate is None else np.where(is_candidate, all_scores, -np.inf)
+
+
+def _prepare(prepare: Callable[..., Queries], known: KnownFacts, exclude: Ints) -> MatchingQueries:
+    return MatchingQueries.of(prepare(known=known, exclude=exclude))

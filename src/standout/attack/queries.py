@@ -1,8 +1,8 @@
 """Known facts, prepared for the kernels: facts that name items of the release, weights, tables."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -73,7 +73,8 @@ class Queries:
     """Many queries against one release.
 
     `known` has all facts. `facts` has those that name items of the release, with their weights; `origin` is
-    their position in `known`. `exclude` is the record that each query leaves out, or -1.
+    their position in `known`. `exclude` is the record that each query leaves out, or -1. `prepare` makes
+    queries of the same kind, given other `known` and `exclude`.
     """
 
     release: Release
@@ -83,6 +84,7 @@ class Queries:
     weight: Floats
     tables: Tables
     exclude: Ints
+    prepare: Callable[..., "Queries"] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.known)
@@ -181,6 +183,15 @@ class Queries:
         step = self.step[query]
         scaled = np.rint(self.weight[fact] * np.fmax(terms, 0.0) / step) * step
         return np.asarray(scaled[0] + scaled[1])
+
+    def on_grid(self, parts: Floats, q: int) -> Floats:
+        """Parts of other queries on the grid of query q, on which their differences are exact."""
+        return np.asarray(np.rint(parts / self.step[q]) * self.step[q])
+
+    @cached_property
+    def kept_reduced(self) -> "dict[tuple[int, str], Queries | None]":
+        """Queries with less known about each fact, by query (see `reduced_queries`)."""
+        return {}
 
     def pairs(self, query: Ints, record: Ints) -> tuple[Ints, Ints, Floats]:
         """(pair, fact, terms of Sim) for every fact of each query and the record of the same index.
@@ -313,6 +324,7 @@ def prepare_queries(
         weight=weight,
         tables=tables,
         exclude=exclude,
+        prepare=partial(prepare_queries, release, similarity=similarity, weights=weights),
     )
 
 

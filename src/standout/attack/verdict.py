@@ -9,6 +9,7 @@ import numpy as np
 from standout.attack.eccentricity import Match, check_phi, eccentricity
 from standout.attack.lineup import Candidate, Lineup, Part
 from standout.attack.queries import Queries
+from standout.attack.reduced_queries import attribute_parts
 from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
@@ -242,7 +243,8 @@ class Verdict:
     def explain(self, record: str) -> tuple[Part, ...]:
         """What each fact adds to the score of a record, in the order of the aux.
 
-        The parts add up to the score exactly, for `Likelihood` up to 1e-9. For Algorithm 1A a part is the
+        The parts add up to the score exactly, for `Likelihood` up to 1e-9. Each says what the item, the value
+        and the date add. For Algorithm 1A a part is the
         fact's similarity, and the score is the lowest part. If the record has an item several times, its most
         similar entry counts; for `Likelihood`, similarity is the mean over these entries.
 
@@ -265,15 +267,16 @@ class Verdict:
         _, fact, terms = queries.pairs(np.array([self.q]), np.array([position]))
         scores, has_item = self._parts(fact, position, terms), ~np.isnan(terms[0])
         weight, similarity = self._factors(fact, position, terms)
+        columns = similarity, weight, scores, *(attribute_parts(queries, self.q, position, scores) or ())
         index = {int(queries.origin[f]): i for i, f in enumerate(fact)}
         parts = []
         for at in self._facts:
             known_fact, i = known.fact(queries.release, at), index.get(at)
             if i is None:
-                parts.append(Part(known_fact, None, False, 0.0, None, 0.0))
+                parts.append(Part(known_fact, None, False, 0.0, None, 0.0, 0.0, 0.0, 0.0))
             else:
                 name = queries.release.items[int(queries.facts.item[fact[i]])]
-                numbers = float(similarity[i]), float(weight[i]), float(scores[i])
+                numbers = [float(column[i]) for column in columns]
                 parts.append(Part(known_fact, name, bool(has_item[i]), *numbers))
         return tuple(parts)
 

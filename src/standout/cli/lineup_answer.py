@@ -67,6 +67,7 @@ def _fact_dict(release: Release, named: NamedFact) -> dict[str, object]:
         "title": None if code is None or release.titles is None else release.titles[code] or None,
         "value": fact.value,
         "time": None if fact.time is None else fact.time.isoformat(),
+        **fact.errors._asdict(),
         "records": 0 if code is None else int(release.support[code]),
     }
 
@@ -79,4 +80,7 @@ def _part_dict(named: NamedFact, part: Part) -> dict[str, object]:
         "similarity": part.similarity,
         "weight": part.weight,
         "part": part.score,
+        "by_item": part.by_item,
+        "by_value": part.by_value,
+        "by_time": part.by_time,
     }

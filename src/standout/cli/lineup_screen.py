@@ -10,8 +10,9 @@ from standout.attack.matching_verdict import MatchingVerdict
 from standout.cli.console import borderless_table, console
 from standout.cli.lineup_answer import Answer
 from standout.core.foreign_text import printable
-from standout.core.formatting import count
+from standout.core.formatting import count, percent
 from standout.evaluate.lineup_answer import probability_text
+from standout.fact import AS_ASSUMED
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue
 
@@ -67,15 +68,26 @@ def _fact_table(answer: Answer) -> Table:
     """Return how the facts were understood; columns without content are omitted."""
     support = answer.release.support
     rows = [
-        (name, _value(fact.value), _date(fact.time), MISSING if code is None else f"{support[code]:,}")
+        (
+            name,
+            _about(_value(fact.value), fact.value_error, ""),
+            _about(_date(fact.time), fact.time_error, "\xa0days"),
+            "" if fact.doubt is None else percent(fact.doubt),
+            MISSING if code is None else f"{support[code]:,}",
+        )
         for name, (_, code, fact) in zip(_names(answer), answer.facts, strict=True)
     ]
-    titles = ("item", "value", "date", "records that have it")
-    columns = [i for i in range(4) if i in (0, 3) or any(row[i] for row in rows)]
+    titles = ("item", "value", "date", "doubt", "records that have it")
+    columns = [i for i in range(5) if i in (0, 4) or any(row[i] for row in rows)]
     table = _table(*(titles[i] for i in columns))
     for row in rows:
         table.add_row(*(row[i] for i in columns))
     return table
+
+
+def _about(text: str, error: float | None, unit: str) -> str:
+    """Return a value or date with its error, if that is known."""
+    return text if error is None or not text else f"{text}\xa0±\xa0{error:.15g}{unit}"
 
 
 def _notes(answer: Answer) -> Iterator[str]:
@@ -87,6 +99,8 @@ def _notes(answer: Answer) -> Iterator[str]:
     for part, is_present in (("value", release.levels is not None), ("time", release.span > 0)):
         if not is_present and any(getattr(fact, part) is not None for fact in aux):
             yield f"The release has no {part}s: known {part}s are ignored."
+    if answer.nobody is None and any(fact.errors != AS_ASSUMED for fact in aux):
+        yield "This attack ignores the errors and doubts of single facts; likelihood uses them."
     if aux.length or aux.joined:
         remaining = f"{answer.verdict.candidates:,} of {count(release.n_records, 'record', 'records')}"
         yield f"Candidates {' and '.join(_filters(aux))}: {remaining}."

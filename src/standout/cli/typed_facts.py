@@ -1,4 +1,4 @@
-"""Known facts as they are typed: TITLE=VALUE@DATE, 200±50%, 2004-01-01±30."""
+"""Known facts as they are typed: TITLE=VALUE@DATE, Brazil=4±1@2005-03-01±14?, 200±50%, 2004-01-01±30."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.errors import NotFoundError, ParameterError
-from standout.fact import Fact
+from standout.fact import DOUBTFUL, Fact, is_error
 from standout.fact_file import parse_time, parse_value
 from standout.facts import Aux
 from standout.release.catalogue import Catalogue
@@ -22,7 +22,8 @@ ABOUT = r"\s*(?:±|\+/?-)\s*"
 AROUND = re.compile(rf"(\d{{1,9}})(?:{ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*(%?))?")
 BETWEEN = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
 SINCE = re.compile(rf"(\S+?)(?:{ABOUT}(\d{{1,6}}))?")
-DATE_LIKE = re.compile(r"\s*\d[\d\s:./T-]*")
+WITH_ERROR = re.compile(rf"(.*?\S){ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*", re.DOTALL)
+DATE_LIKE = re.compile(rf"\s*\d[\d\s:./T-]*(?:{ABOUT}[\d.]*\s*)?")
 FORM = "ITEM, ITEM=VALUE, ITEM@DATE or ITEM=VALUE@DATE"
 
 
@@ -35,11 +36,12 @@ class NamedFact(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One way to split a typed fact; a missing part is None."""
+    """One way to split a typed fact; a missing part is None. A fact that ends with ? is doubtful."""
 
     name: str
     value: str | None = None
     time: str | None = None
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,20 +93,31 @@ class Knowledge:
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """Yield all ways to split a text, longest name first: a title may itself contain = and @.
+    """Yield all ways to split a text, longest name first: a title may itself contain =, @ and ?.
 
     >>> [reading.name for reading in readings("E=mc2=4@2005-03-01")]
     ['E=mc2=4@2005-03-01', 'E=mc2=4', 'E=mc2', 'E=mc2']
+    >>> [reading.doubtful for reading in readings("Brazil=4?") if reading.name == "Brazil"]
+    [False, True]
     """
-    splits = [Reading(text)]
+    splits = list(_splits(text))
+    if text.rstrip().endswith("?"):
+        certain = text.rstrip().removesuffix("?")
+        splits += [split._replace(doubtful=True) for split in _splits(certain)]
+    return iter(sorted(splits, key=lambda reading: -len(reading.name)))
+
+
+def _splits(text: str) -> Iterator[Reading]:
+    yield Reading(text)
     head, at, time = text.rpartition("@")
     if at:
-        splits.append(Reading(head, None, time))
+        yield Reading(head, None, time)
         name, equals, value = head.rpartition("=")
-        splits += [Reading(name, value, time)] if equals else []
+        if equals:
+            yield Reading(name, value, time)
     name, equals, value = text.rpartition("=")
-    splits += [Reading(name, value)] if equals else []
-    return iter(sorted(splits, key=lambda reading: -len(reading.name)))
+    if equals:
+        yield Reading(name, value)
 
 
 def parse_length(text: str) -> tuple[int, int]:
@@ -153,12 +166,14 @@ def parse_joined(text: str) -> tuple[date, date]:
 
 
 def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> NamedFact:
-    splits = list(readings(text))
+    release, splits = catalogue.release, list(readings(text))
     for reading in splits:
         code = _find_item(catalogue, reading.name)
         if code is not None:
-            return _complete(catalogue.release, reading, code, allow_unknown)
-    reading = next(split for split in reversed(splits) if _is_plausible(catalogue.release, split))
+            same = [split for split in splits if split.name.strip() == reading.name.strip()]
+            best = next((split for split in same if _is_plausible(release, split)), reading)
+            return _complete(release, best, code, allow_unknown)
+    reading = next(split for split in reversed(splits) if _is_plausible(release, split))
     if not reading.name.strip():
         raise ParameterError(f"--knows must be {FORM}, got {text!r}")
     if not allow_unknown and (close := catalogue.suggestions(reading.name)):
@@ -166,7 +181,7 @@ def _resolve_typed(catalogue: Catalogue, text: str, allow_unknown: bool) -> Name
             f"no item is called {reading.name!r}: did you mean {', '.join(close)}? "
             "Use --allow-unknown if the release does not have the item"
         )
-    return _complete(catalogue.release, reading, None, allow_unknown)
+    return _complete(release, reading, None, allow_unknown)
 
 
 def _find_item(catalogue: Catalogue, name: str) -> int | None:
@@ -175,7 +190,10 @@ def _find_item(catalogue: Catalogue, name: str) -> int | None:
 
 
 def _complete(release: Release, reading: Reading, code: int | None, allow_unknown: bool) -> NamedFact:
-    fact = Fact(reading.name, _value(release, reading, allow_unknown), _time(reading))
+    value, value_error = _value(release, reading, allow_unknown)
+    time, time_error = _time(reading)
+    doubt = DOUBTFUL if reading.doubtful else None
+    fact = Fact(reading.name, value, time, value_error, time_error, doubt)
     return _named_fact(release, reading.name, code, fact)
 
 
@@ -202,34 +220,53 @@ def _is_plausible(release: Release, reading: Reading) -> bool:
     try:
         _value(release, reading, allow_unknown=False)
         time = reading.time
-        return time is None or DATE_LIKE.fullmatch(time) is not None or _time(reading) is not None
+        return time is None or DATE_LIKE.fullmatch(time) is not None or _time(reading)[0] is not None
     except ParameterError:
         return False
 
 
-def _value(release: Release, reading: Reading, allow_unknown: bool) -> float | str | None:
+def _value(
+    release: Release, reading: Reading, allow_unknown: bool
+) -> tuple[float | str | None, float | None]:
+    """Return the value and its error."""
     if reading.value is None:
-        return None
+        return None, None
     if isinstance(release.levels, tuple):
         if reading.value not in release.levels and not allow_unknown:
             raise ParameterError(f"the release has no value {reading.value!r}: --allow-unknown accepts it")
-        return reading.value
+        return reading.value, None
+    text, error = _split_error(reading.value)
     try:
-        value = parse_value(reading.value)
+        value = parse_value(text)
     except ValueError:
         value = None
     if not isinstance(value, float):
         raise ParameterError(f"the value of {reading.name!r} must be a number, got {reading.value!r}")
-    return value
+    return value, error
 
 
-def _time(reading: Reading) -> date | None:
+def _time(reading: Reading) -> tuple[date | None, float | None]:
+    """Return the date and its error in days."""
     if reading.time is None:
-        return None
+        return None, None
+    text, error = _split_error(reading.time)
     try:
-        time = parse_time(reading.time)
+        time = parse_time(text)
     except ValueError:
         time = None
-    if time is None:
-        raise ParameterError(f"a date must be like 2005-03-01 or 2005-03-01T20:15, got {reading.time!r}")
-    return time
+    if time is None or not (error is None or is_error("time_error", error)):
+        raise ParameterError(
+            "a date must be like 2005-03-01 or 2005-03-01T20:15, perhaps with its error in days "
+            f"(2005-03-01±14), got {reading.time!r}"
+        )
+    return time, error
+
+
+def _split_error(text: str) -> tuple[str, float | None]:
+    """Split a value or a date from its error.
+
+    >>> _split_error("4±1"), _split_error("2005-03-01 +- 14"), _split_error("-1e3")
+    (('4', 1.0), ('2005-03-01', 14.0), ('-1e3', None))
+    """
+    match = WITH_ERROR.fullmatch(text.strip())
+    return (match[1], float(match[2])) if match else (text, None)

@@ -18,6 +18,7 @@ from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
 from standout.core.formatting import percent
 from standout.evaluate.claim_threshold import ClaimThreshold
+from standout.fact import AS_ASSUMED
 from standout.facts import Aux
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -192,9 +193,11 @@ def _assumed_errors(answer: LineupAnswer, attack: Likelihood) -> Iterator[str]:
     if isinstance(attack.adversary, Adversary):
         wrong, n = attack.adversary.wrong, len(answer.aux)
         _, _, precision = str(replace(attack.adversary, wrong=0)).partition(", ")
-        yield (f"{wrong} of {n} facts wrong, otherwise " if wrong else "") + precision
+        assumed = (f"{wrong} of {n} facts wrong, otherwise " if wrong else "") + precision
     else:
-        yield f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
+        assumed = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
+    stated = any(fact.errors != AS_ASSUMED for fact in answer.aux)
+    yield assumed + (" (single facts as stated)" if stated else "")
 
 
 def _conclusion(answer: LineupAnswer, called: str) -> str:

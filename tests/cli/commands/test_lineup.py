@@ -39,6 +39,9 @@ BAD = {
     "bad date, unknown item": (["--knows", "qqzzqq=4@2005-02-30"], "'2005-02-30'"),
     "empty date": (["--knows", "Brazil@"], "2005-03-01"),
     "zone": (["--knows", "Brazil@2005-03-01T20:15+02:00"], "zone"),
+    "bad error": (["--knows", "Brazil=4±x"], "must be a number, got '4±x'"),
+    "bad error of a date": (["--knows", "Brazil@2005-03-01±x"], "2005-03-01±14"),
+    "large error of a date": (["--knows", "Brazil@2005-03-01±99999"], "2005-03-01±14"),
     "bad value": (["--knows", "Brazil=good"], "must be a number, got 'good'"),
     "empty value": (["--knows", "Brazil="], "must be a number"),
     "nan": (["--knows", "Brazil=nan"], "must be a number"),
@@ -332,6 +335,30 @@ def test_json_of_the_bayesian_attack_equals_the_result_of_the_library(ask, title
     assert [part["part"] for part in given["explain"]] == [part.score for part in verdict.explain(best)]
 
 
+def test_errors_of_single_facts_are_used_by_the_bayesian_attack(ask, titled_release):
+    given = json.loads(ask("brazil=1±2@2005-03-02+-30?", "Bent=3±0", attack="likelihood", json=True).out)
+    facts = [so.Fact("1", 1.0, date(2005, 3, 2), 2, 30, 0.5), so.Fact("3", 3.0, value_error=0)]
+    verdict = so.Likelihood().attack(titled_release, so.Aux(facts))
+    assert [tuple(one.values()) for one in given["lineup"]] == [tuple(one) for one in verdict.lineup(10)]
+    errors = [(fact["value_error"], fact["time_error"], fact["doubt"]) for fact in given["facts"]]
+    assert errors == [(2, 30, 0.5), (0, None, None)]
+    assert "roughly right (single facts as stated); " in given["assumes"]
+    for part, expected in zip(given["explain"], verdict.explain(verdict.best), strict=True):
+        assert (part["by_item"], part["by_value"], part["by_time"]) == expected[-3:]
+        assert part["by_item"] + part["by_value"] + part["by_time"] == part["part"]
+    assert undocumented("lineup", given) == []
+
+
+def test_errors_of_single_facts_are_shown_and_said_to_be_ignored_by_the_paper(ask):
+    out = sentences(ask("brazil=1±2@2005-03-02+-30?", "Bent=3±0"))
+    assert "Brazil (1985) [1] 1 ± 2 2005-03-02 ± 30 days 50 %" in out.replace("\xa0", " ")
+    assert "3 ± 0" in out.replace("\xa0", " ")
+    ignored = "ignores the errors and doubts of single facts"
+    assert ignored in out
+    assert ignored not in sentences(ask("Brazil=1"))
+    assert ignored not in sentences(ask("brazil=1±2", attack="likelihood"))
+
+
 def test_errors_that_are_not_given_are_stated(ask):
     given = json.loads(ask("Brazil=1", "Bent", attack="likelihood", wrong=1, json=True).out)
     assert "; 1 of 2 facts wrong, otherwise values ± 1, dates ± 14 days; " in given["assumes"]
@@ -376,6 +403,7 @@ def test_json_equals_the_result_of_the_library(ask, titled_release):
     assert undocumented("lineup", given) == []
     assert given["facts"][0] == {
         "name": "brazil", "item": "1", "title": "Brazil (1985)", "value": 1.0, "time": "2005-03-02",
+        "value_error": None, "time_error": None, "doubt": None,
         "records": len(titled_release.item("1")),
     }  # fmt: skip
     assert [fact["item"] for fact in given["facts"]] == ["1", "3", "17", None]

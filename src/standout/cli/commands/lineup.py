@@ -33,7 +33,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "--knows",
     multiple=True,
     metavar="ITEM[=VALUE][@DATE]",
-    help="A known fact: an item by title or id, with its value and date if known; for a table: COLUMN=VALUE. "
+    help="A known fact: an item by title or id, with its value and date if known, each with its own error if "
+    "that is known, and ? if it is doubtful: Brazil=4±1@2005-03-01±14? (or +-). For a table: COLUMN=VALUE. "
     "Repeat for several.",
 )
 @click.option(
@@ -41,7 +42,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "aux_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="CSV file of known facts with the columns item, value, time.",
+    help="CSV file of known facts with the columns item and, if known, value, time, value_error, time_error "
+    "(in days), doubt (from 0 to below 1).",
 )
 @click.option(
     "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
@@ -120,7 +122,9 @@ def lineup(
     record, and from that the probability that the record is the person's, or that
     the person is not in the data. It depends on how accurate the facts are: by
     default one in ten is assumed wrong, and errors of 30 days or half of the spread
-    of values are common; --wrong, --value-error and --time-error say otherwise.
+    of values are common; --wrong, --value-error and --time-error say otherwise. A
+    fact can state its own errors: ±1 after a value, ±14 (days) after a date, and ?
+    at its end if value and date are as likely wrong as right.
     With --attack paper it is Algorithm 1B of the paper, whose probabilities are not
     calibrated.
 
@@ -138,8 +142,8 @@ def lineup(
     JSON output:
       attack        likelihood, paper or algorithm-1a
       assumes       likelihood: what the probabilities take for granted
-      facts         name, item (null if unknown), title, value, time, records
-                    that have it
+      facts         name, item (null if unknown), title, value, time, value_error,
+                    time_error, doubt, records that have it
       candidates    number of records that fit --length and --joined
       lineup        record, score, probability of the most likely records
       outside       probability that it is none of these
@@ -152,10 +156,11 @@ def lineup(
       bits          prior: log2 of candidates; left: still missing to identify the
                     best record
       explain       by fact, for the best record: name, has, similarity, weight,
-                    part; the parts add up to its score. likelihood: how much
-                    likelier value and date, and the item, are if the fact is
-                    about the record; part is the logarithm of the product, or 0.
-                    algorithm-1a: the lowest part is the score
+                    part; the parts add up to its score. by_item, by_value,
+                    by_time: what each adds to the part when it becomes known.
+                    likelihood: how much likelier value and date, and the item,
+                    are if the fact is about the record; part is the logarithm of
+                    the product, or 0. algorithm-1a: the lowest part is the score
       unknown       names that match no item
       read          how the data was read
       length, joined, posterior, phi, fingerprint, version
