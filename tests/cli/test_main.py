@@ -171,7 +171,7 @@ REFUSED = [
     ("simulate --targets few", "--targets must be a whole number or all, got 'few'"),
     ("simulate --targets ²", "--targets must be a whole number or all, got '²'"),
     ("simulate -o table.xlsx", "--output must end in .csv, .parquet, .json, got 'table.xlsx'"),
-    ("simulate -o nowhere/table.csv", "nowhere is not a folder"),
+    ("simulate -o nowhere/table.csv", "its folder does not exist"),
     ("simulate --phi -1", "--phi must be"),
     ("simulate --posterior 2", "--posterior must be"),
     ("simulate --coverage 1", "--coverage must be a number above 0 and below 1"),

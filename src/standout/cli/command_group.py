@@ -28,8 +28,10 @@ from standout.cli.commands.unicity import unicity
 from standout.cli.commands.verify import verify
 from standout.cli.console import print_line, print_warning
 from standout.cli.error_lines import error_line
+from standout.cli.exit_codes import ERROR
 from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
+from standout.cli.standard_output import CLOSED, printing_error, set_up_output
 from standout.core import bus_errors
 from standout.core.errors import ParameterError, StandoutError
 
@@ -127,6 +129,21 @@ def run() -> int:
     """Run the command line; returns the exit code. An error is one line, and code 1 unless it is a bug."""
     bus_errors.allow()
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    set_up_output()
+    if sys.stdout is None:
+        print_line(f"standout: {CLOSED}", err=True)
+        return ERROR
+    try:
+        code = _run()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    failure = printing_error()
+    if failure:
+        print_line(f"standout: {failure}", err=True)
+    return code if failure is None else code or ERROR
+
+
+def _run() -> int:
     try:
         code = cli(prog_name="standout", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -136,6 +153,8 @@ def run() -> int:
         print_line(*_usage_lines(error), err=True)
         return error.exit_code
     except Exception as error:
+        if isinstance(error, OSError) and printing_error() is not None:
+            return ERROR
         if "--debug" in sys.argv[1:] and not isinstance(error, StandoutError):
             print_line(*"".join(traceback.format_exception(error)).splitlines(), err=True)
         line, code = error_line(error)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from standout.cli.output_folders import output_file
 from standout.core.errors import ParameterError
 
 __all__ = [
@@ -54,14 +55,13 @@ table_option = click.option(
 )
 
 
-def check_table_path(path: Path | None) -> None:
-    """Reject an output table whose name or folder is unusable, before any work is done."""
+def check_table_path(path: Path | None, *inputs: str | Path | None) -> None:
+    """Reject an output table that cannot be written or is an input, before any work is done."""
     if path is None:
         return
     if path.suffix not in TABLE_SUFFIXES:
         raise ParameterError(f"--output must end in {', '.join(TABLE_SUFFIXES)}, got {path.name!r}")
-    if not path.parent.is_dir():
-        raise ParameterError(f"--output must be in an existing folder, {path.parent} is not a folder")
+    output_file(path, "--output", inputs)
 
 
 def data_stem(data: str) -> str:

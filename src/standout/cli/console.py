@@ -4,6 +4,8 @@ Nothing else prints. Text from files may hold escapes that change a terminal: ev
 printable here, and JSON writes such characters as its own escapes.
 """
 
+import codecs
+import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -106,7 +108,7 @@ def print_text(*lines: str) -> None:
 def print_line(*lines: str, err: bool = False) -> None:
     """Print lines without what could change the terminal. A line end within one becomes a blank."""
     for line in lines:
-        click.echo(cut_middle(printable(line)), err=err)
+        click.echo(cut_middle(printable(line)), file=sys.stderr if err else sys.stdout)
 
 
 def print_warning(message: Warning | str) -> None:
@@ -116,7 +118,11 @@ def print_warning(message: Warning | str) -> None:
 
 def print_json(content: Mapping[str, object]) -> None:
     """Print an object for machines."""
-    click.echo(escaped_json(content, indent=1))
+    text = escaped_json(content, indent=1)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if not codecs.lookup(encoding).name.startswith("utf"):
+        text = json.dumps(json.loads(text), indent=1)  # in ASCII, which every encoding contains
+    click.echo(text, file=sys.stdout)
 
 
 def release_stamp(release: "Release") -> dict[str, str]:

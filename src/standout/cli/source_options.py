@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from standout.cli.console import print_warning
 from standout.cli.next_command import naming_next_command
+from standout.cli.output_folders import output_file
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError
 
@@ -287,10 +288,7 @@ class SourceOptions:
         path = self.rejects
         if path is None:
             return
-        if path.is_dir() or not path.parent.is_dir():
-            raise ParameterError(f"--rejects must be a file in an existing folder, got {path}")
-        if any(_is_same_file(path, source) for source in sources):
-            raise ParameterError(f"--rejects must not be the source itself, got {path}")
+        output_file(path, "--rejects", sources)
 
 
 _DEFAULTS = {field.name: field.default for field in fields(SourceOptions)}
@@ -338,10 +336,6 @@ def _collect(parameters: ClickParameters, names: list[str], prefix: str) -> Sour
     typed = tuple(f"--{prefix}{name}".replace("_", "-") for name in given)
     settings = {name: values[name] for name in given}
     return SourceOptions(**settings, given=typed, prefix=prefix.replace("_", "-"))
-
-
-def _is_same_file(path: Path, source: str) -> bool:
-    return path.exists() and Path(source).exists() and path.samefile(source)
 
 
 def _write_rejects(rejects: "RejectLog", path: Path) -> None:

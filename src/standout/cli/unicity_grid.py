@@ -14,6 +14,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.output_folders import output_file
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions
 from standout.core.errors import ParameterError
@@ -44,7 +45,7 @@ def show_grid(
 
     if resolutions[0] and resolutions[1]:
         raise ParameterError("--grid and --geohash exclude each other: set one of them")
-    _check_chart(chart)
+    _check_chart(chart, data)
     with progress() as report, naming_options(time_bin="--time-bin", time_bins="--time-bin", source="DATA"):
         cells, bins = parse_resolutions(*resolutions)
         if is_index(Path(data)):
@@ -80,13 +81,12 @@ def show_grid(
     _show(result, as_json)
 
 
-def _check_chart(path: Path | None) -> None:
+def _check_chart(path: Path | None, data: str) -> None:
     if path is None:
         return
     if path.suffix not in CHARTS:
         raise ParameterError(f"--chart must end in {', '.join(CHARTS)}, got {path.name!r}")
-    if not path.parent.is_dir():
-        raise ParameterError(f"--chart must be in an existing folder, {path.parent} is not a folder")
+    output_file(path, "--chart", [data])
 
 
 def _write_chart(result: "UnicityGrid", path: Path) -> None:

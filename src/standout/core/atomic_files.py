@@ -1,13 +1,14 @@
 """Folders, and files that appear only when they are complete."""
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from standout.core.errors import StandoutError
-from standout.core.new_files import new_file
+from standout.core.new_files import new_file, try_folder
 
 __all__ = ["make_folder", "remove_empty_folders", "write_atomically", "write_content"]
 
@@ -17,15 +18,19 @@ NEW_FOLDERS: list[Path] = []
 
 def make_folder(path: Path, private: bool = False) -> Path:
     """Create a folder unless it exists, and return its path."""
-    new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
+        new = [folder for folder in (path, *path.parents) if not folder.exists()]
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         reason = "a file has this name" if isinstance(error, FileExistsError) else error.strerror
         raise StandoutError(f"cannot create the folder {path}: {reason}; choose another path") from error
     NEW_FOLDERS.extend(new)
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise StandoutError(f"cannot write to the folder {path}: check its permissions")
+    try:
+        try_folder(path)
+    except OSError as error:
+        raise StandoutError(
+            f"cannot write to the folder {path}: {error.strerror}; change that, or choose another path"
+        ) from error
     return path
 
 
@@ -48,5 +53,18 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object], private: 
     try:
         with new_file(path, private) as file:
             write(file)
-    except OSError as error:
-        raise StandoutError(f"{path} cannot be written: {error.strerror or error}") from error
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise StandoutError(f"{path} cannot be written: {reason}") from error
+
+
+def _reason(error: Exception) -> str | None:
+    """Why the system refused to write; None for other errors. Polars names the system's error in a text."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (named := re.search(r"\(os error (\d+)\)", str(error))):
+        number = int(named[1])
+    if number is None:
+        return str(error) if isinstance(error, OSError) else None
+    return os.strerror(number)

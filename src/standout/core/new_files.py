@@ -16,7 +16,7 @@ from typing import IO
 
 from standout.core.work_folders import is_temporary_name, random_path, remove_stale
 
-__all__ = ["new_file", "sweep"]
+__all__ = ["new_file", "sweep", "try_folder"]
 
 OWNER_ONLY = 0o600
 TEMPORARY = getattr(os, "O_TMPFILE", 0)
@@ -45,6 +45,17 @@ def new_file(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
         if name is not None:
             with suppress(OSError):
                 name.unlink()
+
+
+def try_folder(folder: Path) -> None:
+    """Make a file in a folder and remove it again; raises OSError if that is impossible."""
+    descriptor, name = _open(folder)
+    try:
+        os.write(descriptor, b"x")
+    finally:
+        os.close(descriptor)
+        if name is not None:
+            name.unlink()
 
 
 def sweep(folder: Path) -> None:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.atomic_files import write_atomically
+from standout.core.errors import ParameterError
 from standout.evaluate.estimates import Estimate
 
 __all__ = [
@@ -125,7 +126,4 @@ def write_table(table: pl.DataFrame, path: str | Path, suffix: str | None = None
     writer = WRITERS.get(suffix or Path(path).suffix)
     if writer is None:
         raise ParameterError(f"the file name must end in {', '.join(WRITERS)}, got {Path(path).name!r}")
-    try:
-        getattr(table, writer)(Path(path))
-    except OSError as error:
-        raise StandoutError(f"{path} cannot be written: {error.strerror}") from error
+    write_atomically(Path(path), getattr(table, writer))

@@ -12,10 +12,12 @@ from pathlib import Path
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.new_files import sweep
+from standout.core.output_paths import check_output_file
 from standout.core.progress import Progress, no_progress
 from standout.core.work_folders import Part, publish, work_folder
 from standout.release.export import write_table
 from standout.release.index_writer import is_index
+from standout.release.manifest import MANIFEST
 from standout.release.store import save
 from standout.sanitized import Sanitized
 from standout.sanitizing.key_file import write_key
@@ -84,21 +86,32 @@ def write_sanitized(
         check_table_path(output)
     check_output_paths(output, key_path, force)
     sidecar = sidecar_path(output)
+    parts: list[Part] = []
     try:
         with ExitStack() as stack:
             folder = stack.enter_context(work_folder(output.parent))
-            new = folder / f"output{output.suffix}"
-            content = _write_output(safer, new, progress)
+            parts += [Part(folder / "sidecar", sidecar), Part(folder / f"output{output.suffix}", output)]
+            content = _write_output(safer, parts[-1].new, progress)
             write_atomically(folder / "sidecar", lambda file: file.write(content))
-            parts = [Part(folder / "sidecar", sidecar), Part(new, output)]
             if key_path is not None:
-                new_key = stack.enter_context(work_folder(key_path.parent)) / "key"
-                _write_key(safer, new_key)
-                parts.insert(0, Part(new_key, key_path))
+                private = stack.enter_context(work_folder(key_path.parent))
+                parts.insert(0, Part(private / "key", key_path))
+                _write_key(safer, private / "key")
             publish(parts)
     except OSError as error:
         raise StandoutError(f"{output} cannot be written: {error.strerror or error}") from error
+    except StandoutError as error:
+        raise _naming(error, parts) from error
     return sidecar
+
+
+def _naming(error: StandoutError, parts: list[Part]) -> StandoutError:
+    """The error, with targets instead of the work folder in its message."""
+    message = str(error)
+    names = [(part.new, part.target) for part in parts]
+    for new, target in [*names, *((new.parent, target.parent) for new, target in names)]:
+        message = message.replace(str(new), str(target))
+    return type(error)(message)
 
 
 def check_table_path(output: Path) -> None:
@@ -128,7 +141,7 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
     paths = [output, *([] if key is None else [key])]
     try:
         _check_source(paths, source)
-        _check_folders(paths)
+        _check_folders(output, paths)
         _check_distinct(output, key, paths)
         for path in paths:
             sweep(path.parent)  # removes the key of a run that was killed before its output was complete
@@ -151,10 +164,9 @@ def _check_source(paths: list[Path], source: Path | None) -> None:
             raise ParameterError(f"{path} is where the original is: choose another path")
 
 
-def _check_folders(paths: list[Path]) -> None:
+def _check_folders(output: Path, paths: list[Path]) -> None:
     for path in paths:
-        if not path.name or not path.absolute().parent.is_dir():
-            raise ParameterError(f"{path} cannot be written: choose a path in an existing folder")
+        check_output_file(path / MANIFEST if path is output and is_index(path) else path)
 
 
 def _check_distinct(output: Path, key: Path | None, paths: list[Path]) -> None:
@@ -173,6 +185,8 @@ def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
     if output.exists() and output.is_file() != (output.suffix in TABLES):
         raise ParameterError(f"{output} exists and is something else: choose another path")
     sidecar = sidecar_path(output)
+    if not sidecar.is_dir():
+        check_output_file(sidecar)
     if sidecar.is_symlink() or sidecar.is_dir():
         raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
     if sidecar.exists() and not force and not is_sidecar(sidecar):

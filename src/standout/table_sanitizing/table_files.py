@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, SourceError
-from standout.core.private_files import open_private
 from standout.release.model import read_only
 from standout.tables.column import Column, code_dtype
 from standout.tables.model import SanitizedTable, Table
@@ -27,14 +25,12 @@ READ_ALIKE = "read the original with the same schema as when it was sanitized"
 def write_cells(safer: SanitizedTable, path: Path) -> None:
     """Write a .csv or .parquet file that only its owner can read."""
     frame = safer.to_frame()
-    with open_private(path) as descriptor, os.fdopen(os.dup(descriptor), "wb") as file:
-        if path.suffix == ".parquet":
-            frame.write_parquet(file)
-            return
-        sets = [column for column in safer.columns if column.kind == "set"]
-        frame.with_columns(
-            pl.col(column.name).list.join(member_separator(column)) for column in sets
-        ).write_csv(file)
+    if path.suffix == ".parquet":
+        write_atomically(path, frame.write_parquet, private=True)
+        return
+    sets = [column for column in safer.columns if column.kind == "set"]
+    texts = frame.with_columns(pl.col(column.name).list.join(member_separator(column)) for column in sets)
+    write_atomically(path, texts.write_csv, private=True)
 
 
 def member_separator(column: Column) -> str:

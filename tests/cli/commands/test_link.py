@@ -42,7 +42,7 @@ def test_the_command_prints_numbers_and_writes_ids(run, pair, tmp_path):
     assert again.code == 0 and "The links themselves are not shown" in again.out
     for wrong, message in (
         (("--values", "a,b", *few), "two numbers like 0.5,0"),
-        (("-o", tmp_path / "no" / "t.csv", *few), "in an existing folder"),
+        (("-o", tmp_path / "no" / "t.csv", *few), "its folder does not exist"),
         (("--budget", 2, "--decoys", 24), "budget must be"),
         (("--truth", tmp_path / "none.csv", *few), "cannot be read"),
     ):

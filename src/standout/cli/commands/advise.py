@@ -24,6 +24,7 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
+from standout.cli.output_folders import output_folder
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
 from standout.ingest.remote import public_url
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["advise", "sanitize_command"]
 
 WORK = "work"
+REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 """Folder of checkpoints, removed once the search is complete."""
 
 
@@ -155,9 +157,8 @@ def advise(
     describes it under "advice"; docs/table-advice.schema.json is for tables.
     """
     from standout.advising.advise import advise as run_search
-    from standout.core.atomic_files import make_folder
 
-    folder = make_folder(output or Path(f"{data_stem(data)}-advice"))
+    folder = output_folder(output or Path(f"{data_stem(data)}-advice"), *REPORT_FILES)
     is_table = table.is_for([data], source)
     with progress() as report:
         release, adversary = _read(data, source, table if is_table else None, ladder, headline, fail, report)

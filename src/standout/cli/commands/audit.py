@@ -29,6 +29,7 @@ from standout.cli.console import (
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
 from standout.cli.original_options import OriginalOptions, original_options
+from standout.cli.output_folders import output_file, output_folder
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_audit_screen import (
     TableAuditOptions,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
 
 WORK = "work"
+REPORT_FILES = ("report.html", "findings.json", "tables/adversaries.csv", "charts/adversaries.svg")
 """Folder of checkpoints, removed once the audit is complete."""
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
@@ -190,10 +192,11 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     from standout.auditing.audit import audit as run_audit
-    from standout.core.atomic_files import make_folder
 
     _check_options(original, with_advice, risk_path, risk_sample)
-    folder = make_folder(output or Path(f"{data_stem(data)}-audit"))
+    folder = output_folder(output or Path(f"{data_stem(data)}-audit"), *REPORT_FILES)
+    if risk_path is not None:
+        output_file(risk_path, "--risk-table", [data, original.data, original.key])
     common: dict[str, Any] = {
         "ladder": ladder,
         "headline": headline,

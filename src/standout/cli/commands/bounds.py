@@ -128,7 +128,7 @@ def bounds(
     from standout.evaluate.result_table import write_table
     from standout.theory.bounds import check, table
 
-    check_table_path(output)
+    check_table_path(output, data)
     adversary = _adversary(wrong, value_error, time_error)
     if data is None:
         if records is None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from standout.cli.commands.audit import WORK, exit_code, show_audit, write_audit
+from standout.cli.commands.audit import REPORT_FILES, WORK, exit_code, show_audit, write_audit
 from standout.cli.common_options import threads_option
 from standout.cli.console import progress
+from standout.cli.output_folders import output_folder
 
 __all__ = ["demo"]
 
@@ -49,10 +50,9 @@ def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
     Exit codes: those of `standout audit`.
     """
     from standout.auditing.audit import audit
-    from standout.core.atomic_files import make_folder
     from standout.synthetic.synthesize import synthesize
 
-    folder = make_folder(output)
+    folder = output_folder(output, *REPORT_FILES)
     with progress() as report:
         release = synthesize(like="netflix", records=records, seed=SEED, threads=threads, progress=report)
         result = audit(

@@ -1,5 +1,6 @@
 """`standout link`: link the profiles of a public data set to records of a release."""
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,13 +18,14 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.output_folders import output_file, output_folder
 from standout.cli.source_options import (
     Command,
     SourceOptions,
     prefixed_source_options,
     source_options,
 )
-from standout.core.errors import ParameterError, StandoutError
+from standout.core.errors import ParameterError
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -229,21 +231,23 @@ def check_output_path(output: Path | None, inputs: Iterable[str | Path | None], 
     if output is None:
         return
     is_file = output.suffix in FILE_SUFFIXES
-    if is_file and (output.is_dir() or not output.parent.is_dir()):
-        raise ParameterError(f"--output must be a file in an existing folder, got {output}")
+    if is_file:
+        output_file(output, "--output")
     if not is_file and output.exists() and not output.is_dir():
         raise ParameterError(
             f"--output must be a folder or a file that ends in {', '.join(FILE_SUFFIXES)}, got {output}"
         )
     given = (*inputs, review if is_file else None)
-    protected = {Path(path).resolve() for path in given if path is not None}
+    protected = {Path(os.path.realpath(path)) for path in given if path is not None}
     for file in [output] if is_file else [output, *_folder_files(output), output / REVIEW]:
-        path = file.resolve()
+        path = Path(os.path.realpath(file))
         if path in protected or (path.is_file() and path.parent in protected):
             raise ParameterError(f"--output would overwrite {file}, which is an input: choose another path")
     old_review = output / REVIEW
-    if old_review.exists() and (review is None or review.resolve() != old_review.resolve()):
+    if old_review.exists() and (review is None or os.path.realpath(review) != os.path.realpath(old_review)):
         raise ParameterError(f"{old_review} exists: pass it as --review, or move it")
+    if not is_file:
+        output_folder(output, *FOLDER_FILES, REVIEW)
 
 
 def _folder_files(folder: Path) -> list[Path]:
@@ -255,10 +259,6 @@ def _write(links: "Links", output: Path, data: str, public: str) -> list[Path]:
     if output.suffix in FILE_SUFFIXES:
         _write_file(links, output, data, public)
         return [output]
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StandoutError(f"{output} cannot be made a folder: {error.strerror}") from error
     files = _folder_files(output)
     for file in files:
         _write_file(links, file, data, public)

@@ -17,6 +17,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.output_folders import output_folder
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
@@ -120,7 +121,6 @@ def paper(
       read      how the data was read
       targets, seed, fingerprint, version
     """
-    from standout.core.atomic_files import make_folder
     from standout.paper.figures import select_figures
     from standout.paper.qualifying_entries import find_qualifying
     from standout.paper.reproduce import reproduce
@@ -129,7 +129,7 @@ def paper(
     keys = {figure.key for figure in select_figures(only)}
     if data is not None and records is not None:
         raise ParameterError("--records is for the stand-in: it cannot be used with --data")
-    make_folder(output)
+    output_folder(output, "index.html", "validation.csv", "readings.csv", "about.json", "figures/1.csv")
     with progress() as report:
         if data is None:
             release = open_or_make_standin(output, records, seed, threads, report)

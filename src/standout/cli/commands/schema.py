@@ -7,6 +7,7 @@ import click
 
 from standout.cli.common_options import json_option
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, progress
+from standout.cli.output_folders import output_file
 from standout.cli.source_options import Command, SourceOptions, text_options
 from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
 from standout.cli.table_report import column_range
@@ -60,6 +61,8 @@ def schema(
     """
     if output is not None and output.exists() and not overwrite:
         raise ParameterError(f"{output} exists: choose another file, or add --overwrite")
+    if output is not None:
+        output_file(output, "--output", [data])
     with progress() as report:
         read, inferred = table.read_with_schema([data], source, report)
     if output is not None:

@@ -19,6 +19,7 @@ from standout.cli.common_options import (
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.exit_codes import INTERRUPTED
 from standout.cli.original_options import OriginalOptions, original_options
+from standout.cli.output_folders import output_file
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
@@ -152,7 +153,9 @@ def simulate(
     described = adversary.adversary()
     fact_counts = None if facts is None else parse_counts("--facts", facts)
     target_count = parse_targets(targets)
-    check_table_path(output)
+    check_table_path(output, data)
+    if save is not None:
+        output_file(save.with_name(f"{save.name}.{12 * '0'}.checkpoint"), "--save")
     with progress() as report:
         release = original.read(data, source, report)
         similarity = within(release, described.value_error, described.time_error)

@@ -97,7 +97,7 @@ def sparsity(
     from standout.similarity.attributes import Within
     from standout.theory.sparsity import sparsity as measure_sparsity
 
-    check_table_path(output)
+    check_table_path(output, data)
     with naming_options(value="--within-value", time="--within-days"):
         similarity = Within(value=within_value, time=within_days)
     with progress() as report:

@@ -16,6 +16,7 @@ from standout.cli.console import (
     progress,
     release_stamp,
 )
+from standout.cli.output_folders import output_file
 from standout.core.errors import ParameterError, StandoutError
 
 if TYPE_CHECKING:
@@ -146,10 +147,11 @@ def _check_options(like: str, records: int | None, output: Path | None, check: b
         if not check:
             raise ParameterError("--output is missing: name a file or folder to write, or use --check")
         return
-    if not output.parent.is_dir():
-        raise StandoutError(f"{output.parent} is not a folder")
     if output.is_file():
         raise StandoutError(f"{output} exists and is not overwritten: name another file")
+    from standout.release.index_writer import is_index
+
+    output_file(output / "manifest.json" if is_index(output) else output, "--output")
 
 
 def _calibration(
