@@ -47,7 +47,7 @@ def test_table_and_findings_have_the_same_numbers(small_advice):
 
 def test_an_advice_is_written_in_every_format(small_advice, tmp_path, monkeypatch):
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
-    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *args, **options: empty)
+    monkeypatch.setattr("standout.report.charts.draw", lambda *args, **options: empty.encode())
     for ending in ("csv", "json", "parquet", "html"):
         getattr(small_advice, f"to_{ending}")(tmp_path / f"advice.{ending}")
     page = (tmp_path / "advice.html").read_text()

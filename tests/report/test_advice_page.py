@@ -21,7 +21,7 @@ pytestmark = pytest.mark.once
 def no_charts(monkeypatch):
     """Skip the drawing of charts, for tests about something else."""
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g></g></svg>'
-    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *args, **options: empty)
+    monkeypatch.setattr("standout.report.charts.draw", lambda *args, **options: empty.encode())
 
 
 def test_samples_are_valid():

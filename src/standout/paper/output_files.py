@@ -62,11 +62,10 @@ def write_files(reproduction: Reproduction) -> None:
 def _write_figure(folder: Path, figure: Figure, result: FigureResult) -> str:
     """Write a figure's files; returns its SVG drawing."""
     chart = chart_of(figure, result)
-    drawing = chart.svg(f"{figure.name}: {figure.title}", _description(figure, result))
+    title, description = f"{figure.name}: {figure.title}", _description(figure, result)
     write_content(folder / f"{figure.key}.csv", _figure_csv(result))
-    write_content(folder / f"{figure.key}.svg", drawing + "\n")
-    write_content(folder / f"{figure.key}.png", chart.png())
-    return drawing
+    chart.write(folder / figure.key, title, description)
+    return (folder / f"{figure.key}.svg").read_text(encoding="utf-8").rstrip("\n")
 
 
 def chart_of(figure: Figure, result: FigureResult) -> Chart:

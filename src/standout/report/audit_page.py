@@ -38,11 +38,14 @@ def audit_charts(findings: AuditFindings) -> dict[str, Chart]:
     return {name: figure.draw(WIDE) for name, figure in figures.items()}
 
 
-def audit_svgs(findings: AuditFindings, charts: Mapping[str, Chart] | None = None) -> dict[str, str]:
+def audit_svgs(findings: AuditFindings) -> dict[str, str]:
     """The charts of the report as SVG by name, with their texts for screen readers."""
-    charts = audit_charts(findings) if charts is None else charts
     figures = audit_figures(printable_texts(findings))
-    return {name: charts[name].svg(figures[name].title, figures[name].description) + "\n" for name in charts}
+    charts = audit_charts(findings).items()
+    return {
+        name: chart.svg_or_note(figures[name].title, figures[name].description) + "\n"
+        for name, chart in charts
+    }
 
 
 def write_report(findings: AuditFindings, folder: str | os.PathLike[str]) -> Path:
@@ -52,9 +55,9 @@ def write_report(findings: AuditFindings, folder: str | os.PathLike[str]) -> Pat
         for ending in ("svg", "png"):
             (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
     charts = audit_charts(findings)
-    for name, svg in audit_svgs(findings, charts).items():
-        write_content(charts_folder / f"{name}.svg", svg)
-        write_content(charts_folder / f"{name}.png", charts[name].png())
+    figures = audit_figures(printable_texts(findings))
+    for name, chart in charts.items():
+        chart.write(charts_folder / name, figures[name].title, figures[name].description)
     write_content(report, audit_page(findings))
     return report
 

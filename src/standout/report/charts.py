@@ -5,14 +5,17 @@ nothing. Every mark has its name next to it, so no chart needs a legend.
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
-import vl_convert
 
+from standout.core.atomic_files import write_content
 from standout.core.foreign_text import map_texts, printable_lines
+from standout.report.drawing import DrawingError, draw
 
 __all__ = [
     "ACCENT",
@@ -62,6 +65,12 @@ CONFIG: dict[str, Any] = {
     "title": {"anchor": "start", "fontSize": 13, "color": INK, "frame": "group"},
 }
 """Look of all charts. It is set once at the end, because Altair copies a whole chart for each setting."""
+NOTE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="24" viewBox="0 0 320 24">'
+    f'<text x="0" y="16" font-size="12" fill="{INK}">This picture is missing: it could not be drawn.</text>'
+    "</svg>"
+)
+"""Instead of a chart that cannot be drawn."""
 FORBIDDEN = re.compile(r' (?:style|class|role|aria-\w+|pointer-events)="[^"]*"')
 """Attributes that the policy of a page forbids."""
 DASHES = ([1, 0], [7, 3], [2, 2])
@@ -120,12 +129,33 @@ class Chart:
         config |= CONFIG | {"view": config.get("view", {}) | {"stroke": None}}
 
     def png(self) -> bytes:
-        """The chart as PNG, for papers and slides."""
-        return bytes(vl_convert.vegalite_to_png(self.spec, scale=PNG_SCALE))
+        """The chart as PNG, for papers and slides; a DrawingError if it cannot be drawn."""
+        return draw("png", self.spec, scale=PNG_SCALE)
 
     def svg(self, title: str = "", description: str = "") -> str:
-        """The chart as SVG, with a title and a description for screen readers."""
-        return _described(vl_convert.vegalite_to_svg(self.spec), title, description)
+        """The chart as SVG, with a title and a description for screen readers; a DrawingError as above."""
+        return _described(draw("svg", self.spec).decode(), title, description)
+
+    def svg_or_note(self, title: str = "", description: str = "") -> str:
+        """The chart as SVG; if it cannot be drawn, a note that says so, and a warning."""
+        try:
+            return self.svg(title, description)
+        except DrawingError as error:
+            _warn(error)
+            return _described(NOTE, title, description)
+
+    def write(self, path: Path, title: str = "", description: str = "") -> None:
+        """Write the chart as .svg and .png; what cannot be drawn is a note or missing, with a warning."""
+        write_content(path.with_suffix(".svg"), self.svg_or_note(title, description) + "\n")
+        try:
+            write_content(path.with_suffix(".png"), self.png())
+        except DrawingError as error:
+            path.with_suffix(".png").unlink(missing_ok=True)
+            _warn(error)
+
+
+def _warn(error: DrawingError) -> None:
+    warnings.warn(str(error), RuntimeWarning, stacklevel=1)  # from here, so that Python shows it only once
 
 
 def bars(measured: Sequence[Bar], axis: Axis, names: BarNames = ("ours", "paper", "likelihood")) -> Chart:

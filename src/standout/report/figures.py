@@ -44,6 +44,6 @@ def draw_figure(figure: Figure) -> Drawing:
     from markupsafe import Markup
 
     wide, narrow = (
-        Markup(figure.draw(width).svg(figure.title, figure.description)) for width in (WIDE, NARROW)
+        Markup(figure.draw(width).svg_or_note(figure.title, figure.description)) for width in (WIDE, NARROW)
     )
     return Drawing(figure, wide, narrow)

@@ -47,9 +47,7 @@ def write_table_report(findings: TableFindings, folder: str | os.PathLike[str]) 
         for ending in ("svg", "png"):
             (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, figure in table_figures(printable_texts(findings)).items():
-        chart = figure.draw(WIDE)
-        write_content(charts_folder / f"{name}.svg", chart.svg(figure.title, figure.description) + "\n")
-        write_content(charts_folder / f"{name}.png", chart.png())
+        figure.draw(WIDE).write(charts_folder / name, figure.title, figure.description)
     write_content(report, table_page(findings))
     return report
 

@@ -39,7 +39,7 @@ def unicity_page(cells: Sequence[UnicityCell]) -> str:
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
         f"<h1>{title}</h1>\n<p>Share of people whose known points are in no other trace. "
         "A point is a place in a bin of time.</p>\n"
-        f"{unicity_chart(cells).svg(title)}\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</html>\n"
+        f"{unicity_chart(cells).svg_or_note(title)}\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</html>\n"
     )
 
 
