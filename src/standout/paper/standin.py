@@ -31,4 +31,4 @@ def open_or_make_standin(
             like="netflix", records=records or PEOPLE, seed=seed, threads=threads, progress=progress
         )
         save(release, path, progress)
-    return open_index(path)
+    return open_index(path).check()

@@ -149,4 +149,4 @@ def _read_other(what_if: str, key: Path | None, release: "Release", report: "Pro
         return open_sanitized(path, release, key, report)
     if key is not None:
         raise ParameterError(f"--key: {path.name} is not an output of standout sanitize with its sidecar")
-    return open_index(path) if is_index(path) else read(what_if, progress=report)
+    return open_index(path).check() if is_index(path) else read(what_if, progress=report)
