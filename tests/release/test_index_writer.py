@@ -77,7 +77,7 @@ def test_folders_of_the_user_next_to_the_target_are_left_alone(
 def test_unfinished_folders_of_killed_builds_are_removed_and_those_of_others_are_not(release, tmp_path):
     left, foreign = random_name(tmp_path / "index"), random_name(tmp_path / "elsewhere")
     for folder in (left, foreign):
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         (folder / "record-ids.bin").write_bytes(b"7")
     with open_index_writer(tmp_path / "another"):
         assert not left.exists() and not foreign.exists()

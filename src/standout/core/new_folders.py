@@ -1,15 +1,14 @@
-"""Folders that are built under a random name, and swept if their process is killed.
+"""New folders, of which only one is built for each target at a time.
 
-A folder for the target NAME is `.standout-TAG-RANDOM.part` next to it. TAG is a hash of NAME, so that two
-builds of one target find each other; nobody can guess RANDOM. The folder is locked as long as its process
-lives. An unlocked one was left by a killed process, and the next build in the same place removes it.
+The folder for the target NAME is a locked work folder next to it, `.standout-TAG-RANDOM.part`. TAG is a hash
+of NAME, so that two builds of one target find each other. The lock ends with the process: the next build in
+the same place removes folders that are not locked.
 """
 
 import fcntl
 import hashlib
 import os
 import random
-import secrets
 import shutil
 import time
 from collections.abc import Iterator
@@ -17,19 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = [
-    "FOLDER",
-    "NewFolder",
-    "lock_folder",
-    "new_folder",
-    "random_name",
-    "remove_folder",
-    "same_folder",
-    "siblings",
-]
+from standout.core.new_files import sweep
+from standout.core.work_folders import FOLDER, PREFIX, SUFFIX, create_folder, is_at, random_path
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-PREFIX, PART = ".standout-", ".part"
+__all__ = ["NewFolder", "new_folder", "random_name", "remove_folder", "siblings"]
+
 TRIES, LONGEST_PAUSE = 20, 0.02
 
 
@@ -47,10 +38,9 @@ def new_folder(target: Path) -> NewFolder | None:
     each other, both step back and try again after a random pause.
     """
     for _ in range(TRIES):
-        own = _locked_folder(target)
-        others = [path for path in siblings(target.parent) if path != own.path]
-        in_use = [_is_in_use(path, target) for path in others]
-        if not any(in_use):
+        own = NewFolder(*create_folder(target.parent, _tag(target)))
+        sweep(target.parent)
+        if not any(_is_locked(path) for path in siblings(target) if path != own.path):
             return own
         remove_folder(own)
         time.sleep(random.uniform(0, LONGEST_PAUSE))
@@ -59,74 +49,32 @@ def new_folder(target: Path) -> NewFolder | None:
 
 def remove_folder(folder: NewFolder) -> None:
     """Remove a folder unless it has moved, and release its lock."""
-    if same_folder(folder.lock, folder.path):
+    if is_at(folder.lock, folder.path):
         shutil.rmtree(folder.path, ignore_errors=True)
     os.close(folder.lock)
 
 
-def random_name(target: Path, suffix: str = PART) -> Path:
+def random_name(target: Path, suffix: str = SUFFIX) -> Path:
     """A path next to a target that nobody can guess, and that names the target by its tag."""
-    return target.with_name(f"{PREFIX}{_tag(target)}-{secrets.token_hex(8)}{suffix}")
+    return random_path(target.parent, _tag(target), suffix)
 
 
-def siblings(place: Path, target: Path | None = None, suffix: str = PART) -> Iterator[Path]:
-    """Yield the folders with names of `random_name`: of one target, or of all."""
-    tag = "*" if target is None else _tag(target)
-    yield from place.glob(f"{PREFIX}{tag}-*{suffix}")
+def siblings(target: Path, suffix: str = SUFFIX) -> Iterator[Path]:
+    """Yield what has a name that `random_name` makes for a target."""
+    yield from target.parent.glob(f"{PREFIX}{_tag(target)}*{suffix}")
 
 
-def lock_folder(path: Path) -> int:
-    """Lock the folder itself, not its name; raise BlockingIOError if another process holds the lock.
-
-    The lock ends with the process. File systems without locks are used without.
-    """
-    lock = os.open(path, FOLDER | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise
-    except OSError:
-        pass
-    return lock
-
-
-def same_folder(descriptor: int, path: Path, follow_symlinks: bool = False) -> bool:
-    """Whether a path leads to the folder of a descriptor."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=follow_symlinks))
-    except OSError:
-        return False
-
-
-def _locked_folder(target: Path) -> NewFolder:
-    while True:
-        path = random_name(target)
-        path.mkdir(mode=0o700)
+def _is_locked(path: Path) -> bool:
+    with suppress(OSError):  # it is gone, or the file system has no locks
+        folder = os.open(path, FOLDER)
         try:
-            lock = lock_folder(path)
-        except (BlockingIOError, FileNotFoundError):
-            continue  # another process is removing it: it was not locked yet
-        if same_folder(lock, path):
-            os.fchmod(lock, 0o700)
-            return NewFolder(path, lock)
-        os.close(lock)
-
-
-def _is_in_use(path: Path, target: Path) -> bool:
-    """Whether another process is building the target in this folder; a folder of nobody is removed."""
-    with suppress(OSError):
-        lock = os.open(path, FOLDER | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # unknown (an OSError) without locks
-            if os.fstat(lock).st_uid == os.geteuid():
-                shutil.rmtree(path, ignore_errors=True)
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return f"-{_tag(target)}-" in path.name
+            return True
         finally:
-            os.close(lock)
+            os.close(folder)
     return False
 
 
 def _tag(target: Path) -> str:
-    return hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+    return f"{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"

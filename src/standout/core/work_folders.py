@@ -18,10 +18,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Part", "is_temporary_name", "publish", "random_path", "remove_stale", "work_folder"]
+__all__ = [
+    "FOLDER",
+    "Part",
+    "create_folder",
+    "is_at",
+    "is_temporary_name",
+    "publish",
+    "random_path",
+    "remove_stale",
+    "work_folder",
+]
 
 PREFIX, SUFFIX = ".standout-", ".part"
-NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}" + re.escape(SUFFIX))
+NAME = re.compile(re.escape(PREFIX) + "([0-9a-f]{12}-)?[0-9a-f]{16}" + re.escape(SUFFIX))
 JOURNAL, MAIN = "journal.json", "main.json"
 OTHERS = 0o077
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -57,9 +67,9 @@ class _Move(NamedTuple):
             Path(self.old).rename(self.target)
 
 
-def random_path(folder: Path) -> Path:
-    """Path in a folder that nobody can guess."""
-    return folder / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}"
+def random_path(folder: Path, tag: str = "", suffix: str = SUFFIX) -> Path:
+    """Path in a folder that nobody can guess; a tag says what it is for (`new_folders`)."""
+    return folder / f"{PREFIX}{tag}{secrets.token_hex(8)}{suffix}"
 
 
 def is_temporary_name(name: str) -> bool:
@@ -70,7 +80,7 @@ def is_temporary_name(name: str) -> bool:
 @contextmanager
 def work_folder(parent: Path) -> Iterator[Path]:
     """Yield a new private folder; at the end it is removed with all that it holds."""
-    path, lock = _create(parent.absolute())
+    path, lock = create_folder(parent.absolute())
     try:
         yield path
     finally:
@@ -121,16 +131,16 @@ def remove_stale(path: Path) -> None:
         os.close(lock)
 
 
-def _create(parent: Path) -> tuple[Path, int]:
+def create_folder(parent: Path, tag: str = "") -> tuple[Path, int]:
     """Create and lock a folder; another one if a process that cleans up was quicker than the lock."""
     while True:
-        path = random_path(parent)
+        path = random_path(parent, tag)
         path.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
             lock = os.open(path, FOLDER)
             with suppress(OSError):  # no locks on this file system: nobody else can lock it either
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if _is_at(lock, path):
+            if is_at(lock, path):
                 return path, lock
             os.close(lock)
 
@@ -142,7 +152,7 @@ def _lock_stale(path: Path) -> int:
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & OTHERS:
             raise PermissionError("this folder belongs to others")
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_at(lock, path):
+        if not is_at(lock, path):
             raise FileNotFoundError("another process has removed it")
     except BaseException:
         os.close(lock)
@@ -150,7 +160,8 @@ def _lock_stale(path: Path) -> int:
     return lock
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether the folder of a descriptor is at a path, which is not a link to it."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     return False

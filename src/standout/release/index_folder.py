@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from standout.core.errors import StoreError
-from standout.core.new_folders import FOLDER, same_folder
 from standout.release.manifest import FORMAT, MANIFEST
 
-__all__ = ["is_index", "open_file", "read_folder"]
+__all__ = ["is_index", "leads_to", "open_file", "read_folder"]
 
 T = TypeVar("T")
 HEAD = 1 << 16
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def is_index(path: Path) -> bool:
@@ -34,10 +34,18 @@ def read_folder(path: Path, read: Callable[[int], T]) -> T:
         try:
             return read(folder)
         except (StoreError, OSError):
-            if same_folder(folder, path, follow_symlinks=True):
+            if leads_to(path, folder):
                 raise
         finally:
             os.close(folder)
+
+
+def leads_to(path: Path, folder: int) -> bool:
+    """Whether a path leads to the folder of a descriptor, also through links."""
+    try:
+        return os.path.samestat(os.fstat(folder), path.stat())
+    except OSError:
+        return False
 
 
 def open_file(folder: int, name: str) -> int:

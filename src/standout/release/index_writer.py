@@ -20,18 +20,10 @@ from numpy.typing import NDArray
 
 from standout.core.errors import BuildRunning, StoreError
 from standout.core.exchange import exchange
-from standout.core.new_folders import (
-    FOLDER,
-    NewFolder,
-    lock_folder,
-    new_folder,
-    random_name,
-    remove_folder,
-    same_folder,
-    siblings,
-)
+from standout.core.new_folders import NewFolder, new_folder, random_name, remove_folder, siblings
 from standout.core.private_files import open_private
 from standout.core.progress import Progress, no_progress
+from standout.core.work_folders import FOLDER, is_at
 from standout.release.flat_arrays import array_bytes, fingerprint_from_digests, release_columns
 from standout.release.index_folder import is_index
 from standout.release.manifest import MANIFEST, Column, Manifest
@@ -90,17 +82,17 @@ class IndexWriter:
     def _replace(self) -> None:
         """Exchange the folder with the old index, which is locked, and remove that."""
         _check_target(self.target)  # again: it may have appeared in the meantime
-        old = os.open(self.target, FOLDER | os.O_NOFOLLOW)
+        old = os.open(self.target, FOLDER)
         with suppress(OSError):
             fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
         backup = random_name(self.target, BACKUP)
         try:
             exchange(self.folder, self.target, backup)
-            if not same_folder(old, self.folder):  # somebody has just put something else there
+            if not is_at(old, self.folder):  # somebody has just put something else there
                 exchange(self.folder, self.target, backup)
                 raise StoreError(f"{self.target} was changed during the build: run it again")
         finally:
-            if same_folder(old, self.folder):
+            if is_at(old, self.folder):
                 shutil.rmtree(self.folder, ignore_errors=True)
             os.close(old)
 
@@ -128,7 +120,7 @@ def _begin(target: Path) -> NewFolder:
     if folder is None:
         raise _build_running(target)
     try:
-        for backup in siblings(target.parent, target, BACKUP):
+        for backup in siblings(target, BACKUP):
             _recover(backup, target)
     except BlockingIOError as error:
         remove_folder(folder)
@@ -141,8 +133,9 @@ def _begin(target: Path) -> NewFolder:
 
 def _recover(backup: Path, target: Path) -> None:
     with suppress(FileNotFoundError):
-        lock = lock_folder(backup)
+        lock = os.open(backup, FOLDER)
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(backup) if _exists(target) else backup.rename(target)
         finally:
             os.close(lock)

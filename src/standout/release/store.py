@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from standout.core import bus_errors
 from standout.core.errors import StoreError
-from standout.core.new_folders import same_folder
 from standout.core.progress import Progress, no_progress
 from standout.release.flat_arrays import Columns, array_fields, fingerprint_from_digests
-from standout.release.index_folder import is_index, open_file, read_folder
+from standout.release.index_folder import is_index, leads_to, open_file, read_folder
 from standout.release.index_writer import open_index_writer
 from standout.release.integrity import damage_message, damaged_column, levels_are_valid
 from standout.release.manifest import MANIFEST, Column, Manifest
@@ -163,7 +162,7 @@ def _opened_columns(
             opened.append(files.enter_context(os.fdopen(open_file(folder, column.file), "rb")))
         except OSError:
             opened.append(None)
-    if None in opened and not same_folder(folder, path, follow_symlinks=True):
+    if None in opened and not leads_to(path, folder):
         raise StoreError(f"{path} was replaced")
     return manifest, opened
 
