@@ -78,11 +78,13 @@ def read_audit(folder: Path, release: so.Release) -> AuditView:
     """Read the folder of an audit of this release."""
     findings = _findings(folder / "findings.json")
     try:
-        if _member(findings, "data", "fingerprint") != release.fingerprint:
-            raise so.ParameterError(f"{folder} is an audit of other data: {RERUN}")
-        return view_of(findings, _read_charts(folder / "charts"))
+        fingerprint = _member(findings, "data", "fingerprint")
+        view = view_of(findings, _read_charts(folder / "charts"))
     except (KeyError, TypeError, ValueError):
         raise so.SourceError(f"{folder / 'findings.json'} is not a file of an audit: {RERUN}") from None
+    if fingerprint != release.fingerprint:
+        raise so.ParameterError(f"{folder} is an audit of other data: {RERUN}")
+    return view
 
 
 def _findings(path: Path) -> Json:
