@@ -9,7 +9,10 @@ import pytest
 import standout as so
 
 pytestmark = pytest.mark.once
-FACTS = [{"item": "17", "value": 4, "time": "2004-03-01"}, {"item": "3"}]
+FACTS = [
+    {"item": "17", "value": 4, "value_error": 1, "time": "2004-03-01", "time_error": 0},
+    {"item": "3", "doubtful": True},
+]
 
 
 def download(page, form, **settings):
@@ -24,6 +27,7 @@ def test_exported_facts_are_read_back_as_they_are(page, tmp_path):
     aux = so.Aux.read(tmp_path / "facts.csv")
     assert [fact.item for fact in aux] == ["17", "3"]
     assert [fact.value for fact in aux] == [4, None]
+    assert [fact.errors for fact in aux] == [(1, 0, None), (None, None, 0.5)]
     assert [fact.time and fact.time.isoformat() for fact in aux] == ["2004-03-01", None]
 
 

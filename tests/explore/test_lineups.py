@@ -16,6 +16,13 @@ CASES = [
     [{"item": "17", "value": 4}],
     [{"item": "17", "value": 4, "time": "2004-03-01"}, {"item": "3"}],
     [{"item": "17", "time": "2004-03-01"}, {"item": "9", "value": 2.5}, {"item": "nothing", "value": 1}],
+    [
+        {"item": "17", "value": 4, "value_error": 1, "time": "2004-03-01", "time_error": 14},
+        {"item": "9", "value": 2, "value_error": 0, "doubtful": True},
+        {"item": "3", "value_error": 2, "time_error": 3},
+        {"item": "5", "time": "2004-03-01", "time_error": 0.5, "doubtful": True},
+    ],
+    [{"item": "17", "value": 4, "value_error": 1e-12}, {"item": "9", "doubtful": True}],
 ]
 
 
@@ -90,6 +97,9 @@ def test_a_chosen_candidate_is_explained_beside_the_best_of_the_others(page):
         assert why["chosen"]["score"] == lineup[chosen]["score"]
         assert why["runner_up"]["score"] == lineup[other]["score"]
         for parts in why.values():
+            for part in parts["facts"]:
+                pieces = [part["by_item"], part["by_value"], part["by_time"]]
+                assert sum(pieces) == pytest.approx(part["score"])
             assert sum(part["score"] for part in parts["facts"]) == pytest.approx(parts["score"])
     assert page.lineup(facts, chosen=99)["answers"]["likelihood"]["why"]["chosen"] is None
 

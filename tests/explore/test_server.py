@@ -76,7 +76,8 @@ def test_a_signal_stops_the_server_with_success_and_without_a_word(index, number
         for path in ("/api/items?q=whatwastyped", "/whatwastyped", "/?token=whatwastyped"):
             ask(connection, "GET", path, **headers)
         process.send_signal(number)  # while the connection is open
-        out, err = process.communicate(timeout=TIMEOUT)
+        process.wait(timeout=TIMEOUT)
+        out, err = process.stdout.read(), process.stderr.read()
     assert process.returncode == 0
     assert out.strip() == "Press Ctrl-C to stop." and err == ""  # neither a token nor what was typed
     with pytest.raises(ConnectionRefusedError):

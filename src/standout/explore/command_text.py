@@ -38,15 +38,26 @@ def _facts(exploration: Exploration, request: LineupRequest) -> list[str]:
 
 
 def fact_text(fact: TypedFact) -> str:
-    """A fact as it is typed: ITEM=VALUE@DATE.
+    """A fact as it is typed: ITEM=VALUE±ERROR@DATE±DAYS, with ? at its end if it is doubtful.
 
     >>> from datetime import date
     >>> fact_text(TypedFact("17", 4.0, time=date(2005, 3, 1)))
     '17=4@2005-03-01'
+    >>> fact_text(TypedFact("17", 4.0, 1.0, date(2005, 3, 1), 14.0, doubtful=True))
+    '17=4±1@2005-03-01±14?'
     """
-    value = "" if fact.value is None else f"={value_text(fact.value)}"
-    time = "" if fact.time is None else f"@{fact.time.isoformat()}"
-    return f"{fact.item}{value}{time}"
+    value = "" if fact.value is None else f"={value_text(fact.value)}{_about(fact.value_error)}"
+    time = "" if fact.time is None else f"@{fact.time.isoformat()}{_about(fact.time_error)}"
+    return f"{fact.item}{value}{time}{'?' if fact.doubtful else ''}"
+
+
+def _about(error: float | None) -> str:
+    return "" if error is None else f"±{_plain(error)}"
+
+
+def _plain(error: float) -> str:
+    """An error without an exponent, to nine decimals."""
+    return f"{error:.9f}".rstrip("0").rstrip(".")
 
 
 def value_text(value: float | str) -> str:
@@ -58,11 +69,14 @@ def _is_typable(exploration: Exploration, fact: TypedFact) -> bool:
     """Whether the command line reads the fact's text as this fact, and not as one about another item."""
     value = fact.value if isinstance(fact.value, str) else ""
     parts, text = fact.item + value, fact_text(fact)
-    heads = {text, text.rpartition("@")[0], text.rpartition("=")[0]} - {"", fact.item}
+    errors = [error for error in (fact.value_error, fact.time_error) if error is not None]
+    certain = text.removesuffix("?")
+    heads = {text, certain, certain.rpartition("@")[0], certain.rpartition("=")[0]} - {"", fact.item}
     return (
         parts.isprintable()
         and fact.item == fact.item.strip()
         and value == value.strip()
         and not any(mark in parts for mark in "=@±?+")
         and not any(map(exploration.is_name, heads))
+        and all(float(_plain(error)) == error for error in errors)
     )

@@ -10,7 +10,7 @@ from standout.explore.answers import LineupResponse, to_json
 from standout.explore.command_text import FACTS_FILE, value_text
 from standout.explore.exploration import Exploration
 from standout.explore.lineups import answer_lineup
-from standout.explore.requests import ExportRequest, TypedFact
+from standout.explore.requests import ExportRequest, TypedFact, known_fact
 
 __all__ = ["Download", "export"]
 
@@ -51,11 +51,19 @@ def export(exploration: Exploration, request: ExportRequest) -> Download:
 
 def _facts_csv(facts: Sequence[TypedFact]) -> bytes:
     """The facts with exact ids, because they are read again."""
+    known = map(known_fact, facts)
     rows = (
-        (fact.item, "" if fact.value is None else value_text(fact.value), fact.time and fact.time.isoformat())
-        for fact in facts
+        (
+            fact.item,
+            None if fact.value is None else value_text(fact.value),
+            fact.time and fact.time.isoformat(),
+            fact.value_error,
+            fact.time_error,
+            fact.doubt,
+        )
+        for fact in known
     )
-    return _csv(("item", "value", "time"), rows)
+    return _csv(("item", "value", "time", "value_error", "time_error", "doubt"), rows)
 
 
 def _lineup_csv(answer: LineupResponse) -> bytes:

@@ -111,9 +111,9 @@ def _part(part: so.Part) -> AnswerPart:
     return AnswerPart(
         has=part.has,
         score=part.score,
-        by_item=getattr(part, "by_item", None),
-        by_value=getattr(part, "by_value", None),
-        by_time=getattr(part, "by_time", None),
+        by_item=part.by_item,
+        by_value=part.by_value,
+        by_time=part.by_time,
     )
 
 

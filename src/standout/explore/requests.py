@@ -8,6 +8,7 @@ from standout.explore.json_input import Fields
 
 __all__ = [
     "ATTACKS",
+    "DOUBT",
     "FORMATS",
     "MOST_FACTS",
     "DealRequest",
@@ -94,8 +95,15 @@ class LineupRequest:
 
 
 def known_fact(fact: TypedFact) -> so.Fact:
-    """The fact in the library's form."""
-    return so.Fact(fact.item, fact.value, fact.time)
+    """The fact in the library's form; an error of something unknown does not count."""
+    return so.Fact(
+        fact.item,
+        fact.value,
+        fact.time,
+        value_error=None if fact.value is None else fact.value_error,
+        time_error=None if fact.time is None else fact.time_error,
+        doubt=DOUBT if fact.doubtful else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
