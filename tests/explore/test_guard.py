@@ -172,6 +172,12 @@ def test_off_loopback_a_host_may_be_any_address_but_no_foreign_name():
     assert named.admits_host(f"fileserver:{PORT}") and not named.admits_host(f"127.0.0.1:{PORT}")
 
 
+def test_the_main_page_is_served_without_inline_scripts_or_styles(page):
+    response = page.get("/")
+    assert response.status_code == 200 and response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "style=" not in response.text and "<style" not in response.text and "<script>" not in response.text
+
+
 def test_an_unexpected_error_is_one_sentence_without_details(release, monkeypatch, caplog):
     import standout.explore.app as app
 

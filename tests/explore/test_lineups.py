@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -35,12 +36,18 @@ def opened(tmp_path_factory, release):
         yield page
 
 
-def run(command, folder=None):
+def run(command):
     words = shlex.split(command)
     assert words[0] == "standout"
     result = CliRunner().invoke(cli, words[1:])
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
+
+
+def save_facts(page, facts):
+    """Save the facts where a command looks for them if they cannot be typed."""
+    response = page.post("/api/export", {"facts": facts, "format": "facts.csv"})
+    Path("facts.csv").write_bytes(response.content)
 
 
 def assert_same_numbers(answer, printed):
@@ -59,7 +66,9 @@ def assert_same_numbers(answer, printed):
 
 @pytest.mark.parametrize("facts", CASES)
 @pytest.mark.parametrize("limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}])
-def test_the_numbers_are_those_of_the_command(opened, facts, limits):
+def test_the_numbers_are_those_of_the_command(opened, facts, limits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_facts(opened, facts)
     answer = opened.lineup(facts, show_ids=True, top=5, **limits)
     assert answer["command"] == answer["answers"]["likelihood"]["command"]
     for attack in ("likelihood", "paper"):
@@ -141,8 +150,7 @@ def test_hostile_names_are_text_and_the_command_still_finds_them(tmp_path, monke
             fact = {"item": item, "value": 4}
             answer = page.lineup([fact], show_ids=True, top=3)
             assert answer["facts"][0]["item"] == item
-            export = page.post("/api/export", {"facts": [fact], "format": "facts.csv"})
-            (tmp_path / "facts.csv").write_bytes(export.content)
+            save_facts(page, [fact])
             printed = run(answer["command"])
             assert [each["item"] for each in printed["facts"]] == [item]
             assert_same_numbers(answer["answers"]["likelihood"], printed)

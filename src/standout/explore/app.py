@@ -99,7 +99,9 @@ class Pages:
 
     async def index(self, request: Request) -> Response:
         """GET /: the main page."""
-        return HTMLResponse(render_template("index.html", name=self.exploration.summary.name))
+        release, name = self.exploration.release, self.exploration.title
+        sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
+        return HTMLResponse(render_template("index.html", name=name, **sizes))
 
     async def static(self, request: Request) -> Response:
         """GET /static/NAME: a file of a fixed list."""
@@ -156,7 +158,7 @@ class Pages:
         """GET /audit: the audit, or the button that starts one."""
         page = render_template(
             "audit.html",
-            name=self.exploration.summary.name,
+            name=self.exploration.title,
             view=self.runner.view,
             state=self.runner.state,
             playable=list(self.exploration.adversaries),

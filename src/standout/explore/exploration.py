@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import standout as so
+from standout.core.foreign_text import printable
 from standout.explore.answers import (
     AdversaryAnswer,
     DateRange,
@@ -55,6 +56,11 @@ class Exploration:
     has_audit: bool = False
     _memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def title(self) -> str:
+        """The name to show, on one line."""
+        return printable(self.name or self.data)
+
     @cached_property
     def adversaries(self) -> dict[str, so.Rung]:
         """The adversaries of the audit's ladder that apply to the release, by name."""
@@ -68,7 +74,7 @@ class Exploration:
         """What the page needs to know about the release."""
         release = self.release
         return ReleaseAnswer(
-            name=self.name or self.data,
+            name=self.title,
             records=release.n_records,
             items=release.n_items,
             entries=release.n_entries,
