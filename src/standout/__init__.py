@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from standout.paper.reproduce import reproduce
     from standout.paper.reproduction import Reproduction
     from standout.release.describe import describe
+    from standout.release.item_search import ItemSuggestion, suggest_items
     from standout.release.model import Release
     from standout.release.record import Entry, Item, Record
     from standout.release.store import open_index as open  # noqa: A004
@@ -162,6 +163,7 @@ _MODULES = {
     "Hierarchy": "tables.hierarchy",
     "Inference": "table_attack.inference",
     "Item": "release.record",
+    "ItemSuggestion": "release.item_search",
     "KmSuppress": "sanitizing.km",
     "KnownFacts": "facts",
     "Likelihood": "attack.likelihood",
@@ -255,6 +257,7 @@ _MODULES = {
     "simulate_table": "table_attack.simulate_table",
     "sparsity": "theory.sparsity",
     "step": "sanitizing.step_parser",
+    "suggest_items": "release.item_search",
     "synthesize": "synthetic.synthesize",
     "table_lineup": "table_attack.table_lineup",
     "table_risk": "risk_measures.table_risk",
@@ -301,6 +304,7 @@ __all__ = [
     "Hierarchy",
     "Inference",
     "Item",
+    "ItemSuggestion",
     "KmSuppress",
     "KnownFacts",
     "Likelihood",
@@ -395,6 +399,7 @@ __all__ = [
     "simulate_table",
     "sparsity",
     "step",
+    "suggest_items",
     "synthesize",
     "table_lineup",
     "table_risk",

@@ -102,7 +102,7 @@ class Aux:
         tuple of Fact
             The facts in their order.
         """
-        catalogue = Catalogue(release)
+        catalogue = Catalogue.of(release)
         return tuple(fact for fact in self.facts if catalogue.find(fact.item) is None)
 
 
@@ -242,7 +242,7 @@ def encode_auxes(release: Release, auxes: Iterable[Aux], drawn: bool = False) ->
     Facts that were `drawn` from entries of an original with repeats may name an item several times.
     """
     auxes = list(auxes)
-    catalogue = Catalogue(release)
+    catalogue = Catalogue.of(release)
     facts = [fact for aux in auxes for fact in aux.facts]
     item = np.array([_code(catalogue, fact.item) for fact in facts], np.int64)
     first = offsets([len(aux) for aux in auxes])

@@ -19,6 +19,7 @@ from naive.release import *  # noqa: F403
 from naive.sanitizing import *  # noqa: F403
 from naive.similarity import *  # noqa: F403
 from naive.sparsity import *  # noqa: F403
+from naive.suggestions import *  # noqa: F403
 from naive.table_risk import *  # noqa: F403
 from naive.theory import *  # noqa: F403
 from naive.utility import *  # noqa: F403

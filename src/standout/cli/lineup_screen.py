@@ -187,7 +187,7 @@ def _ratio(ratio: float) -> str:
 
 def _names(answer: Answer) -> list[str]:
     """Return the labels of the items."""
-    catalogue = Catalogue(answer.release)
+    catalogue = Catalogue.of(answer.release)
     return [printable(name) if code is None else catalogue.label(code) for name, code, _ in answer.facts]
 
 

@@ -80,7 +80,7 @@ class Knowledge:
 
         A typed name that resembles an item but matches none is treated as a typing error.
         """
-        catalogue = Catalogue(release)
+        catalogue = Catalogue.of(release)
         typed = [_resolve_typed(catalogue, text, self.allow_unknown) for text in self.typed_facts]
         read = [_named_fact(release, fact.item, catalogue.find(fact.item), fact) for fact in self.file_facts]
         if not release.may_repeat:

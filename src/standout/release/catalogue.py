@@ -13,7 +13,7 @@ from standout.core.foreign_text import printable
 from standout.release.labels import Labels
 from standout.release.model import Release
 
-__all__ = ["Catalogue", "normalise_title"]
+__all__ = ["Catalogue", "fold", "normalise_title", "search_key"]
 
 YEAR = re.compile(r"^(.*\S)\s*\((\d{4})\)\s*$", re.DOTALL)
 ARTICLES = "the|a|an|der|die|das|le|la|les|il|el|los"
@@ -34,6 +34,15 @@ def normalise_title(title: str) -> str:
     return f"{plain} ({year})" if year else plain
 
 
+def search_key(title: str) -> str:
+    """Form of a title for its beginning: normalised, and without the article.
+
+    >>> search_key("Matrix,  The (1999)"), search_key("the MAT")
+    ('matrix (1999)', 'mat')
+    """
+    return _without_article(normalise_title(title))
+
+
 class Catalogue:
     """Finds the items of a release by id or title.
 
@@ -45,6 +54,15 @@ class Catalogue:
 
     def __init__(self, release: Release) -> None:
         self.release = release
+
+    @classmethod
+    def of(cls, release: Release) -> "Catalogue":
+        """The catalogue of a release; the same object for the same release, so that titles are read once."""
+        kept = vars(release).get("_catalogue")
+        if kept is None:
+            kept = vars(release)["_catalogue"] = cls(release)
+        assert isinstance(kept, Catalogue)
+        return kept
 
     def find(self, name: str) -> int | None:
         """Position of the item with this id or title, or None.
@@ -154,7 +172,7 @@ def _split_year(title: str) -> tuple[str, str]:
     """Split a title into its normalised text and its year, which is "" if there is none."""
     dated = YEAR.match(title) if title.rstrip().endswith(")") else None
     plain, year = dated.groups() if dated else (title, "")
-    return _article_first(" ".join(_fold(plain).split())), year
+    return _article_first(" ".join(fold(plain).split())), year
 
 
 def _article_first(text: str) -> str:
@@ -168,7 +186,7 @@ def _without_article(text: str) -> str:
     return ARTICLE_FIRST.sub("", text)
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     """Remove case and accents."""
     if text.isascii():
         return text.lower()
