@@ -11,6 +11,7 @@ of one date.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,11 +69,16 @@ class _RatioTabulation(Tabulation):
     def _far(self, known: KnownFacts) -> Bools:
         return np.zeros(len(known.time), np.bool_)
 
+    @cached_property
+    def reach(self) -> int:
+        """As in `Tabulation`."""
+        return 0 if self.errors.times is None or not self.span else self.errors.classes.farthest
+
     def tabulate(self) -> Tables:
         """The tables, with known times moved to the row of their weight."""
         tables = super().tabulate()
         counts = self.known.timed & (self.errors.times is not None) & (self.span > 0)
-        return replace(tables, time=tables.time - np.where(counts, self.row_of.reshape(-1) * self.width, 0))
+        return replace(tables, time=tables.time - np.where(counts, self.row_of.reshape(-1) * self.stride, 0))
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         bank, second = slice(0, self.n_levels + 1), slice(self.n_levels + 1, 2 * self.n_levels + 2)

@@ -9,6 +9,7 @@ logarithm itself, and b is 1. Facts with errors of their own have rows of their 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Present
 from standout.similarity.lookup_tables import FactShape, Tables, Tabulation
+from standout.similarity.time_cells import COLUMN_BITS
 
 __all__ = ["LOWEST", "LogTables", "exponentials", "log", "tabulate_logarithms"]
 
@@ -36,7 +38,7 @@ MOST_VALUES = 1024
 class LogTables(Tables):
     """Tables of logarithms.
 
-    `stepped` says for each shape, and `is_step` for each element of c, that c is 1 within reach and 0 beyond.
+    `stepped` says for each shape, and `is_step` for each element of c (if it is bounded, each row), that c is 1 within reach and 0 beyond.
 
     Both are None for facts of one model, where `reach` says the same.
     """
@@ -50,12 +52,16 @@ def tabulate_logarithms(
 ) -> LogTables:
     """Tabulate the error model of each fact: models[group[fact]], or the only one."""
     if group is None:
-        return _tabulate(release, known, models[0])
+        return _tabulate(_LogTabulation(release, known, models[0]))
     facts = [np.flatnonzero(group == number) for number in range(len(models))]
-    tables = [
-        _tabulate(release, _only(known, fact), model) for fact, model in zip(facts, models, strict=True)
+    tabulations = [
+        _LogTabulation(release, _only(known, fact), model) for fact, model in zip(facts, models, strict=True)
     ]
-    return _join(tables, facts)
+    if any(tabulation.is_bounded for tabulation in tabulations):  # all rows of c have the same length
+        farthest = max(tabulation.reach for tabulation in tabulations)
+        for tabulation in tabulations:
+            vars(tabulation).update(reach=farthest, is_bounded=True)
+    return _join([_tabulate(tabulation) for tabulation in tabulations], facts)
 
 
 def exponentials(tables: Tables) -> Likelihoods:
@@ -66,7 +72,8 @@ def exponentials(tables: Tables) -> Likelihoods:
     if isinstance(tables, LogTables) and tables.stepped is not None and tables.is_step is not None:
         step = tables.stepped[:, None]
         fixed, factor = np.where(step, a, fixed), np.where(step, near[..., 1] - near[..., 0], factor)
-        c = np.where(tables.is_step, tables.c, c)
+        is_step = tables.is_step if c.ndim == 1 else tables.is_step[:, None]
+        c = np.where(is_step, tables.c, c)
     parts = fixed, factor, c, near.reshape(len(a), 2 * a.shape[1])
     return Likelihoods(*(part.astype(np.float32) for part in parts))
 
@@ -77,8 +84,8 @@ def log(probability: Floats) -> Floats:
     return np.where(probability > LEAST, logarithm, LOWEST)
 
 
-def _tabulate(release: Release, known: KnownFacts, model: ErrorModel) -> LogTables:
-    tables = _LogTabulation(release, known, model).tabulate()
+def _tabulate(tabulation: "_LogTabulation") -> LogTables:
+    tables, model = tabulation.tabulate(), tabulation.model
     reach = 0 if model.times is None else model.times.reach if model.times.is_flat else -1
     return LogTables(
         **{field.name: getattr(tables, field.name) for field in fields(tables)} | {"reach": reach}
@@ -94,12 +101,13 @@ def _join(tables: Sequence[LogTables], facts: Sequence[Ints]) -> LogTables:
     """Tables of the facts of several models in one."""
     shapes, starts = offsets([len(table.a) for table in tables]), offsets([len(table.c) for table in tables])
     fact = np.argsort(np.concatenate(facts))
+    moved = starts[:-1] if tables[0].c.ndim == 1 else starts[:-1] << COLUMN_BITS
     is_step = [table.reach >= 0 for table in tables]
     reaches = {table.reach for table in tables if table.b.any()} or {0}
     return LogTables(
         a=np.concatenate([table.a for table in tables]),
         b=np.concatenate([table.b for table in tables]),
-        off=np.concatenate([table.off + start for table, start in zip(tables, starts[:-1], strict=True)]),
+        off=np.concatenate([table.off + start for table, start in zip(tables, moved, strict=True)]),
         c=np.concatenate([table.c for table in tables]),
         shape=np.concatenate([table.shape + u for table, u in zip(tables, shapes[:-1], strict=True)])[fact],
         time=np.concatenate([table.time for table in tables])[fact],
@@ -125,6 +133,11 @@ class _LogTabulation(Tabulation):
     def __init__(self, release: Release, known: KnownFacts, model: ErrorModel) -> None:
         super().__init__(release, known, Present())
         self.model = model
+
+    @cached_property
+    def reach(self) -> int:
+        """As in `Tabulation`."""
+        return 0 if self.model.times is None else self.model.times.reach
 
     def _fill(self, shape: FactShape, a: Floats, b: Floats, off: Ints) -> tuple[int, bool]:
         times, rows = self.model.times, self._rows(shape)

@@ -173,7 +173,7 @@ class Queries:
         kind = np.where(timed | (release.span == 0), value, value + release.n_levels + 1)
         u = self.facts.shape[fact]
         at = tables.off[u, kind] + np.where(timed, time, 0) - self.facts.time[fact]
-        return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.c[at]])
+        return np.stack([tables.a[u, kind], tables.b[u, kind] * tables.similarity_of_times(at)])
 
     def parts(self, query: Ints, fact: Ints, record: Ints, terms: Floats) -> Floats:
         """What each fact adds to the score of a record: weight · Sim, each term on the query's grid.

@@ -11,6 +11,7 @@ from standout.core.errors import StoreError
 from standout.core.jit import Array, Flag, kernel
 from standout.release.distinct_items import distinct_entries
 from standout.release.model import INVALID_CODE
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["highest_by_item"]
 
@@ -93,7 +94,10 @@ def _highest(
                 kind, moment = kind + n_levels + 1, 0
             for fact in range(begin[i], end[i]):
                 u = shape[fact]
-                fixed, timed = a[u, kind], b[u, kind] * c[off[u, kind] + moment - known[fact]]
+                fixed, timed = (
+                    a[u, kind],
+                    b[u, kind] * time_similarity(c, np.uint64(off[u, kind] + moment - known[fact])),
+                )
                 sim = (max(fixed, 0.0) + max(timed, 0.0)) / terms[u]
                 best = max(best, sim)
             if best >= most:

@@ -17,6 +17,7 @@ from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_o
 from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import Similarity
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["SimilarRecords", "similarities_to_all"]
 
@@ -142,7 +143,7 @@ def _add_similarities(
                 x = U(word[at])
                 kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
                 record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
-                sim = a[u, kind] + b[u, kind] * c[off[u, kind] + time - known_time[fact]]
+                sim = a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + time - known_time[fact]))
                 total[record] += sim / terms[fact]
                 n_shared[record] += 1
                 at += 1

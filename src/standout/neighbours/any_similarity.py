@@ -26,6 +26,7 @@ from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import ROUNDING, Similarity
 from standout.similarity.lookup_tables import tabulate
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["ItemFacts", "Nearest", "add_item", "nearest_by_sums", "new_table"]
 
@@ -224,7 +225,7 @@ def _add_fact(
             x = U(word[p])
             kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
             record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
-            sim = (a[u, kind] + b[u, kind] * c[off[u, kind] + time - known]) / terms
+            sim = (a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + time - known))) / terms
             total[record] += np.rint(sim / step) * step if sim <= 1 + ROUNDING else np.inf  # refused later
             shared[record] += 1
         at = stop
@@ -288,7 +289,7 @@ def _fill(facts: ItemFacts, fact: Int, last: Int, time_bits: Int, table: Array) 
             low, fixed, factor = U(kind) << time_bits, a[u, kind], b[u, kind]
             row, n_terms = U(off[u, kind] - facts.known[f]), terms[u]
             for time in range(U(times)):
-                sim = (fixed + factor * c[row + time]) / n_terms
+                sim = (fixed + factor * time_similarity(c, row + time)) / n_terms
                 table[low + time] = sim if sim > table[low + time] else table[low + time]
 
 
@@ -300,6 +301,8 @@ def _highest_sim(facts: ItemFacts, fact: Int, last: Int, x: Int, value_bits: Int
     time, highest = np.int64(x & U((1 << time_bits) - 1)), 0.0
     for f in range(fact, last):
         u = facts.shape[f]
-        sim = (a[u, kind] + b[u, kind] * c[off[u, kind] + time - facts.known[f]]) / facts.terms[u]
+        sim = (
+            a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + time - facts.known[f]))
+        ) / facts.terms[u]
         highest = max(highest, sim)
     return highest

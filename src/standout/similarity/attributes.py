@@ -36,11 +36,14 @@ __all__ = [
     "check_numbers",
     "check_similarity",
     "days_per_unit",
+    "time_reach",
 ]
 
 Value = float | str
 ROUNDING = 1e-9
 """Tolerance of distances: levels 0.3 and 0.4 are 0.1 apart, in spite of binary fractions."""
+ENDED_SCALES = 70
+"""Number of scales after which a decay is below 1e-30, which counts as 0."""
 
 
 class Similarity:
@@ -252,6 +255,19 @@ def check_similarity(similarity: Any) -> Similarity:
 def days_per_unit(release: Release) -> float:
     """Length of a unit of the release's clock, in days."""
     return 1.0 if release.clock is None else SECONDS[release.clock.unit] / SECONDS["day"]
+
+
+def time_reach(similarity: Similarity) -> float | None:
+    """Number of days beyond which Sim of times is 0, or in a decay below 1e-30; None if that is not known.
+
+    >>> time_reach(Within(time=14)), time_reach(Decay(time_scale=30)), time_reach(Similarity()) is None
+    (14, 2100, True)
+    """
+    if type(similarity) is Within:
+        return similarity.time or 0
+    if type(similarity) is Decay:
+        return ENDED_SCALES * (similarity.time_scale or 0)
+    return 0 if type(similarity) in (Present, Equal) else None
 
 
 def _decayed(distances: Floats, scale: float) -> Floats:

@@ -4,7 +4,8 @@
 
 u is the fact's shape: its known value, and whether its time is known. kind is the entry's value code, with
 a second bank of kinds for entries without a time (see `release.postings`). One form serves sums, products
-and functions of the user; the last have a row of c for each kind.
+and functions of the user; the last have a row of c for each kind. If dates span many units and the similarity
+does not change beyond some distance, c ends there (see `time_cells`).
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.jit import Array, Int, kernel
 from standout.facts import KnownFacts, level_values
 from standout.release.model import Levels, Release
 from standout.similarity.attributes import (
@@ -27,8 +27,11 @@ from standout.similarity.attributes import (
     check_numbers,
     check_similarity,
     days_per_unit,
+    time_reach,
 )
 from standout.similarity.function_values import FEW
+from standout.similarity.straight_pieces import NO_PIECES, TINY, straight_pieces
+from standout.similarity.time_cells import COLUMN_BITS, MIDDLE
 
 __all__ = ["FactShape", "KernelTables", "Tables", "Tabulation", "tabulate"]
 
@@ -36,14 +39,12 @@ CALLS = 1 << 22
 """Largest number of results of a user's own function in one table."""
 LONG = 1 << 20
 """A table of times of up to this many floats is looked up directly: it fits into a cache."""
-STRAIGHT = 2.0**-22
-"""Largest relative error of a straight piece of a longer table: four roundings."""
-TRIES = 3
-CROOKED = 1 / 256
-"""Largest share of pieces that are not straight; with more, no piece is used."""
-NO_LINES = np.empty(0, np.float32)
-TINY = 1e-30
-"""Smaller numbers are set to 0: near the end of single precision, arithmetic is slow and inexact."""
+WIDE = 1 << 20
+"""A table of times with more cells ends where the similarity ends."""
+MOST_CELLS = 1 << 27
+"""Largest number of cells of a table of times: a gigabyte."""
+FARTHEST = 1 << 36
+"""More than the number of units between any two dates."""
 
 
 class FactShape(NamedTuple):
@@ -100,11 +101,22 @@ class Tables:
         fixed, timed = self.a.max(axis=1)[shape], self.b.max(axis=1)
         if not span or not timed.any():
             return np.asarray(fixed)
+        if self.c.ndim == 2:
+            return np.asarray(np.maximum(fixed, timed[shape] * self.c.max()))
         most = _window_max(self.c, span)
         used = [kind for kind in range(self.b.shape[1]) if self.b[:, kind].any()]
         shared = (self.off == self.off[:, :1]).all()
         rows = [self.off[shape, kind] - time for kind in (used[:1] if shared else used)]
         return np.asarray(np.maximum(fixed, timed[shape] * np.max([most[row] for row in rows], axis=0)))
+
+    def similarity_of_times(self, at: Ints) -> Floats:
+        """The numbers of c for off + entry's time − fact's time, as `time_cells` looks them up."""
+        if self.c.ndim == 1:
+            return np.asarray(self.c[at])
+        last = self.c.shape[1] - 1
+        column = (at & (2 * MIDDLE - 1)) - (MIDDLE - last // 2)
+        is_near = (column >= 0) & (column < last)
+        return np.asarray(self.c[at >> COLUMN_BITS, np.where(is_near, column, last)])
 
     def kernel_tables(self, lookups: int) -> KernelTables:
         """The same in single precision, for kernels that will look up this many numbers."""
@@ -112,7 +124,9 @@ class Tables:
         even = shared & np.asarray((self.b[:, : self.used] == self.b[:, :1]).all(axis=1))
         a, b, c = _single(self.a), _single(self.b), _single(self.c)
         lines, line_bits = (
-            _lines(np.where(self.c < TINY, 0.0, self.c)) if lookups > len(c) > LONG else (NO_LINES, 0)
+            straight_pieces(np.where(self.c < TINY, 0.0, self.c).reshape(-1), LONG)
+            if lookups > c.size > LONG
+            else NO_PIECES
         )
         off, near = self.off.astype(np.uint64), np.stack([self.a, self.a + self.b], axis=-1)
         return KernelTables(
@@ -153,6 +167,45 @@ class Tabulation:
         self.end = 0
         self.near: int | None = None
 
+    @cached_property
+    def reach(self) -> int | None:
+        """Number of units after which the similarity of times stays the same; None if that is not known."""
+        if not self.span or not self.known.timed.any():
+            return 0
+        days = time_reach(self.similarity)
+        return None if days is None else int(min(days / self.day, FARTHEST)) + 1
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether c ends where the similarity of times ends: if that is shorter than what can come up."""
+        cells = self._all_cells()
+        return self.reach is not None and cells > max(WIDE, 2 * self.reach + 2)
+
+    @property
+    def stride(self) -> int:
+        """How far apart two rows of equal distances begin."""
+        return 1 << COLUMN_BITS if self.is_bounded else self.width
+
+    @property
+    def least_width(self) -> int:
+        """Number of cells that the last row must have, so that no code reaches past it."""
+        return max(self.width, 1 << self.release.by_item.time_bits)
+
+    def _all_cells(self) -> int:
+        """Number of cells of a table of all distances."""
+        return self.width + int(self.far.sum()) * self.span + self.least_width
+
+    def _check_size(self) -> None:
+        """Refuse a table that would fill the memory."""
+        cells = 2 * (self.reach or 0) + 2 if self.is_bounded else self._all_cells()
+        if cells > MOST_CELLS:
+            assert self.release.clock is not None
+            raise ParameterError(
+                f"the times of the data span {self.span:,} {self.release.clock.unit}s, and comparing them "
+                f"would need a table of {cells:,} numbers: set a coarser time_unit, look for wrong dates, or "
+                "set a smaller error of times"
+            )
+
     def _far(self, known: KnownFacts) -> NDArray[np.bool_]:
         """Facts whose time is so far outside the release that most of a table of distances is unused."""
         outside = (known.time < -self.span) | (known.time > 2 * self.span)
@@ -160,6 +213,7 @@ class Tabulation:
 
     def tabulate(self) -> Tables:
         """The tables."""
+        self._check_size()
         shapes, shape = self._shapes()
         kinds = 1 << self.release.by_item.value_bits
         a, b = np.zeros((len(shapes), kinds)), np.zeros((len(shapes), kinds))
@@ -168,15 +222,20 @@ class Tabulation:
         for u, fact_shape in enumerate(shapes):
             fill = self._fill_custom if isinstance(self.similarity, Custom) else self._fill
             terms[u], judged[u] = fill(fact_shape, a[u], b[u], off[u])
-        self._row(np.zeros(max(self.width, 1 << self.release.by_item.time_bits)))  # no code reaches past it
         time = np.where(judged[shape], self.known.time, 0)  # where no time counts, none is subtracted
-        return Tables(a, b, off, np.concatenate(self.rows), shape, time, terms, self.used)
+        return Tables(a, b, off, self._columns(), shape, time, terms, self.used)
+
+    def _columns(self) -> Floats:
+        """The rows of c: next to each other if they are bounded, and otherwise one after another."""
+        if self.is_bounded:
+            return np.stack(self.rows or [np.zeros(2 * (self.reach or 0) + 2)])
+        return np.concatenate([*self.rows, np.zeros(self.least_width)])  # no code reaches past the last
 
     def _shapes(self) -> tuple[list[FactShape], Ints]:
         """The distinct shapes, and each fact's index among them."""
         known = self.known
         code = 2 * (known.value + 1) + known.timed
-        far = np.flatnonzero(self.far)
+        far = np.flatnonzero(self.far & (not self.is_bounded))
         past = 2 * (len(known.values) + 1)
         code[far] = past + far  # each has its own shape: there are few
         distinct, index = np.unique(code, return_inverse=True)
@@ -236,19 +295,28 @@ class Tabulation:
         return at
 
     def _steps(self, shape: FactShape) -> Floats:
-        """The distances in units from a fact's time to an entry's that can come up."""
+        """The distances in units from a fact's time to an entry's that can come up.
+
+        If they are bounded, the last represents all that are farther.
+        """
+        if self.is_bounded:
+            assert self.reach is not None
+            return np.arange(-self.reach, self.reach + 2, dtype=np.float64)
         if shape.far is not None:
             return np.arange(self.span, dtype=np.float64) - shape.far
         return np.arange(self.width, dtype=np.float64) - self.latest
 
     def _zero(self, shape: FactShape) -> int:
         """Index of distance 0 in a row of these steps."""
+        if self.is_bounded:
+            return MIDDLE
         return self.latest if shape.far is None else shape.far
 
     def _row(self, row: Floats) -> int:
+        """Add a row to c; return where it begins."""
         self.rows.append(row)
-        self.end += len(row)
-        return self.end - len(row)
+        self.end += self.stride if self.is_bounded else len(row)
+        return self.end - (self.stride if self.is_bounded else len(row))
 
     @cached_property
     def _lacks_values(self) -> bool:
@@ -290,35 +358,6 @@ def _window_max(row: Floats, width: int) -> Floats:
     ahead = np.maximum.accumulate(blocks, axis=1).reshape(-1)
     behind = np.maximum.accumulate(blocks[:, ::-1], axis=1)[:, ::-1].reshape(-1)
     return np.maximum(behind[: len(row)], ahead[width - 1 : width - 1 + len(row)])
-
-
-def _lines(c: Floats) -> tuple[NDArray[np.float32], int]:
-    """Straight pieces that replace c, as long as possible, and the number of bits of an index within one."""
-    longest = (len(c) // (LONG // 8)).bit_length()
-    for bits in range(longest, max(longest - TRIES, 0), -1):
-        lines = np.empty(2 * -(-len(c) >> bits), np.float32)
-        if _straighten(c, 1 << bits, lines) <= CROOKED * len(lines) / 2:
-            return lines, bits
-    return NO_LINES, 0
-
-
-@kernel
-def _straighten(c: Array, size: Int, lines: Array) -> Int:
-    """Fill in value and slope of each piece of c, or NaN; return how many pieces are not straight."""
-    crooked = 0
-    for piece in range(len(lines) // 2):
-        first, last = piece * size, min(piece * size + size, len(c))
-        slope = (c[last - 1] - c[first]) / (size - 1) if last - first == size else 0.0
-        high, low, least, most = 0.0, 0.0, np.inf, 0.0
-        for i in range(first, last):
-            off = c[i] - (c[first] + slope * (i - first))
-            high, low = max(high, off), min(low, off)
-            least, most = min(least, c[i]), max(most, c[i])
-        straight = high - low <= 2.0 * STRAIGHT * least and (least >= TINY or most == 0.0)
-        crooked += not straight
-        value = c[first] + (high + low) / 2.0 if straight else np.nan  # as far above as below
-        lines[2 * piece], lines[2 * piece + 1] = np.float32(value), np.float32(slope)
-    return crooked
 
 
 def _single(array: Floats) -> NDArray[np.float32]:

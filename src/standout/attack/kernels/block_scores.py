@@ -37,6 +37,7 @@ from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine
 from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["run_end", "score_queries"]
 
@@ -205,21 +206,25 @@ def _add_fact(
     elif even[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
-            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
+            similarity = multiply_add(
+                factor, time_similarity(c, (x & time_mask) + row), a[u, (x >> kind_shift) & kind_mask]
+            )
             position = (x >> position_shift) & position_mask
             scores[position] = multiply_add(weight, similarity, scores[position])
     elif shared[u]:
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind = (x >> kind_shift) & kind_mask
-            similarity = multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind])
+            similarity = multiply_add(b[u, kind], time_similarity(c, (x & time_mask) + row), a[u, kind])
             position = (x >> position_shift) & position_mask
             scores[position] = multiply_add(weight, similarity, scores[position])
     else:
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind = (x >> kind_shift) & kind_mask
-            similarity = multiply_add(b[u, kind], c[(x & time_mask) + off[u, kind] - known], a[u, kind])
+            similarity = multiply_add(
+                b[u, kind], time_similarity(c, (x & time_mask) + off[u, kind] - known), a[u, kind]
+            )
             position = (x >> position_shift) & position_mask
             scores[position] = multiply_add(weight, similarity, scores[position])
 

@@ -10,6 +10,7 @@ from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
 from standout.release.postings import Postings
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["Workspace", "minimum_similarities", "new_workspace"]
 
@@ -148,7 +149,8 @@ def _count_agreeing(postings: Postings, facts: _Facts, work: Workspace, j: Int, 
         kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & U(BLOCK - 1)
         if agreed[position] != j:
             continue
-        similarity = a[shape, kind] + b[shape, kind] * c[np.int64(x & time_mask) + off[shape, kind] - known]
+        at = U(np.int64(x & time_mask) + off[shape, kind] - known)
+        similarity = a[shape, kind] + b[shape, kind] * time_similarity(c, at)
         similarity /= terms
         if similarity > 0.0:
             least[position] = similarity if j == 0 else min(least[position], similarity)
@@ -174,7 +176,8 @@ def _count_agreeing_in_best_entry(
         if position != last:
             alive += _keep_least(agreed, least, j, last, best)
             best, last = 0.0, position
-        similarity = a[shape, kind] + b[shape, kind] * c[np.int64(x & time_mask) + off[shape, kind] - known]
+        at = U(np.int64(x & time_mask) + off[shape, kind] - known)
+        similarity = a[shape, kind] + b[shape, kind] * time_similarity(c, at)
         best = max(best, similarity / terms)
     return alive + _keep_least(agreed, least, j, last, best)
 

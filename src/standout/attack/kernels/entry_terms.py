@@ -17,6 +17,7 @@ from standout.core.jit import Array, Flag, kernel
 from standout.release.distinct_items import distinct_entries
 from standout.release.model import INVALID_CODE, Release
 from standout.similarity.lookup_tables import Tables
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["mean_terms"]
 
@@ -77,7 +78,7 @@ def _mean_terms(entries: _Entries, pairs: Pairs, ranges: EntryRanges, tables: _T
                     return False
                 if span and moment == span:
                     kind, moment = kind + U(n_levels + 1), np.int64(0)
-                x = a[u, kind] + b[u, kind] * c[U(off[u, kind] + moment - moved)]
+                x = a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + moment - moved))
                 if turn == 0:
                     highest = max(highest, x)
                 else:

@@ -10,6 +10,7 @@ from standout.attack.kernels.query_arrays import BLOCK, ZERO, U
 from standout.core.jit import Array, Flag, Int, Real, inline, subroutine
 from standout.core.simd import LANES, add_fact, add_sized_fact, multiply_add
 from standout.release.postings import BLOCK_BITS
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["CHUNK", "add_many_lanes", "add_one_lane", "notice"]
 
@@ -60,7 +61,9 @@ def add_one_lane(
         for _ in range((stop - begin) // 2 if even[u] and not line_bits else 0):
             x, y = U(word[p]), U(word[p + U(1)])
             position = (x >> position_shift) & position_mask
-            alike = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
+            alike = multiply_add(
+                factor, time_similarity(c, (x & time_mask) + row), a[u, (x >> kind_shift) & kind_mask]
+            )
             part = weight * alike
             old = scores[position]
             new = old + part
@@ -69,7 +72,9 @@ def add_one_lane(
             grown_1 = multiply_add(part, old + new, grown_1)
             highest = new if new > highest else highest
             position = (y >> position_shift) & position_mask
-            alike = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> kind_shift) & kind_mask])
+            alike = multiply_add(
+                factor, time_similarity(c, (y & time_mask) + row), a[u, (y >> kind_shift) & kind_mask]
+            )
             part = weight * alike
             old = scores[position]
             new = old + part
@@ -82,7 +87,7 @@ def add_one_lane(
             x = U(word[p])
             kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & position_mask
             at = (x & time_mask) + row
-            alike = interpolated(c, lines, line_bits, at) if line_bits else c[at]
+            alike = interpolated(c, lines, line_bits, at) if line_bits else time_similarity(c, at)
             part = weight * multiply_add(b[u, kind], alike, a[u, kind])
             old = scores[position]
             new = old + part

@@ -5,6 +5,7 @@ from standout.attack.kernels.query_arrays import OUT, ZERO, QueryFacts, ScoreRul
 from standout.core.jit import Int, subroutine
 from standout.core.simd import LANES
 from standout.similarity.lookup_tables import KernelTables
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["spread_tables"]
 
@@ -33,4 +34,4 @@ def spread_tables(
                     a[j, kind * LANES + lane] += rule.constant[f] if lane < lanes else OUT
             first = tables.off[u, 0] - U(facts.time[f])
             for t in range(U(span)):
-                c[U(j), t * U(LANES) + U(lane)] = time_row[first + t]
+                c[U(j), t * U(LANES) + U(lane)] = time_similarity(time_row, first + t)

@@ -17,6 +17,7 @@ from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.release.distinct_items import distinct_entries
 from standout.release.model import INVALID_CODE, RecordEntries, Release, read_only
 from standout.similarity.lookup_tables import Tables
+from standout.similarity.time_cells import time_similarity
 
 __all__ = [
     "EntryRanges",
@@ -223,7 +224,7 @@ def _similarities(entries: _Entries, pairs: Pairs, tables: _Tables, terms: Array
                 return False
             if span and moment == span:
                 kind, moment = kind + U(n_levels + 1), np.int64(0)
-            fixed, timed = a[u, kind], b[u, kind] * c[U(off[u, kind] + moment - moved)]
+            fixed, timed = a[u, kind], b[u, kind] * time_similarity(c, U(off[u, kind] + moment - moved))
             similarity = max(fixed, 0.0) + max(timed, 0.0)
             if similarity > best:
                 best, first_term, second_term = similarity, fixed, timed

@@ -21,6 +21,7 @@ from standout.core.jit import Array, Int, Real, inline, subroutine
 from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["RepeatedParts", "fill_parts"]
 
@@ -109,10 +110,10 @@ def _maxima(
         while True:
             kind = (x >> kind_shift) & kind_mask
             if even:
-                similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, kind])
+                similarity = multiply_add(factor, time_similarity(c, (x & time_mask) + row), a[u, kind])
             else:
                 at = (x & time_mask) + off[u, kind] - known
-                closeness = interpolated(c, lines, line_bits, at) if line_bits else c[at]
+                closeness = interpolated(c, lines, line_bits, at) if line_bits else time_similarity(c, at)
                 similarity = multiply_add(b[u, kind], closeness, a[u, kind])
             best = similarity if similarity > best else best
             p += U(1)
@@ -129,14 +130,20 @@ def _maxima(
         position, best, other = (U(word[p]) >> position_shift) & U(BLOCK - 1), ZERO, ZERO
         while p + U(1) < end:
             x, y = U(word[p]), U(word[p + U(1)])
-            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
+            similarity = multiply_add(
+                factor, time_similarity(c, (x & time_mask) + row), a[u, (x >> kind_shift) & kind_mask]
+            )
             best = similarity if similarity > best else best
-            similarity = multiply_add(factor, c[(y & time_mask) + row], a[u, (y >> kind_shift) & kind_mask])
+            similarity = multiply_add(
+                factor, time_similarity(c, (y & time_mask) + row), a[u, (y >> kind_shift) & kind_mask]
+            )
             other = similarity if similarity > other else other
             p += U(2)
         if p < end:
             x = U(word[p])
-            similarity = multiply_add(factor, c[(x & time_mask) + row], a[u, (x >> kind_shift) & kind_mask])
+            similarity = multiply_add(
+                factor, time_similarity(c, (x & time_mask) + row), a[u, (x >> kind_shift) & kind_mask]
+            )
             best = similarity if similarity > best else best
         positions[n], parts[n] = position, weight * (other if other > best else best)
         n, p = n + U(1), end
@@ -187,7 +194,9 @@ def _sums(
             for i in range(p, end):
                 x = U(word[i])
                 kind = (x >> kind_shift) & kind_mask
-                likely += np.float64(multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind]))
+                likely += np.float64(
+                    multiply_add(b[u, kind], time_similarity(c, (x & time_mask) + row), a[u, kind])
+                )
         parts[n] = likely + others
         n, p = n + U(1), end
     return np.int64(n)

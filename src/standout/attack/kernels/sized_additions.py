@@ -13,6 +13,7 @@ from standout.attack.kernels.lane_additions import CHUNK, notice
 from standout.attack.kernels.query_arrays import BLOCK, ZERO, U
 from standout.core.jit import Array, Int, Real, inline, subroutine
 from standout.core.simd import multiply_add
+from standout.similarity.time_cells import time_similarity
 
 __all__ = ["add_sized_fact", "add_sized_lane", "fill_gain", "logarithm"]
 
@@ -80,7 +81,7 @@ def add_sized_fact(
         for p in range(U(low), U(high)):
             x = U(word[p])
             kind, position = (x >> kind_shift) & kind_mask, (x >> position_shift) & position_mask
-            alike = multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind])
+            alike = multiply_add(b[u, kind], time_similarity(c, (x & time_mask) + row), a[u, kind])
             part = gain[U(code[position])] + alike
             scores[position] += part if part > ZERO else ZERO
 
@@ -126,7 +127,7 @@ def add_sized_lane(
             if reach >= 0:
                 alike = near[u, (kind << U(1)) + U((x & time_mask) - first <= width)]
             else:
-                alike = multiply_add(b[u, kind], c[(x & time_mask) + row], a[u, kind])
+                alike = multiply_add(b[u, kind], time_similarity(c, (x & time_mask) + row), a[u, kind])
             part = _positive(gain[U(code[position])] + alike)
             old = scores[position]
             new = old + part
