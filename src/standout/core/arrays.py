@@ -6,11 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "mean_ranks", "occurrence", "offsets", "run_starts", "slices_of"]
+__all__ = [
+    "Bools",
+    "Floats",
+    "Ints",
+    "codes_in_use",
+    "mean_ranks",
+    "occurrence",
+    "offsets",
+    "run_starts",
+    "slices_of",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+FEW_CODES = 1 << 20
+"""A table of this many codes is small, whether they are in use or not."""
 
 
 def offsets(counts: ArrayLike) -> Ints:
@@ -38,6 +50,22 @@ def occurrence(values: NDArray[np.integer[Any]]) -> Ints:
     before = np.empty(len(values), np.int64)
     before[order] = np.arange(len(values)) - np.repeat(first, np.diff(first, append=len(values)))
     return before
+
+
+def codes_in_use(codes: NDArray[np.integer[Any]], count: int) -> tuple[Ints, NDArray[np.integer[Any]]]:
+    """Ascending codes for a table, and the place of each element in it, for codes from 0 to count − 1.
+
+    These are all codes, or only those that occur if most do not: one wrong date must not need a table of all
+    minutes up to the year 9999.
+
+    >>> table, place = codes_in_use(np.array([7, 4_000_000_000, 7]), 1 << 32)
+    >>> table.tolist(), place.tolist()
+    ([7, 4000000000], [0, 1, 0])
+    """
+    if count <= max(len(codes), FEW_CODES):
+        return np.arange(count), codes
+    table, place = np.unique(codes, return_inverse=True)
+    return table.astype(np.int64), place.reshape(-1)
 
 
 def run_starts(record: NDArray[np.integer[Any]]) -> Ints:

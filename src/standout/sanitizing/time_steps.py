@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from standout.core.arrays import codes_in_use
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
@@ -165,15 +166,17 @@ class RoundTime(Step):
         if self.period is None:
             return StepResult(draft.with_times(None, None), {"times changed": known})
         self._require(clock.span > 0, "times")
-        units = np.arange(clock.span) + clock.origin
+        codes, place = codes_in_use(time, clock.span + 1)
+        codes = codes[codes < clock.span]
+        units = np.concatenate([codes, [0, clock.span - 1]]) + clock.origin
         first = self.period.start(units, clock.unit)
         days = first // (SECONDS["day"] // SECONDS[clock.unit])
-        origin, span = int(days[0]), int(days[-1] - days[0]) + 1
-        changed = int(np.count_nonzero(np.append(first != units, False)[time]))
-        new_code = np.append(days - origin, span)
+        origin, span = int(days[-2]), int(days[-1] - days[-2]) + 1
+        changed = int(np.count_nonzero(np.append((first != units)[:-2], False)[place]))
+        new_code = np.append(days[:-2] - origin, span)
         daily = _check_calendar(self, Clock("day", origin, span, clock.zone))
         return StepResult(
-            draft.with_times(new_code[time], daily, self.period),
+            draft.with_times(new_code[place], daily, self.period),
             {"times changed": changed, "share changed": changed / max(known, 1)},
         )
 

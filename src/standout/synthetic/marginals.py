@@ -87,7 +87,6 @@ def date_bits(release: Release, items: Ints, reach: int) -> Floats:
         layout=_layout(release),
         items=items,
         reach=reach,
-        span=release.span,
         table=table,
         out=out,
     )
@@ -191,26 +190,29 @@ def _count_item_levels(start: Array, word: Array, layout: Array, out: Array) -> 
 
 @kernel
 def _fill_date_bits(
-    start: Array, word: Array, layout: Array, items: Array, reach: Int, span: Int, table: Array, out: Array
+    start: Array, word: Array, layout: Array, items: Array, reach: Int, table: Array, out: Array
 ) -> None:
     """Set out[k] to the bits that a time adds for items[k]."""
     time_bits, mask, bank = layout[0], layout[1], layout[2]
-    count, below = np.zeros(span, np.int64), np.zeros(span + 1, np.int64)  # entries at and before a time
     for k in range(len(items)):
-        count[:] = 0
-        n = 0
+        times, n = np.empty(start[items[k] + 1] - start[items[k]], np.int64), 0
         for p in range(start[items[k]], start[items[k] + 1]):
             posting = np.int64(word[p])
             if ((posting >> time_bits) & mask) < bank:
-                count[posting & ((1 << time_bits) - 1)] += 1
+                times[n] = posting & ((1 << time_bits) - 1)
                 n += 1
-        for t in range(span):
-            below[t + 1] = below[t] + count[t]
-        total = 0.0
-        for t in range(span):
-            if count[t] > 0:
-                others = below[min(t + reach + 1, span)] - below[max(t - reach, 0)] - 1
-                total += count[t] * _bits(table, n - 1, others)
+        times = np.sort(times[:n])
+        total, low, high, at = 0.0, 0, 0, 0
+        while at < n:
+            last = at
+            while last < n and times[last] == times[at]:
+                last += 1
+            while times[low] < times[at] - reach:
+                low += 1
+            while high < n and times[high] <= times[at] + reach:
+                high += 1
+            total += (last - at) * _bits(table, n - 1, high - low - 1)
+            at = last
         out[k] = total / max(n, 1)
 
 

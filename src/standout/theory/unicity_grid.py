@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, codes_in_use
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
@@ -17,7 +17,8 @@ from standout.evaluate.estimates import Estimate, rate
 from standout.ingest.place_cells import Geohash, Grid, PlaceCells, places_of
 from standout.ingest.read import read
 from standout.ingest.time_bins import TimeBin
-from standout.release.model import Release
+from standout.release.clock import Clock
+from standout.release.model import Codes, Release
 
 __all__ = ["Draw", "UnicityCell", "UnicityGrid", "measure_grid", "parse_resolutions", "unicity_grid"]
 
@@ -281,8 +282,8 @@ class Traces(NamedTuple):
         cell_of_item = np.unique(finest.cell_numbers(release.items, cells), return_inverse=True)[1]
         key = cell_of_item[item].astype(np.int64)
         if time_bin is not None and time is not None and release.clock is not None:
-            bins = _bin_of_code(release, time_bin)
-            key = key * (int(bins.max(initial=0)) + 1) + bins[time]
+            bins = _bin_of_time(time, release.clock, time_bin)
+            key = key * (int(bins.max(initial=0)) + 1) + bins
         return cls.from_pairs(np.repeat(np.arange(release.n_records), np.diff(start)), key, release.n_records)
 
     @classmethod
@@ -300,13 +301,12 @@ class Traces(NamedTuple):
         return cls(start, point.astype(np.int64), point_start, person[np.argsort(point, kind="stable")])
 
 
-def _bin_of_code(release: Release, time_bin: TimeBin) -> Ints:
-    """Number of the bin of each time code; the last code, without a time, has a bin of its own."""
-    clock = release.clock
-    assert clock is not None
-    begins = time_bin.round_down(clock.origin + np.arange(clock.span, dtype=np.int64), clock.unit)
+def _bin_of_time(time: Codes, clock: Clock, time_bin: TimeBin) -> Ints:
+    """Number of the bin of each time; entries without a time, the last code, have a bin of their own."""
+    codes, place = codes_in_use(time, clock.span + 1)
+    begins = time_bin.round_down(clock.origin + codes[codes < clock.span], clock.unit)
     numbers = np.unique(begins, return_inverse=True)[1].astype(np.int64)
-    return np.append(numbers, numbers.max(initial=-1) + 1)
+    return np.asarray(np.append(numbers, numbers.max(initial=-1) + 1)[place])
 
 
 def _measure(
