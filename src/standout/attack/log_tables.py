@@ -38,7 +38,7 @@ MOST_VALUES = 1024
 class LogTables(Tables):
     """Tables of logarithms.
 
-    `stepped` says for each shape, and `is_step` for each element of c, or each row if c is bounded, that c is 1
+    `stepped` says for each shape, and `is_step` for each element of c, or row if c is bounded, that c is 1
     within reach and 0 beyond. Both are None for facts of one model, where `reach` says the same.
     """
 
