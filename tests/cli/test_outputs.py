@@ -83,6 +83,17 @@ def test_an_output_never_overwrites_the_data(run, place, command):
     assert (place / "data.csv").read_text() == "user,item\na,b\n"
 
 
+@pytest.mark.parametrize(
+    "command", ["describe DATA --rejects {}", "sanitize DATA --renumber -o out.csv --key {}"]
+)
+def test_a_file_that_is_written_as_csv_has_no_name_of_another_format(run, place, command):
+    for name in ("a.parquet", "a.PARQUET", "a.json"):
+        outcome = run(*command.format(name).split())
+        check_error(outcome)
+        assert "is written as CSV: choose a name that ends in .csv" in outcome.err
+        assert "--" in outcome.err
+
+
 def limit_files(size):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 

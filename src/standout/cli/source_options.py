@@ -16,6 +16,7 @@ from standout.cli.next_command import naming_next_command
 from standout.cli.output_folders import output_file
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError
+from standout.core.output_paths import check_csv_name
 
 if TYPE_CHECKING:
     from standout.core.progress import Progress
@@ -288,6 +289,7 @@ class SourceOptions:
         path = self.rejects
         if path is None:
             return
+        check_csv_name(path, "--rejects")
         output_file(path, "--rejects", sources)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from standout.core.errors import ParameterError
 from standout.core.new_files import try_folder
 
-__all__ = ["check_output_file", "check_output_files", "check_suffix"]
+__all__ = ["check_csv_name", "check_output_file", "check_output_files"]
 
+OTHER_FORMATS = (".arrow", ".duckdb", ".html", ".json", ".jsonl", ".parquet", ".sqlite", ".toml", ".xlsx")
 REASONS = {
     errno.ELOOP: "its links form a loop",
     errno.ENAMETOOLONG: "its name is too long",
@@ -64,10 +65,12 @@ def check_output_files(folder: Path, *names: str) -> None:
             raise ParameterError(f"{path.parent} is a file, but a folder will be written there: move it")
 
 
-def check_suffix(path: Path, suffixes: tuple[str, ...], option: str) -> None:
-    """Refuse a file name with another ending."""
-    if path.suffix not in suffixes:
-        raise ParameterError(f"{option} must end in {' or '.join(suffixes)}, got {path.name!r}")
+def check_csv_name(path: Path, option: str) -> None:
+    """Refuse the name of another format for a file that is written as CSV."""
+    if path.suffix.lower() in OTHER_FORMATS:
+        raise ParameterError(
+            f"{option} is written as CSV: choose a name that ends in .csv, got {path.name!r}"
+        )
 
 
 def _check_kind(path: Path) -> None:

@@ -11,11 +11,9 @@ from standout.explore.command_text import FACTS_FILE, value_text
 from standout.explore.exploration import Exploration
 from standout.explore.lineups import answer_lineup
 from standout.explore.requests import ExportRequest, TypedFact, known_fact
+from standout.release.inert_cells import inert_text
 
 __all__ = ["Download", "export"]
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Beginnings of a cell that a spreadsheet would execute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +68,19 @@ def _lineup_csv(answer: LineupResponse) -> bytes:
     """One row for each record of each lineup; without ids unless they were asked for."""
     versions = {"release": answer.answers, "what if": answer.what_if or {}}
     rows = [
-        (version, attack, candidate.name, _inert(candidate.id or ""), candidate.score, candidate.probability)
+        (
+            version,
+            attack,
+            candidate.name,
+            inert_text(candidate.id or ""),
+            candidate.score,
+            candidate.probability,
+        )
         for version, answers in versions.items()
         for attack, answers_of_attack in answers.items()
         for candidate in answers_of_attack.lineup
     ]
     return _csv(("data", "attack", "name", "id", "score", "probability"), rows)
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

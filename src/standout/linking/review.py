@@ -9,7 +9,8 @@ import polars as pl
 
 from standout.core.errors import ParameterError, SourceError
 from standout.linking.item_map import Codes, refuse_duplicates
-from standout.linking.small_csv import read_rows, unescaped, write_rows
+from standout.linking.small_csv import read_rows, write_rows
+from standout.release.inert_cells import exact_text
 
 __all__ = ["COLUMNS", "Decisions", "Row", "read_decisions", "review_table", "write_review"]
 
@@ -67,7 +68,7 @@ def _read_file(path: Path) -> dict[tuple[str, str], str]:
         if decision not in ("yes", "no", "?", ""):
             raise SourceError(f"{path}, line {line}: decision must be yes, no or ?")
         if decision in ("yes", "no"):
-            pair = unescaped(cells[public_column]), unescaped(cells[release_column])
+            pair = exact_text(cells[public_column]), exact_text(cells[release_column])
             if decisions.setdefault(pair, decision) != decision:
                 raise SourceError(f"{path}, line {line}: an earlier line decides the same pair differently")
     return decisions

@@ -9,33 +9,16 @@ import polars as pl
 
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import SourceError
+from standout.release.inert_cells import inert
 
-__all__ = ["read_rows", "unescaped", "write_rows"]
+__all__ = ["read_rows", "write_rows"]
 
-FORMULA_START = "=+-@\t\r\n＝＋－＠"
-FORMULA = r"[=+\-@\t\r\n＝＋－＠]"
 SEPARATORS = ",;\t"
 
 
 def write_rows(table: pl.DataFrame, path: Path) -> None:
-    """Write a CSV file with an apostrophe before every text that a spreadsheet would execute.
-
-    Texts that already begin with apostrophes and then such a character get one more, so that `unescaped`
-    restores every text exactly.
-    """
-    texts = pl.col(pl.String)
-    escaped = pl.when(texts.str.contains(f"^'*{FORMULA}")).then("'" + texts).otherwise(texts)
-    write_atomically(path, lambda file: table.with_columns(escaped.name.keep()).write_csv(file))
-
-
-def unescaped(text: str) -> str:
-    """Return the text as it was before `write_rows` escaped it.
-
-    >>> unescaped("'=1+1"), unescaped("'Round Midnight"), unescaped("''-3")
-    ('=1+1', "'Round Midnight", "'-3")
-    """
-    bare = text.lstrip("'")
-    return text[1:] if text != bare and bare[:1] and bare[0] in FORMULA_START else text
+    """Write a CSV file without cells that a spreadsheet would execute; `exact_text` restores every text."""
+    write_atomically(path, inert(table).write_csv)
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -1,6 +1,6 @@
 """Export a release as a table: a Polars frame, a CSV file or a Parquet file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +12,7 @@ from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.release.clock import SECONDS, Clock
+from standout.release.inert_cells import inert
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, Release
 
@@ -37,24 +38,35 @@ def to_frame(release: Release, low: int = 0, high: int | None = None) -> pl.Data
     return pl.DataFrame(columns)
 
 
-def write_table(release: Release, path: Path, progress: Progress = no_progress) -> None:
-    """Write a .csv or .parquet file that only its owner can read; it appears when it is complete."""
+def write_table(
+    release: Release, path: Path, progress: Progress = no_progress, inert_texts: bool = False
+) -> None:
+    """Write a .csv or .parquet file that only its owner can read; it appears when it is complete.
+
+    With `inert_texts`, texts in CSV that a spreadsheet would execute get an apostrophe.
+    """
     if path.suffix not in (".csv", ".parquet"):
         raise ParameterError(f"{path}: the file name must end in .csv or .parquet")
 
     def write(file: IO[bytes]) -> None:
         if path.suffix == ".csv":
-            _write_csv(release, file, progress)
+            _write_csv(release, file, progress, inert if inert_texts else None)
         else:
             to_frame(release).write_parquet(file)
 
     write_atomically(path, write, private=True)
 
 
-def _write_csv(release: Release, file: IO[bytes], progress: Progress) -> None:
+def _write_csv(
+    release: Release,
+    file: IO[bytes],
+    progress: Progress,
+    change: Callable[[pl.DataFrame], pl.DataFrame] | None,
+) -> None:
     for low, high in _pieces(release):
         progress("writing", low, release.n_records)
-        to_frame(release, low, high).write_csv(file, include_header=low == 0)
+        frame = to_frame(release, low, high)
+        (frame if change is None else change(frame)).write_csv(file, include_header=low == 0)
 
 
 def _pieces(release: Release) -> Iterator[tuple[int, int]]:

@@ -6,24 +6,11 @@ import polars as pl
 
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
+from standout.release.inert_cells import inert
 
 __all__ = ["inert", "private_table", "table_form"]
 
-ACTIVE = r"^([=+\-@\t\r\n]|＝|＋|－|＠)"
-"""Beginnings of a formula in a spreadsheet, including the full-width forms."""
 FORMS = (".csv", ".parquet")
-
-
-def inert(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with an apostrophe before every text that a spreadsheet would execute.
-
-    >>> inert(pl.DataFrame({"record": ["7", "=1+1", "-3"]}))["record"].to_list()
-    ['7', "'=1+1", "'-3"]
-    """
-    texts = pl.col(pl.String)
-    return table.with_columns(
-        pl.when(texts.str.contains(ACTIVE)).then("'" + texts).otherwise(texts).name.keep()
-    )
 
 
 def table_form(path: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast, overload
 
 import numpy as np
+import polars as pl
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
@@ -16,6 +17,7 @@ from standout.ingest.value_levels import ValueType
 from standout.release.clock import SECONDS, TimeUnit
 from standout.release.distinct_items import repeat_numbers
 from standout.release.index_writer import is_index
+from standout.release.inert_cells import exact
 from standout.release.labels import Labels
 from standout.release.model import Release, read_only
 from standout.release.store import open_index
@@ -238,7 +240,7 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
     """Read the output as the sidecar says; `read` checks what the sidecar says."""
     has_values, has_times = sidecar.value is not None, sidecar.zone is not None
     return read(
-        path,
+        _exact_texts(path) if sidecar.inert else path,
         record="record",
         item="item",
         value="value" if has_values else False,
@@ -249,6 +251,14 @@ def _read_output(path: Path, sidecar: Sidecar, progress: Progress) -> Release:
         repeats="keep",
         progress=progress,
     )
+
+
+def _exact_texts(path: Path) -> pl.DataFrame:
+    """The cells of a CSV file whose texts have apostrophes for spreadsheets, without these."""
+    try:
+        return exact(pl.read_csv(path, infer_schema=False))
+    except (OSError, pl.exceptions.PolarsError):
+        raise SourceError(f"{path} cannot be read: it is not the CSV file of its sidecar") from None
 
 
 def _items_agree(release: Release, original: Release, representatives: Ints, item_codes: Ints) -> bool:

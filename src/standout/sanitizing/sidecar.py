@@ -71,7 +71,7 @@ class Sidecar:
     """Steps of an output, the size of its original, and how to read the output.
 
     `value` is the type of its values: number, text, or None without values. `time_unit` and `zone` are None
-    without times.
+    without times. `inert` says whether texts that a spreadsheet would execute have an apostrophe.
     """
 
     fingerprint: str
@@ -81,9 +81,10 @@ class Sidecar:
     time_unit: str | None
     zone: str | None
     step_reports: tuple[StepReport, ...]
+    inert: bool = False
 
     @classmethod
-    def of(cls, safer: Sanitized) -> "Sidecar":
+    def of(cls, safer: Sanitized, inert: bool = False) -> "Sidecar":
         """Sidecar of a sanitized release."""
         return cls(
             fingerprint=safer.fingerprint,
@@ -93,6 +94,7 @@ class Sidecar:
             time_unit=None if safer.clock is None else safer.clock.unit,
             zone=None if safer.clock is None else safer.clock.zone,
             step_reports=safer.step_reports,
+            inert=inert,
         )
 
     def to_json(self) -> bytes:
@@ -115,6 +117,7 @@ class Sidecar:
             "value": self.value,
             "time_unit": self.time_unit,
             "zone": self.zone,
+            **({"inert": True} if self.inert else {}),
             "done": [_report_to_json(report) for report in self.step_reports],
         }
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
@@ -162,7 +165,16 @@ class Sidecar:
             time_unit=unit,
             zone=zone,
             step_reports=reports,
+            inert=inert_flag(content),
         )
+
+
+def inert_flag(content: dict[str, Any]) -> bool:
+    """Whether the output has an apostrophe before texts that a spreadsheet would execute."""
+    flag = content.get("inert", False)
+    if type(flag) is not bool:
+        raise ValueError("inert")
+    return flag
 
 
 def _check_entries(entries: int, reports: tuple[StepReport, ...]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.new_files import sweep
-from standout.core.output_paths import check_output_file
+from standout.core.output_paths import check_csv_name, check_output_file
 from standout.core.progress import Progress, no_progress
 from standout.core.work_folders import Part, publish, work_folder
 from standout.release.export import write_table
@@ -26,7 +26,7 @@ from standout.table_sanitizing.table_files import write_cells, write_table_key
 from standout.table_sanitizing.table_sidecar import TableSidecar
 from standout.tables.model import SanitizedTable
 
-__all__ = ["check_output_paths", "check_table_path", "write_sanitized"]
+__all__ = ["check_inert", "check_output_paths", "check_table_path", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
 OVERWRITE = "choose another path, or overwrite it with force"
@@ -38,6 +38,7 @@ def write_sanitized(
     *,
     key: str | Path | None = None,
     force: bool = False,
+    inert: bool = False,
     progress: Progress = no_progress,
 ) -> Path:
     """Write a sanitized release or table, and its steps to a sidecar file next to it.
@@ -56,6 +57,9 @@ def write_sanitized(
         private as the original. Default: not written.
     force
         Whether to overwrite existing files.
+    inert
+        Whether to put an apostrophe before texts of a CSV file that a spreadsheet would execute. The sidecar
+        says so, and `open_sanitized` removes them.
     progress
         Function that is called with (stage, done, total).
 
@@ -84,6 +88,7 @@ def write_sanitized(
     output, key_path = Path(path), None if key is None else Path(key)
     if isinstance(safer, SanitizedTable):
         check_table_path(output)
+    check_inert(output, inert)
     check_output_paths(output, key_path, force)
     sidecar = sidecar_path(output)
     parts: list[Part] = []
@@ -91,7 +96,7 @@ def write_sanitized(
         with ExitStack() as stack:
             folder = stack.enter_context(work_folder(output.parent))
             parts += [Part(folder / "sidecar", sidecar), Part(folder / f"output{output.suffix}", output)]
-            content = _write_output(safer, parts[-1].new, progress)
+            content = _write_output(safer, parts[-1].new, inert, progress)
             write_atomically(folder / "sidecar", lambda file: file.write(content))
             if key_path is not None:
                 private = stack.enter_context(work_folder(key_path.parent))
@@ -120,13 +125,22 @@ def check_table_path(output: Path) -> None:
         raise ParameterError(f"{output}: the output of a table must end in .csv or .parquet")
 
 
-def _write_output(safer: Sanitized | SanitizedTable, path: Path, progress: Progress) -> bytes:
+def check_inert(output: Path, inert: bool) -> None:
+    """Refuse to make the texts of an index or a Parquet file inert: no spreadsheet executes those."""
+    if inert and output.suffix != ".csv":
+        raise ParameterError(f"inert is for CSV files only, which spreadsheets open; {output.name} is none")
+
+
+def _write_output(safer: Sanitized | SanitizedTable, path: Path, inert: bool, progress: Progress) -> bytes:
     """Write the output, and return the content of its sidecar."""
     if isinstance(safer, SanitizedTable):
-        write_cells(safer, path)
-        return TableSidecar.of(safer).to_json()
-    (write_table if path.suffix in TABLES else save)(safer, path, progress)
-    return Sidecar.of(safer).to_json()
+        write_cells(safer, path, inert)
+        return TableSidecar.of(safer, inert).to_json()
+    if path.suffix in TABLES:
+        write_table(safer, path, progress, inert)
+    else:
+        save(safer, path, progress)
+    return Sidecar.of(safer, inert).to_json()
 
 
 def _write_key(safer: Sanitized | SanitizedTable, path: Path) -> None:
@@ -141,6 +155,8 @@ def check_output_paths(output: Path, key: Path | None, force: bool, source: Path
     paths = [output, *([] if key is None else [key])]
     try:
         _check_source(paths, source)
+        if key is not None:
+            check_csv_name(key, "key")
         _check_folders(output, paths)
         _check_distinct(output, key, paths)
         for path in paths:

@@ -42,7 +42,7 @@ def open_table(path: Path, sidecar_path: Path, original: Table, key: Path | None
         raise _wrong_original(path)
     draft = replace(
         levels,
-        columns=tuple(read_cells(path, columns)),
+        columns=tuple(read_cells(path, columns, sidecar.inert)),
         rows=read_table_key(key, original, sidecar.rows),
     )
     if draft.columns[0].n_rows != sidecar.rows:

@@ -11,6 +11,7 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, SourceError
+from standout.release.inert_cells import exact, inert, inert_text
 from standout.release.model import read_only
 from standout.tables.column import Column, code_dtype
 from standout.tables.model import SanitizedTable, Table
@@ -22,14 +23,19 @@ SEPARATORS = (";", "|", ",")
 READ_ALIKE = "read the original with the same schema as when it was sanitized"
 
 
-def write_cells(safer: SanitizedTable, path: Path) -> None:
-    """Write a .csv or .parquet file that only its owner can read."""
+def write_cells(safer: SanitizedTable, path: Path, inert_texts: bool = False) -> None:
+    """Write a .csv or .parquet file that only its owner can read.
+
+    With `inert_texts`, texts and column names in CSV that a spreadsheet would execute get an apostrophe.
+    """
     frame = safer.to_frame()
     if path.suffix == ".parquet":
         write_atomically(path, frame.write_parquet, private=True)
         return
     sets = [column for column in safer.columns if column.kind == "set"]
     texts = frame.with_columns(pl.col(column.name).list.join(member_separator(column)) for column in sets)
+    if inert_texts:
+        texts = inert(texts).rename(inert_text)
     write_atomically(path, texts.write_csv, private=True)
 
 
@@ -44,12 +50,12 @@ def member_separator(column: Column) -> str:
     )
 
 
-def read_cells(path: Path, columns: list[Column]) -> list[Column]:
-    """Read the cells of columns whose types and levels are known."""
+def read_cells(path: Path, columns: list[Column], inert_texts: bool = False) -> list[Column]:
+    """Read the cells of columns whose types and levels are known, as `write_cells` wrote them."""
     names = [column.name for column in columns]
     try:
         frame = (
-            pl.read_csv(path, columns=names, infer_schema=False)
+            _read_csv(path, names, inert_texts)
             if path.suffix == ".csv"
             else pl.read_parquet(path, columns=names)
         )
@@ -59,6 +65,15 @@ def read_cells(path: Path, columns: list[Column]) -> list[Column]:
         return [_read_column(frame[column.name], column) for column in columns]
     except (pl.exceptions.PolarsError, ValueError):
         raise SourceError(f"{path.name} has values that the original lacks: {READ_ALIKE}") from None
+
+
+def _read_csv(path: Path, names: list[str], inert_texts: bool) -> pl.DataFrame:
+    """The columns of a CSV file as texts."""
+    if not inert_texts:
+        return pl.read_csv(path, columns=names, infer_schema=False)
+    written = [inert_text(name) for name in names]
+    texts = pl.read_csv(path, columns=written, infer_schema=False)
+    return exact(texts).rename(dict(zip(written, names, strict=True)))
 
 
 def _read_column(cells: pl.Series, column: Column) -> Column:

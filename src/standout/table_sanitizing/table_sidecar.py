@@ -26,7 +26,10 @@ def released_fingerprint(table: Table) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableSidecar:
-    """Steps of a sanitized table, the size of its original, and the types of its columns."""
+    """Steps of a sanitized table, the size of its original, and the types of its columns.
+
+    `inert` says whether texts that a spreadsheet would execute have an apostrophe.
+    """
 
     fingerprint: str
     original_rows: int
@@ -34,9 +37,10 @@ class TableSidecar:
     rows: int
     kinds: dict[str, str]
     step_reports: tuple[StepReport, ...]
+    inert: bool = False
 
     @classmethod
-    def of(cls, safer: SanitizedTable) -> "TableSidecar":
+    def of(cls, safer: SanitizedTable, inert: bool = False) -> "TableSidecar":
         """Sidecar of a sanitized table."""
         return cls(
             fingerprint=released_fingerprint(safer),
@@ -45,6 +49,7 @@ class TableSidecar:
             rows=safer.n_rows,
             kinds={column.name: column.kind for column in safer.columns},
             step_reports=safer.step_reports,
+            inert=inert,
         )
 
     def to_json(self) -> bytes:
@@ -58,6 +63,7 @@ class TableSidecar:
             "fingerprint": self.fingerprint,
             "original": {"rows": self.original_rows, "columns": self.original_columns},
             "rows": self.rows,
+            **({"inert": True} if self.inert else {}),
             "columns": self.kinds,
             "done": [{"step": report.step, "counts": report.counts} for report in self.step_reports],
         }
@@ -93,7 +99,10 @@ class TableSidecar:
                 StepReport(str(report["step"]), {str(name): n for name, n in report["counts"].items()})
                 for report in content["done"]
             ),
+            inert=content.get("inert", False),
         )
+        if type(sidecar.inert) is not bool:
+            raise ValueError("inert")
         sidecar._check_rows()
         return sidecar
 

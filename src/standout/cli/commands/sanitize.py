@@ -41,6 +41,7 @@ class Output(NamedTuple):
     path: Path
     key: Path | None
     force: bool
+    inert: bool
 
 
 def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -98,6 +99,11 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     help="Write which record represents which person to this CSV file. It is as private as DATA.",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing output.")
+@click.option(
+    "--inert",
+    is_flag=True,
+    help="Put an apostrophe before cells of a CSV file that a spreadsheet would take for a formula.",
+)
 @threads_option
 @table_options
 @source_options
@@ -112,6 +118,7 @@ def sanitize(
     renumber: bool,
     key: Path | None,
     force: bool,
+    inert: bool,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -123,6 +130,9 @@ def sanitize(
     the seed could undo noise and new ids. Without --renumber the output keeps the
     ids of DATA. To measure the remaining risk, run
     `standout audit OUT --original DATA`.
+
+    Cells stay data: an id like =1+1 is written as it is. If the output will be
+    opened in a spreadsheet, add --inert.
 
     \b
     Example:
@@ -150,13 +160,14 @@ def sanitize(
     """
     from standout.sanitizing.sanitize import sanitize as sanitize_release
     from standout.sanitizing.step_parser import parse_step
-    from standout.sanitizing.writer import check_output_paths, write_sanitized
+    from standout.sanitizing.writer import check_inert, check_output_paths, write_sanitized
     from standout.table_sanitizing.table_step_parser import is_table_step
 
     if not steps and not renumber:
         raise ParameterError("--step is missing: name a step (--list-steps shows all), or use --renumber")
+    check_inert(output, inert)
     if any(is_table_step(text) for text in steps) or table.is_for([data], source):
-        _sanitize_table(data, source, table, Output(output, key, force), steps, seed, as_json)
+        _sanitize_table(data, source, table, Output(output, key, force, inert), steps, seed, as_json)
         return
     parsed = [parse_step(text) for text in steps]
     check_output_paths(output, key, force, Path(data))
@@ -170,7 +181,7 @@ def sanitize(
             progress=report,
             threads=threads,
         )
-        sidecar = write_sanitized(sanitized, output, key=key, force=force, progress=report)
+        sidecar = write_sanitized(sanitized, output, key=key, force=force, inert=inert, progress=report)
     _show(sanitized, output, sidecar, key, as_json)
 
 
@@ -193,7 +204,9 @@ def _sanitize_table(
     with progress() as report:
         original = table.read([data], source, report)
         safer = sanitize_release(original, parsed, seed=seed, progress=report)
-        sidecar = write_sanitized(safer, files.path, key=files.key, force=files.force, progress=report)
+        sidecar = write_sanitized(
+            safer, files.path, key=files.key, force=files.force, inert=files.inert, progress=report
+        )
     show_sanitized_table(safer, files.path, sidecar, files.key, as_json)
 
 
