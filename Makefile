@@ -14,30 +14,31 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Tests of kernels on data small enough for the interpreter.
 WITHOUT_COMPILER := NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not large and not once and not browser and not slow"
 
-.PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz docs clean
+.PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz hashes sbom docs clean
 
 help: ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-setup: $(READY) ## create .venv with everything the other targets need
+setup: $(READY) ## create .venv with everything the other targets need (HASHED=1: check the hashes of all files)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(if $(HASHED),$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r hashes.txt)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
 demo: $(READY) ## audit built-in synthetic data and write a report
 	$(BIN)/standout demo -o demo
 
-browser: ## install Chromium for the tests of the report (skipped where it cannot be installed)
+browser: ## install Chromium, a system package, for the tests of the report; without it they are skipped
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	    && { $(CHROMIUM) || { apt-get update && $(CHROMIUM); } } >/dev/null 2>&1; } \
 	    || echo "Chromium is missing and cannot be installed: browser tests will be skipped"
 
-test: $(READY) browser ## run the tests that every commit must pass (minutes)
+test: $(READY) ## run the tests that every commit must pass (minutes)
 	$(PYTEST) -m "not slow"
 
-test-slow: $(READY) browser dist ## run the rest: slow tests, the compiler switched off, the built package
+test-slow: $(READY) dist ## run the rest: slow tests, the compiler switched off, the built package
 	$(PYTEST) -m slow
 	$(WITHOUT_COMPILER) tests
 
@@ -77,6 +78,13 @@ bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 
 
 fuzz: $(READY) ## feed mutated input to every reader (ROUNDS=10000 SEED=1)
 	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)
+
+hashes: $(READY) ## write hashes.txt: the files that constraints.txt means on this machine
+	$(BIN)/python -m tools.hashes
+
+sbom: $(READY) ## write build/sbom.json: what is installed with Standout (CycloneDX)
+	@mkdir -p build
+	$(BIN)/python -m tools.sbom build/sbom.json
 
 docs: $(READY) ## write docs/cli.md from the commands and the JSON schemas from the types
 	$(BIN)/python -m tools.cli_reference
