@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from standout.core import new_files
-from standout.core.new_files import new_file
+from standout.core.new_files import new_file, temporary_folder
 
 KILLED = """
 import os, signal, sys
@@ -103,3 +103,26 @@ def test_the_unfinished_file_of_a_running_process_stays(tmp_path, monkeypatch):
         with new_file(tmp_path / "two") as other:
             other.write(b"2")
     assert (tmp_path / "one").read_bytes() == b"1"
+
+
+COPYING = """
+import os, signal
+from standout.core.new_files import temporary_folder
+with temporary_folder() as folder:
+    (folder / "copy.csv").write_text("private")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.once
+def test_a_copy_that_a_killed_process_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    killed = subprocess.run([sys.executable, "-c", COPYING], timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = list(tmp_path.iterdir())
+    assert len(left) == 1
+    assert stat.S_IMODE(left[0].stat().st_mode) == 0o700
+    with temporary_folder() as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+    assert list(tmp_path.iterdir()) == []

@@ -9,14 +9,15 @@ no link is followed.
 import fcntl
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from standout.core.work_folders import is_temporary_name, random_path, remove_stale
+from standout.core.work_folders import is_temporary_name, random_path, remove_stale, work_folder
 
-__all__ = ["new_file", "sweep", "try_folder"]
+__all__ = ["new_file", "sweep", "temporary_folder", "try_folder"]
 
 OWNER_ONLY = 0o600
 TEMPORARY = getattr(os, "O_TMPFILE", 0)
@@ -45,6 +46,15 @@ def new_file(path: Path, private: bool = False) -> Iterator[IO[bytes]]:
         if name is not None:
             with suppress(OSError):
                 name.unlink()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yield a private folder for temporary files, and remove those of killed processes."""
+    place = Path(tempfile.gettempdir())
+    sweep(place)
+    with work_folder(place) as folder:
+        yield folder
 
 
 def try_folder(folder: Path) -> None:

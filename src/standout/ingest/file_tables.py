@@ -1,9 +1,9 @@
 """Open a file of any format with named columns as a table."""
 
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+from standout.core.new_files import temporary_folder
 from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.options import Options
 from standout.ingest.sources import first_bytes, is_packed, open_stream
@@ -41,7 +41,7 @@ def _local(file: SourceFile, stack: ExitStack) -> Path:
     """Return a local, decompressed file: the file itself, or a copy in a private folder."""
     if isinstance(file.path, Path) and file.member is None and not is_packed(first_bytes(file.path)):
         return file.path
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-")))
+    folder = stack.enter_context(temporary_folder())
     with open_stream(file.path, file.member) as stream, (folder / "source").open("xb") as copy:
         room = memoryview(bytearray(COPY))
         while count := stream.fill(room):

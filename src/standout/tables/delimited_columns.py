@@ -7,7 +7,6 @@ finds anything else, it reads a copy in which all fields are quoted.
 """
 
 import csv
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ import polars as pl
 
 from standout.core.arrays import Ints
 from standout.core.errors import SourceError
+from standout.core.new_files import temporary_folder
 from standout.core.progress import Progress
 from standout.ingest.column_roles import numbered_names
 from standout.ingest.delimited import SEPARATOR_NAMES, first_lines, guess_separator, split_lines
@@ -125,7 +125,7 @@ class DelimitedColumns:
 
     def _quoted_copy(self, stack: ExitStack) -> Path:
         """A copy in which all fields are quoted, without the header."""
-        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "quoted.csv"
+        path = stack.enter_context(temporary_folder()) / "quoted.csv"
         with open_stream(self.path) as stream, path.open("x", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
             dialect, is_first = self.layout.dialect(self._separator), self.layout.header
@@ -174,7 +174,7 @@ def open_delimited(
     checked = None if must_copy else _check(file, options, layout, progress)
     path = file.path
     if checked is None:
-        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="standout-"))) / "copy.csv"
+        path = stack.enter_context(temporary_folder()) / "copy.csv"
         with path.open("xb") as copy:
             checked = _check(file, options, layout, progress, copy)
     assert checked is not None and isinstance(path, Path)
