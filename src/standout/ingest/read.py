@@ -227,7 +227,7 @@ class SourceReader:
         recognised = recognise(paths, self.options)
         release = self._files(recognised)
         if titles is None and recognised.titles is not None:
-            by_id = read_titles(recognised.titles.path, recognised.titles.member)
+            by_id = read_titles(recognised.titles.path, recognised.titles.member, release.items)
             release = replace(release, titles=labels_of_titles(release.items, by_id))
         return self._with_titles(release, titles)
 
@@ -305,7 +305,7 @@ class SourceReader:
                     if netflix.FILES.fullmatch(base):
                         netflix.read_netflix(stream, collector, self.progress)
                     elif base in NETFLIX_TITLES:
-                        titles = parse_titles(base, stream.rest(), stream.name)
+                        titles = parse_titles(base, stream)
             else:
                 with open_stream(file.path, file.member) as stream:
                     netflix.read_netflix(stream, collector, self.progress)
@@ -353,9 +353,8 @@ class SourceReader:
     def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
         if titles is None:
             return release
-        return replace(
-            release, titles=labels_of_titles(release.items, read_titles(expand_paths([titles])[0]))
-        )
+        by_id = read_titles(expand_paths([titles])[0], items=release.items)
+        return replace(release, titles=labels_of_titles(release.items, by_id))
 
 
 def _printable(name: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from standout.core.errors import ParameterError, SourceError
+from standout.ingest.expansion import CappedReader
 from standout.ingest.remote import RemotePath, is_remote
 
 if sys.version_info >= (3, 14):
@@ -91,10 +92,16 @@ class Stream:
             if lines:
                 self.head = b""
 
-    def rest(self) -> bytes:
-        """Return all remaining bytes."""
+    def lines(self, encoding: str, longest: int, newline: str = "\n") -> Iterator[str]:
+        """Yield the remaining lines as text, each with its line end; none may be longer than `longest`."""
+        joined = io.BufferedReader(_JoinedReader(self.head, self.body))
+        self.head = b""
         with read_errors(self.name):
-            return self.peek() + self.body.read()
+            text = io.TextIOWrapper(joined, encoding=encoding, newline=newline)
+            while line := text.readline(longest + 1):
+                if len(line) > longest:
+                    raise SourceError(f"{self.name} has a line of more than {longest:,} characters")
+                yield line
 
     def fill(self, room: memoryview) -> int:
         """Read into `room`; return the number of bytes, 0 at the end."""
@@ -231,15 +238,21 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[
         raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
     if start.startswith(GZIP):
         with gzip.open(raw, "rb") as body:
-            yield body  # type: ignore[misc]
+            yield _capped(body, file_size(path), path)
     elif start == ZSTD:
         with zstd.open(raw, "rb") as body:
-            yield body  # type: ignore[misc]
+            yield _capped(body, file_size(path), path)
     elif start == ZIP:
-        with zipfile.ZipFile(raw) as archive, archive.open(_member(archive, path, member)) as body:
-            yield body
+        with zipfile.ZipFile(raw) as archive:
+            info = archive.getinfo(_member(archive, path, member))
+            with archive.open(info) as body:
+                yield _capped(body, min(info.compress_size, file_size(path)), path)
     else:
         yield raw
+
+
+def _capped(body: Any, packed: int, path: SourcePath) -> IO[bytes]:
+    return cast(IO[bytes], CappedReader(body, packed, str(path)))
 
 
 def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> str:

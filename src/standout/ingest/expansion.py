@@ -1,0 +1,74 @@
+"""A limit on what compressed files become: a file of one megabyte must not fill the memory or the disk.
+
+Ratings as text become 5 to 30 times as long when they are decompressed. Small files may grow by more; only
+beyond FREE_BYTES does the ratio count. The environment variable STANDOUT_MAX_EXPANSION sets another ratio.
+"""
+
+import os
+from typing import IO, Any
+
+from standout.core.errors import ParameterError, SourceError
+
+__all__ = ["CappedReader", "largest_expansion"]
+
+FREE_BYTES = 1 << 28
+"""Up to this many bytes, the ratio does not matter."""
+RATIO = 100.0
+VARIABLE = "STANDOUT_MAX_EXPANSION"
+
+
+def largest_expansion() -> float:
+    """Largest ratio of decompressed and compressed bytes.
+
+    >>> largest_expansion()
+    100.0
+    """
+    text = os.environ.get(VARIABLE, "")
+    try:
+        ratio = float(text) if text else RATIO
+    except ValueError:
+        ratio = 0.0
+    if not ratio >= 1.0:
+        raise ParameterError(f"the environment variable {VARIABLE} must be a number from 1")
+    return ratio
+
+
+class CappedReader:
+    """A stream of decompressed bytes that ends with an error where they are too many.
+
+    `packed` is the number of compressed bytes. What counts is the bytes that were read, not those that a
+    header declares.
+    """
+
+    def __init__(self, body: IO[bytes], packed: int, name: str) -> None:
+        self.body, self.name, self.count = body, name, 0
+        self.ratio = largest_expansion()
+        self.most = max(FREE_BYTES, int(min(self.ratio * packed, 1 << 62)))
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes; all if it is negative."""
+        content = self.body.read(size if size >= 0 else self.most - self.count + 1)
+        if size < 0:
+            while more := self.body.read(self.most - self.count - len(content) + 1):
+                content += more
+                self._check(len(content))
+        self._add(len(content))
+        return content
+
+    def readinto(self, room: Any) -> int:
+        """Read into `room`."""
+        count = self.body.readinto(room) or 0  # type: ignore[attr-defined]
+        self._add(count)
+        return int(count)
+
+    def _add(self, count: int) -> None:
+        self._check(count)
+        self.count += count
+
+    def _check(self, count: int) -> None:
+        if self.count + count > self.most:
+            raise SourceError(
+                f"{self.name} becomes more than {self.ratio:g} times as long when it is decompressed "
+                f"({self.most >> 20:,} MB so far): if you trust it, decompress it first, "
+                f"or set the environment variable {VARIABLE} to a higher ratio"
+            )
