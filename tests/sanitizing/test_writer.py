@@ -139,7 +139,11 @@ elif moment == "before publishing":
     writer.publish = die
 elif moment == "while publishing":
     from pathlib import Path
-    Path.rename = then_die(Path.rename)
+    publish = writer.publish
+    def kill_in_publish(parts):  # saving an index renames as well
+        Path.rename = then_die(Path.rename)
+        publish(parts)
+    writer.publish = kill_in_publish
 so.write_sanitized(safer, out, force=True)
 """
 MOMENTS = ["while writing", "after writing", "before publishing", "while publishing"]
