@@ -3,7 +3,7 @@
 import { Channel, Superseded, Trouble } from "./api.js";
 import { combobox } from "./combobox.js";
 import { showCrowd } from "./crowd.js";
-import { byId, el, oneDigit, setText } from "./dom.js";
+import { byId, el, oneDigit, percent, plural, setText } from "./dom.js";
 import { showFacts } from "./facts.js";
 import { Play } from "./play.js";
 import { share } from "./share.js";
@@ -44,7 +44,7 @@ function request(facts) {
   return {
     facts,
     length: state.round ? null : interval(state.length, 1, Math.max(release.entries, 1)),
-    joined: state.round || !release.dates ? null : interval(state.joined, release.dates.first, release.dates.last),
+    joined: state.round || !release.dates ? null : interval(state.joined, release.dates.first.slice(0, 10), release.dates.last.slice(0, 10)),
     attacks: attacks(),
     top: 20,
     chosen: state.chosen,
@@ -102,9 +102,19 @@ function showAnswer() {
   showWhy(panels, shown.facts.map((/** @type {any} */ fact) => fact.item));
   byId("share").hidden = !shown.facts.length;
   setText(byId("command"), shown.answer.command ?? "");
+  showGlance(panels[0].answer);
   window.clearTimeout(speaking);
   const [first] = panels;
   speaking = window.setTimeout(() => setText(byId("spoken"), `${first.answer.sentence} ${oneDigit(first.answer.bits.left)} bits left.`), SETTLED);
+}
+
+/** The line at the bottom of a phone. @param {any} answer */
+function showGlance({ bits, lineup }) {
+  const first = lineup[0];
+  byId("glance").replaceChildren(
+    el("span", { text: `${oneDigit(bits.left)} bits left` }),
+    el("span", { text: first ? `first ${percent(first.probability)} ↓` : "↓" }),
+  );
 }
 
 /** @param {number} rank */
@@ -186,11 +196,16 @@ function listen() {
   }
   combobox({ add, trouble, taken: (item) => !release.repeats && state.facts.some((fact) => fact.item === item.item) });
   share(() => request(state.facts), trouble);
-  window.addEventListener("hashchange", open);
+  byId("skip").addEventListener("click", () => byId("known-heading").focus());
+  byId("glance").addEventListener("click", () => byId("crowd-heading").scrollIntoView({ behavior: "smooth" }));
+  const observer = new IntersectionObserver(([seen]) => (byId("glance").hidden = seen.isIntersecting || seen.boundingClientRect.top < 0));
+  observer.observe(byId("panels"));
+  window.addEventListener("hashchange", () => open().catch(trouble));
 }
 
 /** Once: what depends on the release and not on the state. */
 function prepare() {
+  setText(byId("counts"), [plural(release.records, "person", "people"), plural(release.items, "item"), plural(release.entries, "entry", "entries")].join(" · "));
   byId("joined").hidden = !release.dates;
   if (release.what_if) {
     byId("what-if-label").hidden = false;

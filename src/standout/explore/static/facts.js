@@ -210,9 +210,8 @@ function valueField(values) {
  * @param {Listener} listener
  */
 function dateRow(fact, dates, title, listener) {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(String(dates.first));
-  const field = isDay ? el("input", { type: "date", min: dates.first, max: dates.last }) : el("input", { type: "text", autocomplete: "off" });
-  field.value = fact.time ?? (isDay ? middle(dates) : "");
+  const field = el("input", { type: dates.unit === "day" ? "date" : "datetime-local", min: dates.first, max: dates.last });
+  field.value = fact.time ?? middle(dates);
   const spans = fact.time_error && !SPANS.includes(fact.time_error) ? [...SPANS, fact.time_error].sort((a, b) => a - b) : SPANS;
   const slider = el("input", { type: "range", min: 0, max: spans.length - 1, step: 1 });
   slider.value = String(spans.indexOf(fact.time_error || USUAL_SPAN));
@@ -233,8 +232,12 @@ function dateRow(fact, dates, title, listener) {
   });
 }
 
+/** @param {string} moment */
+const utc = (moment) => (moment.includes("T") ? `${moment}Z` : moment);
+
 /** The day halfway between the first and the last: where a date field starts. @param {any} dates */
 function middle(dates) {
-  const half = (Date.parse(dates.first) + Date.parse(dates.last)) / 2;
-  return Number.isNaN(half) ? "" : new Date(half).toISOString().slice(0, 10);
+  const half = (Date.parse(utc(dates.first)) + Date.parse(utc(dates.last))) / 2;
+  if (Number.isNaN(half)) return "";
+  return new Date(half).toISOString().slice(0, dates.unit === "day" ? 10 : 16);
 }

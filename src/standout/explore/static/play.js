@@ -2,7 +2,7 @@
 
 import { Channel, Superseded } from "./api.js";
 import { drawCurve } from "./curve.js";
-import { byId, count, dateText, el, percent, plural, setText, svg } from "./dom.js";
+import { byId, count, dateText, days, el, percent, plural, setText, svg } from "./dom.js";
 import { remember, state } from "./state.js";
 
 /**
@@ -42,7 +42,7 @@ export class Play {
     const button = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ click) => el("button", { type: "button", class: name, text, click });
     const adversaries = this.table.release.adversaries ?? [];
     this.menu = el("select", { id: "adversary", change: () => this.start(this.menu.value) });
-    this.menu.append(...adversaries.map((/** @type {any} */ one) => el("option", { value: one.name, text: one.title || one.name })));
+    this.menu.append(...adversaries.map((/** @type {any} */ one) => el("option", { value: one.name, text: one.title || one.text || one.name })));
     this.about = el("p", { class: "soft" });
     this.next = button("primary", "Deal the next fact", () => this.deal(1));
     this.tell = button("", "Reveal", () => this.reveal(false));
@@ -187,7 +187,7 @@ export class Play {
     byId("own").hidden = Boolean(round);
     if (!round) return;
     const adversary = (this.table.release.adversaries ?? []).find((/** @type {any} */ one) => one.name === round.adversary);
-    setText(this.about, adversary?.text ?? "");
+    setText(this.about, adversary ? described(adversary) : "");
     this.next.hidden = this.done || Boolean(this.revealed);
     this.tell.hidden = Boolean(this.revealed);
     this.tell.disabled = !state.facts.length;
@@ -217,6 +217,13 @@ export class Play {
 
 /** @param {any} dealt @returns {import("./state.js").Fact} */
 const plain = ({ item, value, value_error, time, time_error, doubtful }) => ({ item, value: value ?? null, value_error: value_error ?? null, time: time ?? null, time_error: time_error ?? null, doubtful: Boolean(doubtful) });
+
+/** What an adversary knows, in one sentence. @param {any} adversary */
+function described({ title, text, knows, wrong, value_error, time_error }) {
+  if (title) return text;
+  const error = (/** @type {number | null} */ size, /** @type {string} */ words) => (size === null ? "unknown" : size ? `within ${words}` : "exact");
+  return `Knows ${plural(knows, "entry", "entries")}${wrong ? `, ${count(wrong)} of them wrong` : ""}; values ${error(value_error, String(value_error))}, dates ${error(time_error, days(time_error))}.`;
+}
 
 /**
  * @param {any} revealed

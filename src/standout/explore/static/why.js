@@ -4,7 +4,7 @@
 import { byId, el, resize, setText, svg, twoDigits } from "./dom.js";
 import { titleOf } from "./state.js";
 
-/** @typedef {{has: boolean, score: number, by_item: number, by_value: number, by_time: number}} Part */
+/** @typedef {{has: boolean, score: number, by_item: number | null, by_value: number | null, by_time: number | null}} Part */
 /** @typedef {{name: string, score: number, facts: Part[]}} Parts */
 
 const KINDS = /** @type {const} */ (["item", "value", "time"]);
@@ -110,8 +110,12 @@ function lead(chosen, other, items, nameOf) {
   return `\u2068${titleOf(items[best] ?? "")}\u2069 does most to set ${nameOf(ahead)} apart from ${nameOf(behind)}.`;
 }
 
-/** @param {Part} part @returns {[string, number][]} */
-const partsOf = (part) => KINDS.map((kind) => [kind, part[`by_${kind}`]]);
+/** The parts of a score; all of it counts as the item's where they are not known. @param {Part} part @returns {[string, number][]} */
+function partsOf(part) {
+  const sizes = KINDS.map((kind) => part[`by_${kind}`] ?? 0);
+  if (!sizes.some(Boolean)) sizes[0] = part.score;
+  return KINDS.map((kind, index) => [kind, sizes[index]]);
+}
 
 /**
  * The range of all running totals, as a function to the drawing's width.
