@@ -28,6 +28,7 @@ let speaking = 0;
 /** @param {unknown} error */
 function trouble(error) {
   const box = byId("trouble");
+  byId("waiting").hidden = true;
   setText(box, error instanceof Trouble ? error.message : "Something went wrong on this page. Reload it.");
   box.hidden = false;
   if (!(error instanceof Trouble)) console.error(error);
@@ -62,7 +63,7 @@ async function refresh() {
     const answer = await lineups.ask("/api/lineup", request(state.facts));
     remember(answer.facts);
     shown = { answer, facts: asked };
-    byId("trouble").hidden = true;
+    byId("trouble").hidden = byId("waiting").hidden = true;
     showAnswer();
     play.noted(answer.answers);
     byId("panels").dataset.answers = String(++answers);
@@ -101,11 +102,17 @@ function showAnswer() {
   showCrowd(panels, state.chosen, choose);
   showWhy(panels, shown.facts.map((/** @type {any} */ fact) => fact.item));
   byId("share").hidden = !shown.facts.length;
-  setText(byId("command"), shown.answer.command ?? "");
+  showCommand(shown.answer.command ?? "");
   showGlance(panels[0].answer);
   window.clearTimeout(speaking);
   const [first] = panels;
   speaking = window.setTimeout(() => setText(byId("spoken"), `${first.answer.sentence} ${oneDigit(first.answer.bits.left)} bits left.`), SETTLED);
+}
+
+/** The command, which breaks into lines at spaces only. @param {string} command */
+function showCommand(command) {
+  if (byId("command").textContent === command) return;
+  byId("command").replaceChildren(...command.split(/(?<= )/).map((word) => el("span", { text: word })));
 }
 
 /** The line at the bottom of a phone. @param {any} answer */
@@ -200,7 +207,7 @@ function listen() {
   byId("glance").addEventListener("click", () => byId("crowd-heading").scrollIntoView({ behavior: "smooth" }));
   const observer = new IntersectionObserver(([seen]) => (byId("glance").hidden = seen.isIntersecting || seen.boundingClientRect.top < 0));
   observer.observe(byId("panels"));
-  window.addEventListener("hashchange", () => open().catch(trouble));
+  window.addEventListener("hashchange", open);
 }
 
 /** Once: what depends on the release and not on the state. */
@@ -210,7 +217,7 @@ function prepare() {
   if (release.what_if) {
     byId("what-if-label").hidden = false;
     setText(byId("what-if-name"), `(${release.what_if.name})`);
-    setText(byId("what-if-steps"), `Sanitized: ${(release.what_if.steps ?? []).join("; ")}.`);
+    if (release.what_if.steps?.length) setText(byId("what-if-steps"), `Sanitized: ${release.what_if.steps.join("; ")}.`);
   }
   const chips = (release.examples ?? []).map((/** @type {any} */ item) =>
     el("li", {}, el("button", { type: "button", class: "chip", click: () => add(item) }, el("bdi", { text: item.title || item.item }))),
@@ -219,8 +226,16 @@ function prepare() {
   byId("examples").hidden = byId("examples-label").hidden = !chips.length;
 }
 
-/** Take the state from the address. */
+/** Take the state from the address, and show it. */
 async function open() {
+  try {
+    await openState();
+  } catch (error) {
+    if (!(error instanceof Superseded)) trouble(error);
+  }
+}
+
+async function openState() {
   fromFragment(location.hash, release.limits.facts);
   if (!release.what_if) state.whatIf = false;
   showControls();

@@ -20,12 +20,16 @@ export function combobox({ add, taken, trouble }) {
   /** @type {Item[]} */
   let found = [];
   let active = -1;
+  /** The text that the list answers, and whether Enter was pressed before the list for the present text came. */
+  let answered = "";
+  let entered = false;
 
   const isOpen = () => !list.hidden;
 
   function close() {
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
+    entered = false;
     activate(-1);
   }
 
@@ -48,6 +52,7 @@ export function combobox({ add, taken, trouble }) {
     channel.cancel();
     input.value = "";
     found = [];
+    answered = "";
     close();
     setText(status, "");
     add(item);
@@ -80,6 +85,7 @@ export function combobox({ add, taken, trouble }) {
 
   async function suggest() {
     const text = input.value.trim();
+    entered = false;
     if (!text) {
       channel.cancel();
       close();
@@ -88,7 +94,12 @@ export function combobox({ add, taken, trouble }) {
     }
     try {
       const { items } = await channel.ask(`/api/items?${new URLSearchParams({ q: text.slice(0, 200), count: "8" })}`);
-      if (input.value.trim() === text && document.activeElement === input) show(items);
+      if (input.value.trim() !== text || document.activeElement !== input) return;
+      const chosen = entered;
+      answered = text;
+      show(items);
+      if (chosen && items.length) choose(0);
+      entered = false;
     } catch (error) {
       if (!(error instanceof Superseded)) trouble(error);
     }
@@ -103,9 +114,11 @@ export function combobox({ add, taken, trouble }) {
       if (!isOpen()) suggest();
       else if (event.key === "ArrowDown") activate(active < last ? active + 1 : 0);
       else activate(active > 0 ? active - 1 : last);
-    } else if (event.key === "Enter" && isOpen()) {
+    } else if (event.key === "Enter") {
       event.preventDefault();
-      choose(active);
+      const text = input.value.trim();
+      if (text && text !== answered) entered = true;
+      else if (isOpen()) choose(active);
     } else if (event.key === "Escape" && (isOpen() || input.value)) {
       event.preventDefault();
       if (isOpen()) close();

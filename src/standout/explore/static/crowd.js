@@ -79,7 +79,7 @@ class Panel {
     this.showFigures(answer);
     this.showBars(answer.lineup, Math.min(chosen, answer.lineup.length - 1));
     this.showRest(answer);
-    setText(this.more, answer.assumes && answer.lineup.length ? `Assumes: ${answer.assumes}` : "");
+    setText(this.more, answer.lineup.length ? answer.assumes ?? "" : "");
   }
 
   /**

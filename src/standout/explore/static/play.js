@@ -113,8 +113,9 @@ export class Play {
       remember(answer.dealt);
       state.facts = answer.dealt.map((/** @type {any} */ fact, /** @type {number} */ index) => state.facts[index] ?? plain(fact));
       state.chosen = 0;
+      const atButton = document.activeElement === this.next;
       this.table.refresh();
-      if (document.activeElement === this.next && this.done) this.tell.focus();
+      if (atButton && this.done) this.tell.focus();
       if (!more && facts > 1) this.fillCurve(round);
     } catch (error) {
       if (!(error instanceof Superseded)) this.table.trouble(error);
