@@ -18,6 +18,7 @@ import standout as so
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 COMPILING = 120_000
 """Milliseconds for the first answers: kernels may have to be compiled."""
+PATIENCE = 30_000
 PEOPLE, ITEMS = 200, 60
 HOSTILE = {
     "7": "<img src=x onerror=alert(1)>",
@@ -49,7 +50,9 @@ def ratings(tmp_path_factory):
     rows = ["userId,movieId,rating,timestamp"]
     for person in range(1, PEOPLE + 1):
         for item in 1 + rng.choice(ITEMS, size=rng.integers(12, 25), replace=False):
-            rows.append(f"{person},{item},{rng.integers(1, 6)},{1_100_000_000 + 86_400 * rng.integers(0, 400)}")
+            rows.append(
+                f"{person},{item},{rng.integers(1, 6)},{1_100_000_000 + 86_400 * rng.integers(0, 400)}"
+            )
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
     quoted = [f'{item},"{title.replace(chr(34), 2 * chr(34))}",none' for item, title in titles().items()]
     (folder / "movies.csv").write_text("\n".join(["movieId,title,genres", *quoted]) + "\n", encoding="utf-8")
@@ -127,8 +130,9 @@ def _chromium():
 def browser():
     """Debian's Chromium; tests are skipped where there is none."""
     path = _chromium()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=path)
         yield opened
@@ -179,12 +183,15 @@ def visit(browser, server):
 
     def open_page(fragment="", width=1280, scheme="light", at=None):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", locale="en-GB"
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+            locale="en-GB",
         )
         contexts.append(context)
         where = at or server
         shown = Visit(context.new_page())
-        shown.page.set_default_timeout(15_000)
+        shown.page.set_default_timeout(PATIENCE)
         shown.page.on("console", lambda message: shown.complaints.append(message.text))
         shown.page.on("pageerror", lambda error: shown.complaints.append(str(error)))
         shown.page.on("dialog", lambda dialog: shown.complaints.append(dialog.message))

@@ -109,7 +109,9 @@ def test_the_link_reproduces_the_state(visit):
     assert not seen.page.evaluate("document.cookie + localStorage.length + sessionStorage.length").strip("0")
 
 
-@pytest.mark.parametrize("fragment", ["fact=[1,2", "fact=7&seed=x&length=a~b", "play=&attack=zzz&fact=[]", "%ff&joined=~"])
+@pytest.mark.parametrize(
+    "fragment", ["fact=[1,2", "fact=7&seed=x&length=a~b", "play=&attack=zzz&fact=[]", "%ff&joined=~"]
+)
 def test_a_damaged_link_opens_the_first_screen(visit, fragment):
     seen = visit(fragment)
     assert seen.page.locator(".fact").count() == 0 and not seen.complaints

@@ -39,7 +39,9 @@ def test_axe_finds_nothing_serious(visit, axe, state, scheme):
         seen.page.fill("#search", "Film")
         seen.page.wait_for_selector("#suggestions [role=option]")
     seen.page.evaluate(axe)
-    found = seen.page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
+    found = seen.page.evaluate(
+        "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)"
+    )
     serious = [
         (finding["id"], [node["target"] for node in finding["nodes"]][:3])
         for finding in found
