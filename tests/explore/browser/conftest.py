@@ -1,4 +1,4 @@
-"""The explorer as people start it, in a real browser: a server of its own, and pages that report what goes wrong."""
+"""The explorer as people start it, in a real browser: a server, and pages that report what goes wrong."""
 
 import os
 import re

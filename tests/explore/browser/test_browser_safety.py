@@ -1,4 +1,4 @@
-"""Safety of the page: titles are text, nothing leaves the machine, strangers are refused, a stopped server says so."""
+"""Safety of the page: titles are text, nothing leaves the machine, strangers are refused."""
 
 import http.client
 import json
@@ -89,7 +89,8 @@ def test_a_page_without_the_cookie_and_a_page_of_another_site_get_nothing(browse
     foreign = seen.page.context.new_page()
     foreign.goto(server.base.replace("127.0.0.1", "localhost"))
     reached = foreign.evaluate(
-        """address => fetch(address + "api/release", {credentials: "include"}).then(() => "read", () => "refused")""",
+        """address => fetch(address + "api/release", {credentials: "include"})
+            .then(() => "read", () => "refused")""",
         server.base,
     )
     assert reached == "refused"
