@@ -14,7 +14,8 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 # Tests of kernels on data small enough for the interpreter.
 WITHOUT_COMPILER := NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not large and not once and not browser and not slow"
 
-.PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz hashes sbom docs clean
+.PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz crash faults reliability \
+    hashes sbom docs clean
 
 help: ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -76,8 +77,19 @@ bench: $(BENCH) ## compare speed and memory with other tools (ENTRIES=100480507 
 	$(BIN)/python -m benchmarks.synthesize --entries $(or $(ENTRIES),10000000)
 	$(BIN)/python -m benchmarks.advising build/bench/release-$(or $(ENTRIES),10000000).index --parts
 
-fuzz: $(READY) ## feed mutated input to every reader (ROUNDS=10000 SEED=1)
-	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),2000) --seed $(or $(SEED),1)
+fuzz: $(READY) ## feed mutated input to everything that reads input (ROUNDS=1000000 SEED=1 ONLY="csv ladder" JOBS=2)
+	$(BIN)/python -m tests.fuzz --rounds $(or $(ROUNDS),20000) --seed $(or $(SEED),1) --jobs $(or $(JOBS),2) \
+	    $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record $(RECORD)/fuzz.jsonl)
+
+crash: $(READY) ## kill commands at every file-system call, and run them again (KILLS=1000 SEED=1)
+	$(BIN)/python -m tools.crash --kills $(or $(KILLS),200) --seed $(or $(SEED),1) \
+	    $(if $(RECORD),--record $(RECORD)/crash.jsonl)
+
+faults: $(READY) ## run commands on full, read-only and unreadable places
+	$(BIN)/python -m tools.faults $(if $(RECORD),--record $(RECORD)/faults.jsonl)
+
+reliability: $(READY) ## write the tables of docs/reliability.md from docs/campaign (made with RECORD=docs/campaign)
+	$(BIN)/python -m tools.reliability
 
 hashes: $(READY) ## write hashes.txt: the files that constraints.txt means on this machine
 	$(BIN)/python -m tools.hashes

@@ -208,7 +208,9 @@ class Observer:
 
     def _chosen_entries(self, records: Ints) -> Entries:
         """The known entries of each record, one row per record."""
-        chosen = np.empty((3, len(records), self.needs), np.int64)
+        lengths = self.release.by_record.start[records + 1] - self.release.by_record.start[records]
+        needs = min(self.needs, int(lengths.max())) if len(records) else self.needs  # refused below if fewer
+        chosen = np.empty((3, len(records), needs), np.int64)
         for at, (record, stream) in enumerate(zip(records, self._streams("observe", records), strict=True)):
             entries = self._entries(int(record))
             eligible = self._eligible(entries)

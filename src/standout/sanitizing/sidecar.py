@@ -134,7 +134,7 @@ class Sidecar:
             return cls._from_json(content)
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, StandoutError):
                 raise
             raise SourceError(f"{path} is damaged: write the output again with its sidecar") from error

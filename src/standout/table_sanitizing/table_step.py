@@ -135,7 +135,10 @@ def read_names(text: str) -> tuple[str, ...]:
     >>> read_names('zip,"age, in years"')
     ('zip', 'age, in years')
     """
-    return tuple(next(csv.reader(io.StringIO(text)), []))
+    try:
+        return tuple(next(csv.reader(io.StringIO(text, newline="")), []))
+    except csv.Error:
+        raise ParameterError(f"expected names of columns, separated by commas, got {text!r:.100}") from None
 
 
 def names_text(names: Iterable[str]) -> str:
@@ -171,6 +174,10 @@ def number_text(number: float) -> str:
 
 def finite_number(name: str, given: Any) -> float:
     """Check for a finite number."""
-    if isinstance(given, bool) or not isinstance(given, Real) or not math.isfinite(given):
+    try:
+        number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
+    except OverflowError:  # a whole number with hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
         raise ParameterError(f"{name} must be a finite number, got {given!r:.100}")
-    return float(given)
+    return number

@@ -1,6 +1,7 @@
 """Make hierarchies: from a CSV file, from the prefixes of codes, or from bands of numbers."""
 
 import csv
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -151,8 +152,10 @@ def _bands(column: Column, widths: list[float]) -> Hierarchy:
     """Bands of numbers: [5, 10, 20] puts 23 into 20 – 24, 20 – 29 and 20 – 39."""
     if column.kind != "number" or not isinstance(column.levels, np.ndarray):
         raise ColumnError(f"column {column.name!r} is a {column.kind}: bands are for numbers")
-    nested = all(wide > narrow and (wide / narrow).is_integer() for narrow, wide in pairwise(widths))
-    if not widths or not all(width > 0 for width in widths) or not nested:
+    positive = bool(widths) and all(0 < width < math.inf for width in widths)
+    if not positive or not all(
+        wide > narrow and (wide / narrow).is_integer() for narrow, wide in pairwise(widths)
+    ):
         raise ParameterError(
             f"hierarchy of column {column.name!r} must have widths > 0, each a multiple of the one before"
         )

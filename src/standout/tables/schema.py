@@ -14,7 +14,7 @@ from standout.tables.column_types import Wish
 from standout.tables.hierarchy_sources import PREFIX, HierarchySource, hierarchy_rows
 from standout.tables.model import Table
 
-__all__ = ["ColumnSchema", "Schema"]
+__all__ = ["ColumnSchema", "Schema", "different_texts"]
 
 TEXTS = ("attribute", "separator", "date_format")
 NUMBERS = ("scale", "error")
@@ -259,7 +259,7 @@ def _column(name: str, keys: Any) -> ColumnSchema:
             raise ParameterError(f"{where}: {key} must be a number")
     for key in LISTS:
         if key in checked:
-            checked[key] = _texts(checked[key], f"{where}: {key}")
+            checked[key] = different_texts(checked[key], f"{where}: {key}")
     if not isinstance(checked.get("ignore", True), bool):
         raise ParameterError(f"{where}: ignore must be true or false")
     if "hierarchy" in checked:
@@ -267,7 +267,8 @@ def _column(name: str, keys: Any) -> ColumnSchema:
     return ColumnSchema(**checked)
 
 
-def _texts(values: Any, where: str) -> tuple[str, ...]:
+def different_texts(values: Any, where: str) -> tuple[str, ...]:
+    """Check for a list of different texts."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{where} must be a list of texts")
     texts = tuple(values)

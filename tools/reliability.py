@@ -1,0 +1,151 @@
+"""Writes the tables of docs/reliability.md from the records in docs/campaign: `make reliability`.
+
+The records are lines of JSON that `make fuzz`, `make crash` and `make faults` write with
+RECORD=docs/campaign. Runs on the same commit with different seeds add up; of the same seed, the last counts.
+"""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, RECORDS = DOCS / "reliability.md", DOCS / "campaign"
+Lines = list[dict[str, Any]]
+
+
+def lines(name: str) -> Lines:
+    """The lines of a record; none if it does not exist."""
+    path = RECORDS / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def latest(record: Lines, key: str) -> Lines:
+    """Lines of the last commit, one for each seed and key."""
+    chosen = {(line["seed"], line[key]): line for line in record if line["commit"] == record[-1]["commit"]}
+    return list(chosen.values())
+
+
+def fuzz_table() -> str:
+    """Inputs and failures by target."""
+    record = lines("fuzz")
+    if not record:
+        return "No run is recorded yet."
+    chosen = latest(record, "target")
+    sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for line in chosen:
+        for key in ("inputs", "read", "refused"):
+            sums[line["target"]][key] += line[key]
+        sums[line["target"]]["failures"] += sum(line["failures"].values())
+        sums[line["target"]]["peak_mb"] = max(sums[line["target"]]["peak_mb"], line["peak_mb"])
+    total = {
+        key: sum(counts[key] for counts in sums.values()) for key in ("inputs", "read", "refused", "failures")
+    }
+    peak = max(counts["peak_mb"] for counts in sums.values())
+    kinds: dict[str, int] = defaultdict(int)
+    for line in chosen:
+        for kind, count in line["failures"].items():
+            kinds[kind] += count
+    seeds = ", ".join(str(seed) for seed in sorted({line["seed"] for line in chosen}))
+    keys = ("inputs", "read", "refused", "failures", "peak_mb")
+    rows = [_row(name, *(counts[key] for key in keys)) for name, counts in sums.items()]
+    found = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(kinds.items())) or "none"
+    hours = sum(line["seconds"] for line in chosen) / 3600
+    summary = (
+        f"{total['inputs']:,} inputs on commit `{record[-1]['commit']}`, seed {seeds}, in {hours:.1f} hours "
+        f"of one core. Failures: {found}. Largest process: {peak:,} MB."
+    )
+    head = [
+        "| Target | Inputs | Read | Refused in one line | Failures | Peak MB |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    return "\n".join([summary, "", *head, *rows, _row("**all**", *total.values(), peak)])
+
+
+def _row(name: str, *numbers: int) -> str:
+    return f"| {name} | {' | '.join(f'{number:,}' for number in numbers)} |"
+
+
+def crash_table() -> str:
+    """Kills and what was wrong by command."""
+    record = lines("crash")
+    if not record:
+        return "No run is recorded yet."
+    chosen = latest(record, "command")
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for line in chosen:
+        sums[line["command"]] = [
+            a + b
+            for a, b in zip(
+                sums[line["command"]], (line["kills"], line["reruns"], line["wrong"]), strict=True
+            )
+        ]
+    total = [sum(counts[i] for counts in sums.values()) for i in range(3)]
+    rows = [
+        f"| {name} | {kills:,} | {reruns:,} | {wrong:,} |" for name, (kills, reruns, wrong) in sums.items()
+    ]
+    return "\n".join(
+        [
+            f"{total[0]:,} kills on commit `{record[-1]['commit']}`.",
+            "",
+            "| Command | Kills | Runs afterwards | Wrong |",
+            "|---|--:|--:|--:|",
+            *rows,
+            f"| **all** | {total[0]:,} | {total[1]:,} | {total[2]:,} |",
+        ]
+    )
+
+
+def fault_table() -> str:
+    """Command, line and exit code by place."""
+    record = lines("faults")
+    if not record:
+        return "No run is recorded yet."
+    wrong = sum(bool(line["wrong"]) for line in record)
+    skipped = sum(line["code"] is None for line in record)
+    parts = [f"{len(record)} rows on commit `{record[-1]['commit']}`: {wrong} wrong, {skipped} not run."]
+    for place in dict.fromkeys(line["place"] for line in record):
+        parts += [
+            "",
+            f"**{place[0].upper()}{place[1:]}**",
+            "",
+            "| Command | Exit code | Line |",
+            "|---|--:|---|",
+        ]
+        parts += [
+            f"| `{_cell(line['command'])}` | {_code(line['code'])} | {_text(line['line'])} |"
+            for line in record
+            if line["place"] == place
+        ]
+    return "\n".join(parts)
+
+
+def _code(code: int | None) -> str:
+    return "" if code is None else str(code)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    """Text of a line as Markdown; random parts of names and long lines are shortened."""
+    text = re.sub(r"\.standout-[0-9a-f]+", ".standout-…", text)
+    text = f"{text[:200]}…" if len(text) > 200 else text
+    return f"`{_cell(text).replace('`', '´')}`" if text else ""
+
+
+def page(text: str) -> str:
+    """The page with its tables written anew between their markers."""
+    for name, table in (("fuzz", fuzz_table()), ("crash", crash_table()), ("faults", fault_table())):
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        head, _, rest = text.partition(start)
+        _, _, tail = rest.partition(end)
+        text = f"{head}{start}\n{table}\n{end}{tail}"
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"wrote {PAGE.name}")
