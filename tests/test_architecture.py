@@ -60,6 +60,13 @@ def test_a_package_imports_only_from_packages_before_it():
             assert not later, f"{module} imports from {later}, which come after it"
 
 
+def test_the_explorer_calls_the_public_library_only():
+    for module, path in FILES.items():
+        if module.startswith("explore."):
+            allowed = packages_imported_by(path) - {"core", "explore", "report"}
+            assert not allowed, f"{module} imports from {allowed} instead of the public library"
+
+
 def test_slow_twins_import_nothing_from_standout():
     for path in sorted((ROOT / "tests" / "naive").glob("*.py")):
         modules = imported_modules(path)

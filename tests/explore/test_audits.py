@@ -16,6 +16,11 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture(scope="module")
+def release():
+    return so.synthesize(records=80, items=40, entries=1_200, seed=7)
+
+
+@pytest.fixture(scope="module")
 def audit(release):
     return so.audit(release, quick=True, targets=20, facts=[2, 4], name="ratings", seed=1)
 

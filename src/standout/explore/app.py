@@ -91,11 +91,20 @@ class Pages:
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """Have threads ready while the server runs."""
         self.workers = Workers()
+        self.workers.prepare(self._prepare)
         try:
             yield
         finally:
             self.workers.close()
             self.runner.close()
+
+    def _prepare(self) -> None:
+        """Compile kernels and build the index of titles before the first request needs them."""
+        exploration = self.exploration
+        popular = exploration.release.items[int(exploration.release.support.argmax())]
+        answer_lineup(exploration, LineupRequest.read(Fields({"facts": [{"item": popular}]}, "a request")))
+        exploration.suggest(popular, 1)
+        exploration.summary  # noqa: B018
 
     async def index(self, request: Request) -> Response:
         """GET /: the main page."""

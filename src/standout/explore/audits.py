@@ -15,6 +15,7 @@ import standout as so
 from standout.core.foreign_text import LONG, printable, shorten
 from standout.core.formatting import interval_text, percent
 from standout.core.json_values import Json
+from standout.explore.ending import Stopped, end_threads
 from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
 from standout.report.audit_charts import FIGURES
@@ -159,10 +160,6 @@ def _text(content: Json, *names: str) -> str:
     return shorten(printable(text), LONG)
 
 
-class Stopped(BaseException):
-    """The server ends, and with it the audit."""
-
-
 class AuditRunner:
     """At most one audit at a time, on a thread of its own. Its result is shown, and kept in memory only."""
 
@@ -198,10 +195,9 @@ class AuditRunner:
         return self.view.charts[name]
 
     def close(self) -> None:
-        """Stop a running audit at its next step."""
+        """Stop a running audit."""
         self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout=1.0)
+        end_threads([] if self._thread is None else [self._thread])
 
     def _run(self) -> None:
         from standout.report.audit_page import audit_svgs
