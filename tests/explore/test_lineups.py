@@ -154,3 +154,12 @@ def test_hostile_names_are_text_and_the_command_still_finds_them(tmp_path, monke
             printed = run(answer["command"])
             assert [each["item"] for each in printed["facts"]] == [item]
             assert_same_numbers(answer["answers"]["likelihood"], printed)
+
+
+def test_items_are_suggested_by_id_and_named_by_id(page, release):
+    found = page.get("/api/items?q=17&count=3").json()["items"]
+    assert found[0] == {"item": "17", "title": None, "records": int(release.support[16])}
+    assert len(found) <= 3
+    assert page.get("/api/items?q=").json() == {"items": []}
+    named = page.get("/api/items/by-id?item=17&item=nothing").json()["items"]
+    assert named == [found[0], {"item": "nothing", "title": None, "records": 0}]

@@ -106,7 +106,8 @@ class Exploration:
 
     def suggest(self, text: str, count: int) -> ItemsAnswer:
         """Items that a text may mean, the likeliest first."""
-        return ItemsAnswer(_suggested(self.release, text, count))
+        found = so.suggest_items(self.release, text, count)
+        return ItemsAnswer([ItemAnswer(each.item, each.title or None, each.records) for each in found])
 
     def named(self, ids: Iterable[str]) -> ItemsAnswer:
         """The items with these ids; an unknown id has no records."""
@@ -134,26 +135,6 @@ class Exploration:
             return ItemAnswer(item, None, 0)
         title = None if release.titles is None else release.titles[code] or None
         return ItemAnswer(item, title, int(release.support[code]))
-
-
-def _suggested(release: so.Release, text: str, count: int) -> list[ItemAnswer]:
-    from standout.release.catalogue import Catalogue  # until so.suggest_items exists
-
-    catalogue = Catalogue(release)
-    exact = catalogue.release.items.find(text)
-    labels = catalogue.suggestions(text, count) if text else []
-    ids = [text] if exact is not None else []
-    ids += [label.rpartition(" [")[2].removesuffix("]") if release.titles else label for label in labels]
-    codes = [code for name in dict.fromkeys(ids) if (code := release.items.find(name)) is not None]
-    titles = release.titles
-    return [
-        ItemAnswer(
-            release.items[code],
-            None if titles is None else titles[code] or None,
-            int(release.support[code]),
-        )
-        for code in codes[:count]
-    ]
 
 
 def _values(release: so.Release) -> ValueRange | None:

@@ -5,13 +5,15 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 import standout as so
 from standout.explore.answers import LineupResponse, to_json
 from standout.explore.command_text import FACTS_FILE, value_text
 from standout.explore.exploration import Exploration
 from standout.explore.lineups import answer_lineup
 from standout.explore.requests import ExportRequest, TypedFact, known_fact
-from standout.release.inert_cells import inert_text
+from standout.report.safe_tables import inert
 
 __all__ = ["Download", "export"]
 
@@ -68,19 +70,13 @@ def _lineup_csv(answer: LineupResponse) -> bytes:
     """One row for each record of each lineup; without ids unless they were asked for."""
     versions = {"release": answer.answers, "what if": answer.what_if or {}}
     rows = [
-        (
-            version,
-            attack,
-            candidate.name,
-            inert_text(candidate.id or ""),
-            candidate.score,
-            candidate.probability,
-        )
+        (version, attack, candidate.name, candidate.id, candidate.score, candidate.probability)
         for version, answers in versions.items()
         for attack, answers_of_attack in answers.items()
         for candidate in answers_of_attack.lineup
     ]
-    return _csv(("data", "attack", "name", "id", "score", "probability"), rows)
+    columns = {"data": str, "attack": str, "name": str, "id": str, "score": float, "probability": float}
+    return inert(pl.DataFrame(rows, schema=columns, orient="row")).write_csv().encode("utf-8", "replace")
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
