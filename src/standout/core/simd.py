@@ -1,6 +1,6 @@
 """Vector instructions that Numba does not generate by itself, each with a fallback in plain Numba.
 
-This is the only module below Numba: it writes LLVM instructions through llvmlite. Each function exists twice:
+The only kernels below Numba: LLVM instructions, written through llvmlite. Each function exists twice:
 here as an intrinsic, and in `simd_fallback` in plain Numba, which also says what it computes. Both give the
 same bits, with one exception: about one `multiply_add` in 2^29 may differ by one unit in the last place. The
 intrinsics are used unless
