@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from standout.attack.scoreboard import Scoreboard, ScoreboardRH
     from standout.attack.verdict import Verdict
     from standout.attack.verdicts import Verdicts
+    from standout.attack.warm_up import warm_up
     from standout.auditing.audit import audit
     from standout.auditing.audit_result import Audit
     from standout.auditing.ladder import Rung, ladder
@@ -265,6 +266,7 @@ _MODULES = {
     "unicity_grid": "theory.unicity_grid",
     "utility": "data_utility.utility",
     "verify": "release.store",
+    "warm_up": "attack.warm_up",
     "write_sanitized": "sanitizing.writer",
 }
 
@@ -407,6 +409,7 @@ __all__ = [
     "unicity_grid",
     "utility",
     "verify",
+    "warm_up",
     "write_sanitized",
 ]
 

@@ -283,16 +283,17 @@ def _score_exactly(queries: Queries, query: Ints, record: Ints) -> _Best:
 
 def _row_in_double_precision(queries: Queries, q: int, top: int, with_z: bool) -> VerdictRow:
     all_scores = queries.scores(q)
-    scores = all_scores[all_scores > -np.inf]
+    scores = all_scores if queries.is_candidate(q) is None else all_scores[all_scores > -np.inf]
     mean, sigma = mean_and_sigma(scores)
     scale = 1.0 if queries.rule.sized else sigma
     best = np.flatnonzero(all_scores > 0)
     if len(best) > top:
-        best = best[all_scores[best] >= np.partition(all_scores[best], -top)[-top]]
+        score = all_scores[best]
+        best = best[score >= np.partition(score, -top)[-top]]
     best = best[np.argsort(-all_scores[best], kind="stable")]
     highest = float(all_scores[best[0]]) if len(best) else 0.0
     ties = int(np.count_nonzero(scores == highest))
-    rest = scores[scores < highest]
+    second = float(scores.max(initial=-np.inf, where=scores < highest))
     best = best[: max(top, ties)]
     return VerdictRow(
         candidates=len(scores),
@@ -300,7 +301,7 @@ def _row_in_double_precision(queries: Queries, q: int, top: int, with_z: bool) -
         sigma=sigma,
         scale=scale,
         highest=highest,
-        second=highest if ties > 1 or not len(rest) else float(rest.max()),
+        second=highest if ties > 1 or second == -np.inf else second,
         ties=ties,
         z=float(elementary.exp((scores - highest) / scale).sum()) if scale and with_z else 0.0,
         record=best,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.attack.kernels.fact_additions import add_weighted_fact
 from standout.attack.kernels.query_arrays import (
     NO_LIKELIHOODS,
     CandidateFilter,
@@ -247,11 +248,28 @@ class Queries:
         release = self.release
         scores = np.zeros(release.n_records)
         for fact in range(*self.facts_of(q).indices(len(self.weight))):
+            self._add_fact(scores, q, fact)
+        is_candidate = self.is_candidate(q)
+        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
+
+    def _add_fact(self, scores: Floats, q: int, fact: int) -> None:
+        """Add what a fact adds to the scores of all records."""
+        if self.rule.sized or self.release.has_repeats:
             records, terms = self._terms_of_records(fact)
             same, query = np.full(len(records), fact), np.full(len(records), q)
             scores[records] += self.parts(query, same, records, terms)
-        is_candidate = self.is_candidate(q)
-        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
+            return
+        _, item, _, shape, time = self.facts
+        add_weighted_fact(
+            self.release,
+            self.tables,
+            int(item[fact]),
+            int(shape[fact]),
+            int(time[fact]),
+            weight=float(self.weight[fact]),
+            step=float(self.step[q]),
+            scores=scores,
+        )
 
     def _terms_of_records(self, fact: int) -> tuple[Ints, Floats]:
         """Records that have a fact's item, perhaps also others, and their terms."""

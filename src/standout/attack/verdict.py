@@ -345,8 +345,7 @@ class Verdict:
         return position_of_id(self.queries.release.records, record)
 
     def _is_candidate(self, position: int) -> bool:
-        is_candidate = self.queries.is_candidate(self.q)
-        return is_candidate is None or bool(is_candidate[position])
+        return bool(self.queries.are_candidates(np.array([self.q]), np.array([position]))[0])
 
     def _id(self, position: int | np.integer) -> str:
         return self.queries.release.records[position]

@@ -154,12 +154,16 @@ def similarities(release: Release, pairs: Pairs, tables: Tables) -> Floats:
 
 
 def first_times(release: Release) -> NDArray[np.int32]:
-    """The earliest time of every record, -1 where it has none."""
-    by_record, clock = release.by_record, release.clock
-    first = np.full(release.n_records, -1, np.int32)
-    if by_record.time is not None and clock is not None:
-        _begins(by_record.start, by_record.time, clock.span, first)
-    return first
+    """The earliest time of every record, -1 where it has none; kept with the release."""
+    kept = vars(release).get("_first_times")
+    if kept is None:
+        by_record, clock = release.by_record, release.clock
+        kept = np.full(release.n_records, -1, np.int32)
+        if by_record.time is not None and clock is not None:
+            _begins(by_record.start, by_record.time, clock.span, kept)
+        vars(release)["_first_times"] = kept = read_only(kept)
+    assert isinstance(kept, np.ndarray)
+    return kept
 
 
 @kernel

@@ -1,0 +1,44 @@
+"""Scores of all records in double precision: the compiled sum equals the parts, to the bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import standout as so
+from attack_cases import attacked, examples, similarities
+from standout.attack.kernels.fact_additions import add_weighted_fact
+from standout.attack.queries import excluded_records, prepare_queries
+from standout.facts import encode_auxes
+from standout.similarity.lookup_tables import tabulate
+
+
+@examples(150, 15)
+@given(st.data())
+def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
+    made, aux, exclude = attacked(drawn)
+    release, (similarity, _) = made.read(), drawn.draw(similarities(made.kind))
+    known = encode_auxes(release, [aux])
+    queries = prepare_queries(release, known, similarity, "rarity", excluded_records(release, exclude, 1))
+    everybody = np.arange(release.n_records)
+    expected = queries.scores_of(np.zeros(len(everybody), np.int64), everybody)
+    found = queries.scores(0)
+    among = found > -np.inf
+    assert found[among].tolist() == expected[among].tolist()
+
+
+def test_a_damaged_index_does_not_write_beyond_the_scores():
+    release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+    tables = tabulate(release, encode_auxes(release, [so.Aux([so.Fact("1")])]), so.Present())
+    with pytest.raises(so.StoreError, match="damaged"):
+        add_weighted_fact(release, tables, 0, 0, 0, weight=1.0, step=0.5, scores=np.zeros(3))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_release_is_prepared_without_changing_results(named):
+    settings = {"records": 100, "items": 50, "entries": 1_000, "seed": 7}
+    warm, cold = so.synthesize(**settings), so.synthesize(**settings)
+    so.warm_up(warm, [so.Likelihood(), so.ScoreboardRH(), so.Scoreboard()] if named else None)
+    aux = so.Aux([so.Fact("7", 4), so.Fact("9", value_error=1)], length=(1, 40))
+    for attack in (so.Likelihood(), so.ScoreboardRH()):
+        assert attack.attack(warm, aux).lineup(9) == attack.attack(cold, aux).lineup(9)
