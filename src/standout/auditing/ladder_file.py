@@ -64,6 +64,10 @@ def _toml(path: Path) -> TomlTable:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ParameterError(f"{path} is not a TOML file: {error}") from error
+    except ValueError as error:
+        raise ParameterError(f"{path} has a number with more digits than a number can have") from error
+    except RecursionError as error:
+        raise ParameterError(f"{path} is nested too deeply for a TOML file of adversaries") from error
 
 
 def _rung(table: TomlTable, where: str) -> Rung:
@@ -112,7 +116,10 @@ def _check_table(table: TomlTable, where: str) -> None:
 def _error(option: Any, name: str, where: str) -> float | RelativeError | None:
     """The error in a table: a number, a share of the data, a duration, or None for "none"."""
     if isinstance(option, (int, float)) and not isinstance(option, bool):
-        return float(option)
+        try:
+            return float(option)
+        except OverflowError:
+            raise ParameterError(f"{where}: {name} is too large a number") from None
     if isinstance(option, str):
         text, is_time = " ".join(option.lower().split()), name in ("time_error", "joined_error")
         if text == "none":

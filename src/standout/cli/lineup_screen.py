@@ -9,7 +9,7 @@ from rich.text import Text
 from standout.attack.matching_verdict import MatchingVerdict
 from standout.cli.console import borderless_table, console
 from standout.cli.lineup_answer import Answer
-from standout.core.foreign_text import printable
+from standout.core.foreign_text import printable, shorten
 from standout.core.formatting import count, percent
 from standout.evaluate.lineup_answer import probability_text
 from standout.fact import AS_ASSUMED
@@ -19,6 +19,7 @@ from standout.release.catalogue import Catalogue
 __all__ = ["bar", "show_answer"]
 
 BAR_WIDTH = 16
+LONGEST_ID = 200
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 MISSING = "not in the release"
 RATIOS = (
@@ -54,11 +55,11 @@ def _screen_parts(answer: Answer) -> Iterator[Table | Text | str]:
     if answer.best is not None:
         yield _heading("\nLineup")
         yield _lineup_table(answer)
-    yield _heading(f"\n{answer.conclusion}")
+    yield _heading("\n" + answer.conclude(f"record {_id(answer.best or '')}"))
     if answer.best is not None:
         yield _bits_sentence(answer)
         tied = ", the first of the tied records" if answer.verdict.ties > 1 else ""
-        yield _heading(f"\n{_explanation_title(answer)} record {printable(answer.best)}{tied}")
+        yield _heading(f"\n{_explanation_title(answer)} record {_id(answer.best)}{tied}")
         yield _contribution_table(answer) if answer.nobody is None else _ratio_table(answer)
         if answer.nobody is not None:
             yield RATIOS
@@ -121,7 +122,7 @@ def _lineup_table(answer: Answer) -> Table:
     rank, previous = 0, -1.0
     for position, (record, score, probability) in enumerate(answer.lineup, start=1):
         rank, previous = (rank if score == previous else position), score
-        table.add_row(str(rank), printable(record), probability_text(probability), _number(score))
+        table.add_row(str(rank), _id(record), probability_text(probability), _number(score))
     others, nobody = answer.verdict.candidates - len(answer.lineup), answer.nobody or 0.0
     if others:
         outside = probability_text(max(answer.lineup.outside - nobody, 0.0))
@@ -193,6 +194,11 @@ def _names(answer: Answer) -> list[str]:
 
 def _heading(text: str) -> Text:
     return Text(text, "bold")
+
+
+def _id(record: str) -> str:
+    """An id as it fits on a screen: laying out an id of megabytes takes minutes."""
+    return printable(shorten(record, LONGEST_ID))
 
 
 def _table(first: str, *others: str) -> Table:

@@ -12,13 +12,15 @@ from standout.ingest.column_roles import Roles, numbered_names, resolve_roles
 from standout.ingest.encodings import WINDOWS, is_clean_windows_text
 from standout.ingest.header import is_header
 from standout.ingest.options import Options
-from standout.ingest.sources import Stream
+from standout.ingest.sources import HEAD, Stream
 from standout.ingest.tokens import NO_QUOTE, OPEN_QUOTE, Dialect, Rows, tokenise
 from standout.ingest.window import Window, text_head
 
 __all__ = [
+    "NO_ROWS",
     "SEPARATOR_NAMES",
     "DelimitedLayout",
+    "check_two_lines",
     "decoded_head",
     "detect_layout",
     "first_lines",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+NO_ROWS = "{} has a header and no rows: check the file"
 SEPARATOR_NAMES = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
 SAMPLE = 50
 
@@ -56,6 +59,15 @@ class DelimitedLayout:
         return Dialect(np.frombuffer(self.separator.encode(), np.uint8), quote, slot)
 
 
+def check_two_lines(stream: Stream, rows: list[list[str]]) -> None:
+    """Check that the first bytes of a long file have more than one line, which the layout is guessed from."""
+    if len(rows) == 1 and len(stream.peek()) >= HEAD:
+        raise SourceError(
+            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB, so the layout is "
+            "not recognised: shorten the header or the first row, and check the separator and the quotes"
+        )
+
+
 def detect_layout(stream: Stream, options: Options, in_order: str = "") -> DelimitedLayout:
     """Detect the layout of a file from its first lines and the options.
 
@@ -67,9 +79,10 @@ def detect_layout(stream: Stream, options: Options, in_order: str = "") -> Delim
     rows = split_lines(lines, separator, quote)
     if not rows:
         raise SourceError(f"{stream.name} is empty: check the file")
+    check_two_lines(stream, rows)
     header = is_header(rows[0], rows[1] if len(rows) > 1 else None, options, stream.name)
     if header and len(rows) == 1:
-        raise SourceError(f"{stream.name} has a header and no rows: check the file")
+        raise SourceError(NO_ROWS.format(stream.name))
     names = tuple(rows[0]) if header else numbered_names(len(rows[0]))
     sample = rows[1:] if header else rows
     roles = resolve_roles(names, options, header, sample, source=stream.name, in_order=in_order)

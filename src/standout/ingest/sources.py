@@ -45,6 +45,7 @@ SourcePath = Path | RemotePath
 HEAD = 1 << 18
 UTF8 = "utf-8"
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
 TAR_MAGIC = slice(257, 262)
 BLOCK = 512
 
@@ -129,12 +130,21 @@ def expand_paths(sources: list[str | Path]) -> list[SourcePath]:
             continue
         path = Path(source)
         if path.exists():
-            paths.append(path)
+            paths.append(_checked(path))
         elif matches := sorted(glob.glob(str(source), recursive=True)):  # noqa: PTH207  (may be absolute)
-            paths += map(Path, matches)
+            paths += map(_checked, map(Path, matches))
         else:
             raise SourceError(f"{source}: no such file")
     return paths
+
+
+def _checked(path: Path) -> Path:
+    """Refuse a pipe or device, which can be read only once or never ends."""
+    if not (path.is_file() or path.is_dir()):
+        raise SourceError(
+            f"{path} is a pipe or a device, and a source is read twice: write it to a file first"
+        )
+    return path
 
 
 @contextmanager
@@ -202,7 +212,12 @@ def is_tar(head: bytes) -> bool:
 def zip_names(path: SourcePath) -> list[str]:
     """Return the names of the files inside a zip."""
     with read_errors(str(path)), path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
-        return [info.filename for info in archive.infolist() if not info.is_dir()]
+        return _file_names(archive)
+
+
+def _file_names(archive: zipfile.ZipFile) -> list[str]:
+    """Names of the files in an archive; a file without a name cannot be chosen, so it does not count."""
+    return [info.filename for info in archive.infolist() if info.filename and not info.is_dir()]
 
 
 def tar_members(path: SourcePath) -> Iterator[tuple[str, Stream]]:
@@ -234,6 +249,8 @@ def _plain(raw: IO[bytes], path: SourcePath, member: str | None) -> Iterator[IO[
     """Yield a stream of the decompressed bytes of an open file."""
     start = raw.read(4)
     raw.seek(0)
+    if start == EMPTY_ZIP:
+        raise SourceError(f"{path} is a zip archive without files: check the archive")
     if member is not None and start != ZIP:
         raise ParameterError(f"member can only be set for a zip archive, and {path} is none")
     if start.startswith(GZIP):
@@ -256,7 +273,9 @@ def _capped(body: Any, packed: int, path: SourcePath) -> IO[bytes]:
 
 
 def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> str:
-    names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    names = _file_names(archive)
+    if not names:
+        raise SourceError(f"{path} contains no file with a name: check the archive")
     if member is None and len(names) == 1:
         return names[0]
     if member in names:

@@ -39,6 +39,10 @@ COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2
 COMPACT_PATTERNS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
+MOST_DIGITS = 30
+"""More digits than any time has; Python refuses to convert thousands of them."""
+
+
 def recognise_format(texts: Iterable[str]) -> str | None:
     """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d…" or None."""
     numbers: list[str] = []
@@ -51,7 +55,8 @@ def recognise_format(texts: Iterable[str]) -> str | None:
         return None
     if all(COMPACT.fullmatch(text) for text in numbers) and len({len(text) for text in numbers}) == 1:
         return COMPACT_PATTERNS[len(numbers[0])]
-    return "ms" if abs(int(numbers[0].split(".")[0])) >= LARGEST else "s"
+    whole = numbers[0].split(".")[0].lstrip("+-0")[:MOST_DIGITS]
+    return "ms" if int(whole or "0") >= LARGEST else "s"
 
 
 @dataclass(slots=True)

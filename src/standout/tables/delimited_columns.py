@@ -21,7 +21,14 @@ from standout.core.errors import SourceError
 from standout.core.new_files import temporary_folder
 from standout.core.progress import Progress
 from standout.ingest.column_roles import numbered_names
-from standout.ingest.delimited import SEPARATOR_NAMES, first_lines, guess_separator, split_lines
+from standout.ingest.delimited import (
+    NO_ROWS,
+    SEPARATOR_NAMES,
+    check_two_lines,
+    first_lines,
+    guess_separator,
+    split_lines,
+)
 from standout.ingest.encodings import encoding_setting
 from standout.ingest.formats import SourceFile
 from standout.ingest.options import Options
@@ -151,9 +158,10 @@ def delimited_layout(file: SourceFile, options: Options) -> DelimitedLayout:
         rows = split_lines(lines, separator, quote)
         if not rows:
             raise SourceError(f"{stream.name} is empty: check the file")
+        check_two_lines(stream, rows)
         header = has_header(rows, options)
         if header and len(rows) == 1:
-            raise SourceError(f"{stream.name} has a header and no rows: check the file")
+            raise SourceError(NO_ROWS.format(stream.name))
     names = _names(rows[0], stream.name) if header else numbered_names(len(rows[0]))
     return DelimitedLayout(stream.name, separator, quote, names, header, stream.encoding)
 

@@ -194,6 +194,7 @@ def audit(
     from standout.auditing.audit import audit as run_audit
 
     _check_options(original, with_advice, risk_path, risk_sample)
+    _now()  # an impossible SOURCE_DATE_EPOCH is refused before the work
     folder = output_folder(output or Path(f"{data_stem(data)}-audit"), *REPORT_FILES)
     if risk_path is not None:
         output_file(risk_path, "--risk-table", [data, original.data, original.key])
@@ -304,7 +305,13 @@ def write_audit(result: "Audit", folder: Path) -> "Audit":
 def _now() -> str:
     """Return the time to the second, or SOURCE_DATE_EPOCH for reproducible output."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    try:
+        moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ParameterError(
+            "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds since 1970, "
+            "before the year 10000"
+        ) from None
     return moment.isoformat(timespec="seconds")
 
 

@@ -1,0 +1,19 @@
+"""Odd environments and ids: one line, or an answer that fits on a screen."""
+
+import pytest
+
+
+@pytest.mark.parametrize("epoch", ["never", "-", "99999999999999", "9" * 5_000, "1.5"])
+def test_an_impossible_epoch_is_refused_before_the_audit(run, monkeypatch, tmp_path, epoch):
+    (tmp_path / "a.csv").write_text("user,item,rating\nu1,i1,3\nu2,i1,3\n")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    outcome = run("audit", tmp_path / "a.csv", "--quick", "-o", tmp_path / "out")
+    assert outcome.code == 1 and "SOURCE_DATE_EPOCH must be a whole number" in outcome.err
+    assert not (tmp_path / "out" / "findings.json").exists()
+
+
+def test_a_very_long_id_is_shortened_on_the_screen(run, tmp_path):
+    rows = "".join(f"u{n},i{n % 3},2\n" for n in range(40))
+    (tmp_path / "a.csv").write_text("user,item,rating\n" + rows + "x" * 300_000 + ",i1,3\n")
+    outcome = run("lineup", tmp_path / "a.csv", "--knows", "i1=3")
+    assert outcome.code == 0 and "xxx" in outcome.out and len(outcome.out) < 20_000

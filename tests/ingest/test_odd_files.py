@@ -1,0 +1,80 @@
+"""Odd files: each is read, or refused in one line that says what to do."""
+
+import os
+import zipfile
+
+import pytest
+
+import standout as so
+from standout.auditing.ladder_file import read_ladder
+
+ROWS = "user,item,rating\n" + "".join(f"u{n % 7},i{n % 5},3\n" for n in range(35))
+READERS = pytest.mark.parametrize("reader", [so.read, so.read_table])
+MANY_DIGITS = "9" * 5_000
+
+
+def refused(reader, path, match, error=so.SourceError):
+    with pytest.raises(error, match=match) as caught:
+        reader(path)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 600
+
+
+def archive_of(path, *names):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            info = zipfile.ZipInfo("name")
+            info.filename = name
+            archive.writestr(info, ROWS)
+    return path
+
+
+@READERS
+def test_a_zip_without_named_files_is_refused(reader, tmp_path):
+    refused(reader, archive_of(tmp_path / "a.zip", ""), "contains no file with a name")
+    refused(reader, archive_of(tmp_path / "b.zip"), "zip archive without files")
+
+
+def test_a_file_without_a_name_does_not_count_in_a_zip(tmp_path):
+    assert so.read(archive_of(tmp_path / "a.zip", "", "data.csv")).n_records == 7
+    with pytest.raises(so.SourceError, match="contains 2 files: choose one"):
+        so.read(archive_of(tmp_path / "b.zip", "", "a.csv", "b.csv"), member="")
+
+
+@READERS
+def test_a_pipe_is_refused_before_it_is_opened(reader, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    refused(reader, pipe, "is a pipe or a device.*write it to a file first")
+    refused(reader, "/dev/zero", "is a pipe or a device")
+
+
+@READERS
+def test_a_header_longer_than_what_is_looked_at_is_not_called_a_file_without_rows(reader, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("user,item,rating," + "x" * 300_000 + "\nu1,i1,3,a\nu2,i1,2,b\n")
+    refused(reader, path, "the first two lines together are longer than 256 KB")
+    path.write_text("user,item,rating\n")
+    refused(reader, path, "has a header and no rows")
+
+
+def test_numbers_of_thousands_of_digits_are_no_times_and_no_crash(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text(f"user,item,rating,time\nu1,i1,3,{MANY_DIGITS}\nu2,i1,4,{MANY_DIGITS}\n")
+    with pytest.raises(so.SourceError, match="2 of 2 rows are unusable") as caught:
+        so.read(path)
+    assert "999" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("time_error = 1" + "0" * 400, "time_error is too large a number"),
+        ("knows = 1" + "0" * 5_000, "more digits than a number can have"),
+        ("knows = " + "[" * 100_000 + "]" * 100_000, "nested too deeply"),
+    ],
+    ids=["overflow", "digits", "nested"],
+)
+def test_a_ladder_with_impossible_numbers_or_nesting_is_refused(tmp_path, content, match):
+    path = tmp_path / "ladder.toml"
+    path.write_text(f'[[adversary]]\nname = "a"\n{content}\n')
+    refused(read_ladder, path, match, so.ParameterError)
