@@ -1,6 +1,7 @@
 """The sidecar: readable by everybody, refused when damaged."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,11 @@ def test_the_file_has_the_keys_of_version_1(named_release, tmp_path):
 def test_the_sidecar_says_that_ids_were_kept(named_release, tmp_path):
     so.write_sanitized(so.sanitize(named_release, "round-time month"), tmp_path / "safer.csv")
     assert "records have the original's ids" in sidecar_path(tmp_path / "safer.csv").read_text()
+
+
+def test_every_path_has_a_sidecar_path(tmp_path, monkeypatch):
+    """`standout audit .` looks for the sidecar of the working folder."""
+    monkeypatch.chdir(tmp_path)
+    assert sidecar_path(Path("safer.csv")) == Path("safer.csv.sanitized.json")
+    assert sidecar_path(Path()) == tmp_path.with_name(f"{tmp_path.name}.sanitized.json")
+    assert sidecar_path(Path("/")) == Path("/.sanitized.json")

@@ -27,7 +27,8 @@ NOTE = {
 
 def sidecar_path(output: Path) -> Path:
     """Path of the sidecar of an output."""
-    return output.with_name(f"{output.name}.sanitized.json")
+    named = output if output.name else output.absolute()  # the folder "." has a name
+    return named.parent / f"{named.name}.sanitized.json"
 
 
 def is_sidecar(path: Path) -> bool:
