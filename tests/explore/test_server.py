@@ -111,6 +111,11 @@ def test_a_free_port_is_used_if_the_default_is_taken():
         assert DEFAULT_PORT != ports[1]
 
 
+def test_answers_are_not_delayed_until_their_headers_are_acknowledged():
+    with listen("127.0.0.1", None) as listener:
+        assert listener.proto == socket.IPPROTO_TCP  # or asyncio would leave Nagle's algorithm on
+
+
 def test_an_address_of_another_machine_is_an_error():
     with pytest.raises(ParameterError, match=r"host 192\.0\.2\.1"):
         listen("192.0.2.1", None)
