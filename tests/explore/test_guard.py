@@ -178,6 +178,15 @@ def test_the_main_page_is_served_without_inline_scripts_or_styles(page):
     assert "style=" not in response.text and "<style" not in response.text and "<script>" not in response.text
 
 
+def test_a_hostile_name_of_the_data_is_text(release):
+    name = "<script>alert(1)</script>{{ 7 * 7 }}\u202e\x1b[2J"
+    with explorer(release, name=name) as page:
+        for path in ("/", "/audit"):
+            text = page.get(path).text
+            assert "<script>alert" not in text and "{{ 7 * 7 }}" in text
+            assert "\u202e" not in text and "\x1b" not in text
+
+
 def test_an_unexpected_error_is_one_sentence_without_details(release, monkeypatch, caplog):
     import standout.explore.app as app
 

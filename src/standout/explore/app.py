@@ -24,6 +24,7 @@ from standout.explore.guard import BUG, Guard, Site, error_response
 from standout.explore.json_input import Fields, capital, parse_json
 from standout.explore.lineups import answer_lineup
 from standout.explore.plays import deal, reveal
+from standout.explore.preparation import prepare
 from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest
 from standout.explore.workers import Workers
 from standout.report.html_page import template_text
@@ -91,20 +92,12 @@ class Pages:
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """Have threads ready while the server runs."""
         self.workers = Workers()
-        self.workers.prepare(self._prepare)
+        self.workers.prepare(partial(prepare, self.exploration))
         try:
             yield
         finally:
             self.workers.close()
             self.runner.close()
-
-    def _prepare(self) -> None:
-        """Compile kernels and build the index of titles before the first request needs them."""
-        exploration = self.exploration
-        popular = exploration.release.items[int(exploration.release.support.argmax())]
-        answer_lineup(exploration, LineupRequest.read(Fields({"facts": [{"item": popular}]}, "a request")))
-        exploration.suggest(popular, 1)
-        exploration.summary  # noqa: B018
 
     async def index(self, request: Request) -> Response:
         """GET /: the main page."""

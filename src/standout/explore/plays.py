@@ -15,12 +15,12 @@ from standout.explore.exploration import Exploration
 from standout.explore.lineups import attack_named, describe_fact
 from standout.explore.requests import MOST_FACTS, DealRequest, RevealRequest, TypedFact, known_fact
 
-__all__ = ["deal", "reveal"]
+__all__ = ["deal", "dealt_facts", "reveal"]
 
 
 def deal(exploration: Exploration, request: DealRequest) -> DealAnswer:
     """Deal the first facts about the target; its id is not part of the answer."""
-    facts = _facts(exploration, request)
+    facts = dealt_facts(exploration, request)
     dealt = facts[: request.facts]
     return DealAnswer(
         dealt=[describe_fact(exploration, fact) for fact in dealt],
@@ -32,7 +32,7 @@ def deal(exploration: Exploration, request: DealRequest) -> DealAnswer:
 def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
     """Compare the attack's guess from the dealt facts with the target."""
     target = _target(exploration, request.deal)
-    facts = _facts(exploration, request.deal)[: request.deal.facts]
+    facts = dealt_facts(exploration, request.deal)[: request.deal.facts]
     verdicts = _verdicts(exploration.release, facts, request.attack)
     last, record = verdicts[-1], exploration.release.record(target)
     rank = last.rank(target)
@@ -77,7 +77,7 @@ def _eligible(adversary: so.Adversary, release: so.Release) -> np.ndarray[tuple[
     return np.flatnonzero(adversary.eligible(release, np.arange(release.n_records)))
 
 
-def _facts(exploration: Exploration, request: DealRequest) -> list[TypedFact]:
+def dealt_facts(exploration: Exploration, request: DealRequest) -> list[TypedFact]:
     """All facts that the adversary knows about the target, with the errors that they have."""
     adversary = _adversary(exploration, request.adversary)
     aux = adversary.observe(exploration.release, _target(exploration, request), seed=request.seed)
