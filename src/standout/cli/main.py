@@ -32,6 +32,7 @@ def main() -> None:
         signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
     code = _exit_code()
+    signal.setitimer(signal.ITIMER_REAL, 0)
     if code:
         from standout.core.atomic_files import remove_empty_folders
 
@@ -59,11 +60,28 @@ def _exit_code() -> int:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt: after an import, where libraries catch it, but the second time at once."""
     is_second = number != signal.SIGALRM and signal.getitimer(signal.ITIMER_REAL)[0] > 0
-    while frame is not None and not is_second:
+    importing = None if is_second else _importing_frame(frame)
+    if importing is None:
+        _raise_now()
+    else:
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        importing.f_trace = _raise_now
+        sys.settrace(lambda *_: None)  # lets Python call f_trace at the next line of the frame
+
+
+def _importing_frame(frame: FrameType | None) -> FrameType | None:
+    """The outermost frame that imports something; None if nothing is being imported."""
+    importing = None
+    while frame is not None:
         if frame.f_code.co_filename == IMPORT:
-            signal.setitimer(signal.ITIMER_REAL, AGAIN)
-            return
+            importing = frame.f_back
         frame = frame.f_back
+    return importing
+
+
+def _raise_now(*_: object) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    sys.settrace(None)
     raise KeyboardInterrupt
 
 
@@ -76,5 +94,5 @@ def _interrupt_again(unraisable: Any) -> None:
 
 
 def _ignore_signals() -> None:
-    for number in SIGNALS:
+    for number in (*SIGNALS, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
