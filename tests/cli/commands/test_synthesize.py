@@ -29,7 +29,7 @@ def test_options_that_contradict_each_other_are_one_line_errors(run, tmp_path):
         (("--check",), "--check needs --like netflix, got --like quick"),
         (("--like", "flat", "--check"), "--check needs --like netflix, got --like flat"),
         (("--like", "netflix", "--check", "--records", 999), "at least 1,000 records"),
-        (("--like", "netflix", "--check", "-o", tmp_path / "missing" / "made"), "not a folder"),
+        (("--like", "netflix", "--check", "-o", tmp_path / "missing" / "made"), "its folder does not exist"),
     ):
         outcome = run("synthesize", *options)
         assert outcome.code == 1 and message in outcome.err and outcome.err.count("\n") == 1
