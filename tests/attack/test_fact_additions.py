@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
-from standout.attack.kernels.fact_additions import add_weighted_fact
+from standout.attack.kernels.fact_additions import FactRows, add_weighted_fact
 from standout.attack.queries import excluded_records, prepare_queries
 from standout.facts import encode_auxes
 from standout.similarity.lookup_tables import tabulate
@@ -19,19 +19,23 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
     made, aux, exclude = attacked(drawn)
     release, (similarity, _) = made.read(), drawn.draw(similarities(made.kind))
     known = encode_auxes(release, [aux])
-    queries = prepare_queries(release, known, similarity, "rarity", excluded_records(release, exclude, 1))
-    everybody = np.arange(release.n_records)
-    expected = queries.scores_of(np.zeros(len(everybody), np.int64), everybody)
-    found = queries.scores(0)
-    among = found > -np.inf
-    assert found[among].tolist() == expected[among].tolist()
+    for queries in (
+        prepare_queries(release, known, similarity, "rarity", excluded_records(release, exclude, 1)),
+        so.Likelihood()._queries(release, known, exclude),
+        so.Likelihood(so.Adversary(knows=3, value_error=1, time_error=14))._queries(release, known, exclude),
+    ):
+        everybody = np.arange(release.n_records)
+        expected = queries.scores_of(np.zeros(len(everybody), np.int64), everybody)
+        found = queries.scores(0)
+        among = found > -np.inf
+        assert found[among].tolist() == expected[among].tolist()
 
 
 def test_a_damaged_index_does_not_write_beyond_the_scores():
     release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     tables = tabulate(release, encode_auxes(release, [so.Aux([so.Fact("1")])]), so.Present())
     with pytest.raises(so.StoreError, match="damaged"):
-        add_weighted_fact(release, tables, 0, 0, 0, weight=1.0, step=0.5, scores=np.zeros(3))
+        add_weighted_fact(release, FactRows.of(tables, 0, 0, 0), tables.c, 1.0, 0.5, np.zeros(3))
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -22,6 +22,7 @@ import numpy as np
 from standout.attack.average_probabilities import AverageProbabilities
 from standout.attack.error_model import ErrorModel
 from standout.attack.kernels.entry_terms import mean_terms
+from standout.attack.kernels.fact_additions import FactRows, add_sized_fact
 from standout.attack.kernels.query_arrays import NO_LIKELIHOODS, QueryFacts, ScoreRule
 from standout.attack.kernels.record_scores import Pairs, entry_ranges
 from standout.attack.log_tables import LOWEST, exponentials, log, tabulate_logarithms
@@ -110,6 +111,11 @@ class LikelihoodQueries(Queries):
     def scores(self, q: int) -> Floats:
         """As in `Queries`."""
         return _on_grid(super().scores(q), self.step[q])
+
+    def add_single_fact(self, scores: Floats, fact: int, rows: FactRows, step: float) -> None:
+        """As in `Queries`."""
+        gain = elementary.log1p(self.odds[fact] / self.sizes.size) + self.constant[fact]
+        add_sized_fact(self.release, rows, self.tables.c, gain, self.sizes.code, step, scores)
 
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release, relative to one candidate."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.fact_additions import add_weighted_fact
+from standout.attack.kernels.fact_additions import FactRows, add_weighted_fact
 from standout.attack.kernels.query_arrays import (
     NO_LIKELIHOODS,
     CandidateFilter,
@@ -254,29 +254,22 @@ class Queries:
 
     def _add_fact(self, scores: Floats, q: int, fact: int) -> None:
         """Add what a fact adds to the scores of all records."""
-        if self.rule.sized or self.release.has_repeats:
+        if self.release.has_repeats:
             records, terms = self._terms_of_records(fact)
             same, query = np.full(len(records), fact), np.full(len(records), q)
             scores[records] += self.parts(query, same, records, terms)
-            return
-        _, item, _, shape, time = self.facts
-        add_weighted_fact(
-            self.release,
-            self.tables,
-            int(item[fact]),
-            int(shape[fact]),
-            int(time[fact]),
-            weight=float(self.weight[fact]),
-            step=float(self.step[q]),
-            scores=scores,
-        )
+        else:
+            _, item, _, shape, time = self.facts
+            rows = FactRows.of(self.tables, int(item[fact]), int(shape[fact]), int(time[fact]))
+            self.add_single_fact(scores, fact, rows, float(self.step[q]))
+
+    def add_single_fact(self, scores: Floats, fact: int, rows: FactRows, step: float) -> None:
+        """The same where no record has an item several times."""
+        add_weighted_fact(self.release, rows, self.tables.c, float(self.weight[fact]), step, scores)
 
     def _terms_of_records(self, fact: int) -> tuple[Ints, Floats]:
         """Records that have a fact's item, perhaps also others, and their terms."""
         release, item = self.release, int(self.facts.item[fact])
-        if not release.has_repeats:
-            records, value, time = unpack_item(release.by_item, item, release.n_levels, release.span)
-            return records, self.similarity_terms(np.full(len(records), fact), value, time)
         key, kept = (item, int(self.facts.shape[fact]), int(self.facts.time[fact])), self._kept_terms
         if key not in kept:
             if release.item_entries[item] > release.n_records:

@@ -11,6 +11,7 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.fact import Fact
 from standout.facts import Aux, level_values
+from standout.release.catalogue import Catalogue
 from standout.release.item_search import suggest_items
 from standout.release.model import Release
 
@@ -44,6 +45,7 @@ def warm_up(release: Release, attacks: Sequence[AnyAttack] | None = None) -> Non
     if not release.n_items:
         return
     suggest_items(release, release.items[0])
+    Catalogue.of(release).items_with_title("")
     for attack in (Likelihood(), ScoreboardRH()) if attacks is None else attacks:
         for aux in _examples(release):
             verdict = attack.attack(release, aux, top=TOP)
