@@ -57,10 +57,11 @@ def _address(server: "subprocess.Popen[str]") -> str:
 
 
 def _desk(browser: Any, address: str) -> None:
-    """Four facts about somebody, in light colours."""
+    """Three facts about somebody, each known less precisely than the one before, in light colours."""
     page = _opened(browser, address, DESK, "light")
     dealt = page.evaluate(DEAL, SEED)["dealt"]
-    facts = [json.dumps([fact[name] for name in FIELDS]) for fact in dealt[:4]]
+    known = [dealt[0], dealt[1] | {"time": None, "time_error": 0}, dealt[2] | {"value": None}]
+    facts = [json.dumps([fact[name] for name in FIELDS]) for fact in known]
     page.evaluate("facts => { location.hash = new URLSearchParams(facts.map(fact => ['fact', fact])); }", facts)
     page.wait_for_selector(".why-row")
     _take(page, "explorer.png")

@@ -108,7 +108,7 @@ class Panel {
     const first = answer.lineup[0];
     /** @type {[string, string][]} */
     const figures = [
-      ["Candidates", count(answer.candidates)],
+      ["People compared", count(answer.candidates)],
       ["Eccentricity", twoDigits(answer.eccentricity)],
     ];
     if (answer.ties > 1 && first) figures.push(["Tied for first", count(answer.ties)]);

@@ -48,7 +48,8 @@ export class Play {
     this.tell = button("", "Reveal", () => this.reveal(false));
     this.progress = el("p", { class: "progress number", role: "status" });
     this.curve = svg("svg", { class: "bits-curve", role: "img" });
-    this.figure = el("figure", {}, el("figcaption", { class: "soft", text: "Bits left, by number of facts" }), this.curve);
+    this.caption = el("figcaption", { class: "soft" });
+    this.figure = el("figure", {}, this.caption, this.curve);
     this.result = el("div", { class: "result", role: "status", tabindex: -1 });
     byId("play").append(
       el("p", { class: "lead", text: "Somebody in the data was picked at random. Who is it?" }),
@@ -196,6 +197,7 @@ export class Play {
     setText(this.tell, this.guess ? `Guess ${this.guess} and reveal` : "Reveal");
     setText(this.progress, this.of ? `${round.dealt} of ${plural(this.of, "fact")} dealt${this.revealed ? "" : ". Choose another candidate to change your guess."}` : "");
     this.figure.hidden = !this.before;
+    setText(this.caption, this.revealed ? "Bits left to find the person, by number of facts; dashed: for the best guess" : "Bits left for the best guess, by number of facts");
     const lines = [{ bits: this.bits, kind: this.revealed ? "before" : "now" }, ...(this.revealed ? [{ bits: this.revealed.bits, kind: "now" }] : [])];
     if (this.before) drawCurve(this.curve, lines, Math.max(this.of, round.dealt), this.before);
     this.showResult();
