@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
+# The check of accessibility in tests/explore/browser is for this version.
+AXE := 4.14.0
 # Numba's cache and bytecode are shared by all test workers, so each kernel is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends chromium
@@ -31,10 +33,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## audit built-in synthetic data and write a report
 	$(BIN)/standout demo -o demo
 
-browser: ## install Chromium, a system package, for the tests of the report; without it they are skipped
+browser: ## install Chromium, a system package, and axe-core for tests of pages; without them these are skipped
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	    && { $(CHROMIUM) || { apt-get update && $(CHROMIUM); } } >/dev/null 2>&1; } \
 	    || echo "Chromium is missing and cannot be installed: browser tests will be skipped"
+	@npm install --silent --no-save --prefix build axe-core@$(AXE) >/dev/null 2>&1 || echo "axe-core cannot be fetched: its test will be skipped"
 
 test: $(READY) ## run the tests that every commit must pass (minutes)
 	$(PYTEST) -m "not slow"

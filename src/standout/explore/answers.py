@@ -101,7 +101,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAnswer:
-    """Answer of GET /api/release."""
+    """Answer of GET /api/release; `examples` are items to begin with, from popular to rare."""
 
     name: str
     records: int
@@ -112,6 +112,7 @@ class ReleaseAnswer:
     titles: bool
     repeats: bool
     adversaries: Sequence[AdversaryAnswer]
+    examples: Sequence[ItemAnswer]
     what_if: WhatIfAnswer | None
     audit: bool
     limits: Limits

@@ -27,6 +27,8 @@ T = TypeVar("T")
 MOST_BYTES = 64 * 1024
 """Largest body of a request."""
 MOST_LEVELS = 200
+EXAMPLES = (1.0, 0.01, 0.001)
+"""Shares of the records that have the items which the page offers as examples."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Exploration:
             titles=release.titles is not None,
             repeats=release.may_repeat,
             adversaries=[_adversary(rung) for rung in self.adversaries.values()],
+            examples=[self.item(release.items[code]) for code in _examples(release)],
             what_if=self._what_if,
             audit=self.has_audit,
             limits=Limits(facts=MOST_FACTS, top=MOST_SHOWN, body=MOST_BYTES),
@@ -135,6 +138,14 @@ class Exploration:
             return ItemAnswer(item, None, 0)
         title = None if release.titles is None else release.titles[code] or None
         return ItemAnswer(item, title, int(release.support[code]))
+
+
+def _examples(release: so.Release) -> list[int]:
+    """Codes of items that about these shares of the records have: the first of those equally near."""
+    if not release.n_items:
+        return []
+    nearest = [int(np.argmin(np.abs(release.support - share * release.n_records))) for share in EXAMPLES]
+    return list(dict.fromkeys(nearest))
 
 
 def _values(release: so.Release) -> ValueRange | None:

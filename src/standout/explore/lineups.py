@@ -15,7 +15,7 @@ from standout.explore.command_text import lineup_command
 from standout.explore.exploration import Exploration
 from standout.explore.requests import LineupRequest, TypedFact
 
-__all__ = ["answer_lineup", "attack_named", "describe_fact", "lineup_of"]
+__all__ = ["Names", "answer_lineup", "attack_named", "describe_fact"]
 
 MASS = 0.95
 """The candidates that the facts leave have this share of the probability of all records together."""
@@ -24,14 +24,17 @@ MASS = 0.95
 def answer_lineup(exploration: Exploration, request: LineupRequest) -> LineupResponse:
     """Compute the lineup of each attack."""
     other = exploration.what_if if request.what_if else None
+    names, other_names = Names(), Names()
     answers = {
-        name: _answer(exploration.release, request, name, lineup_command(exploration, request, name))
+        name: _answer(exploration.release, request, name, names, lineup_command(exploration, request, name))
         for name in request.attacks
     }
     return LineupResponse(
         facts=[describe_fact(exploration, fact) for fact in request.facts],
         answers=answers,
-        what_if=None if other is None else {n: _answer(other, request, n, None) for n in request.attacks},
+        what_if=None
+        if other is None
+        else {name: _answer(other, request, name, other_names) for name in request.attacks},
         command=answers[request.attacks[0]].command,
     )
 
@@ -39,11 +42,6 @@ def answer_lineup(exploration: Exploration, request: LineupRequest) -> LineupRes
 def attack_named(name: str) -> so.Likelihood | so.ScoreboardRH:
     """The attack that the page calls by this name."""
     return so.Likelihood() if name == "likelihood" else so.ScoreboardRH()
-
-
-def lineup_of(release: so.Release, request: LineupRequest, attack: str) -> so.LineupAnswer:
-    """The library's answer to the facts."""
-    return so.lineup(release, request.aux, attack_named(attack), top=max(request.top, request.chosen + 2))
 
 
 def describe_fact(exploration: Exploration, fact: TypedFact) -> FactAnswer:
@@ -61,7 +59,26 @@ def describe_fact(exploration: Exploration, fact: TypedFact) -> FactAnswer:
     )
 
 
-def _answer(release: so.Release, request: LineupRequest, attack: str, command: str | None) -> AttackAnswer:
+class Names:
+    """Names of candidates: ranks in the first lineup; new records of later ones get the next numbers.
+
+    A record has the same name in the lineups of all attacks, so that they can be compared without ids.
+
+    >>> names = Names()
+    >>> [names[record] for record in ("12", "7", "12")]
+    ['candidate 1', 'candidate 2', 'candidate 1']
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def __getitem__(self, record: str) -> str:
+        return self._names.setdefault(record, f"candidate {len(self._names) + 1}")
+
+
+def _answer(
+    release: so.Release, request: LineupRequest, attack: str, names: Names, command: str | None = None
+) -> AttackAnswer:
     answer = so.lineup(release, request.aux, attack_named(attack), top=request.top)
     verdict, lineup = answer.verdict, answer.lineup
     nobody = answer.nobody
@@ -69,12 +86,12 @@ def _answer(release: so.Release, request: LineupRequest, attack: str, command: s
         candidates=verdict.candidates,
         lineup=[
             CandidateAnswer(
-                name=_name(rank),
+                name=names[candidate.record],
                 id=candidate.record if request.show_ids else None,
                 score=candidate.score,
                 probability=candidate.probability,
             )
-            for rank, candidate in enumerate(lineup)
+            for candidate in lineup
         ],
         everybody_else=max(lineup.outside - (nobody or 0.0), 0.0),
         nobody=nobody,
@@ -83,28 +100,24 @@ def _answer(release: so.Release, request: LineupRequest, attack: str, command: s
         ties=verdict.ties,
         claim=answer.match is not None,
         sentence=_sentence(answer),
-        conclusion=answer.conclude(_name(0)),
+        conclusion=answer.conclude(names[lineup[0].record] if len(lineup) else "nobody"),
         assumes=answer.assumption or None,
-        why=_why(answer, request.chosen),
+        why=_why(answer, request.chosen, names),
         command=command,
     )
 
 
-def _name(rank: int) -> str:
-    return f"candidate {rank + 1}"
-
-
-def _why(answer: so.LineupAnswer, chosen: int) -> Why:
+def _why(answer: so.LineupAnswer, chosen: int, names: Names) -> Why:
     """What the facts add for the chosen candidate, and for the best of the others."""
-    return Why(_parts(answer, chosen), _parts(answer, 1 if chosen == 0 else 0))
+    return Why(_parts(answer, chosen, names), _parts(answer, 1 if chosen == 0 else 0, names))
 
 
-def _parts(answer: so.LineupAnswer, rank: int) -> Parts | None:
+def _parts(answer: so.LineupAnswer, rank: int, names: Names) -> Parts | None:
     if rank >= len(answer.lineup):
         return None
     candidate = answer.lineup[rank]
     parts = answer.parts if rank == 0 else answer.verdict.explain(candidate.record)
-    return Parts(_name(rank), candidate.score, [_part(part) for part in parts])
+    return Parts(names[candidate.record], candidate.score, [_part(part) for part in parts])
 
 
 def _part(part: so.Part) -> AnswerPart:

@@ -217,7 +217,8 @@ function prepare() {
   if (release.what_if) {
     byId("what-if-label").hidden = false;
     setText(byId("what-if-name"), `(${release.what_if.name})`);
-    if (release.what_if.steps?.length) setText(byId("what-if-steps"), `Sanitized: ${release.what_if.steps.join("; ")}.`);
+    const steps = release.what_if.steps?.length ? `Sanitized by ${release.what_if.steps.join("; ")}. ` : "";
+    setText(byId("what-if-steps"), `${steps}Candidates of the sanitized data have numbers of their own.`);
   }
   const chips = (release.examples ?? []).map((/** @type {any} */ item) =>
     el("li", {}, el("button", { type: "button", class: "chip", click: () => add(item) }, el("bdi", { text: item.title || item.item }))),

@@ -29,6 +29,7 @@ export class Play {
     /** Bits left by number of facts. @type {(number | undefined)[]} */
     this.bits = [];
     this.before = 0;
+    this.candidates = 0;
     /** @type {any} */
     this.revealed = null;
     /** @type {any[] | null} */
@@ -148,6 +149,7 @@ export class Play {
     const answer = answers[attack()];
     if (!state.round || !answer || this.revealed) return;
     this.before = answer.bits.before;
+    this.candidates = answer.candidates;
     this.bits[0] = answer.bits.before;
     this.bits[state.facts.length] = answer.bits.left;
     const row = answer.lineup[Math.min(state.chosen, answer.lineup.length - 1)];
@@ -165,7 +167,7 @@ export class Play {
       if (state.round !== round) return;
       if (!this.revealed) this.guessed = state.chosen;
       this.revealed = answer;
-      this.entries = answer.entries;
+      this.entries = answer.entries?.filter((/** @type {any} */ entry) => !entry.named) ?? null;
       this.show();
       this.result.focus();
     } catch (error) {
@@ -211,7 +213,7 @@ export class Play {
     const right = this.guessed === 0 ? revealed.right : revealed.rank === this.guessed + 1;
     this.result.classList.toggle("right", right);
     this.result.append(
-      el("p", { class: "lead" }, el("strong", { text: right ? "Right." : "Wrong." }), ` ${whereabouts(revealed, right)}`),
+      el("p", { class: "lead" }, el("strong", { text: right ? "Right." : "Wrong." }), ` ${whereabouts(revealed, right, this.candidates)}`),
       el("p", { text: `Whoever finds this record learns ${plural(revealed.learned, "entry", "entries")} that no fact named.` }),
       this.entries ? entryTable(this.entries) : el("button", { type: "button", text: `Show ${plural(revealed.learned, "entry", "these entries")}`.replace(/[\d,]+ these/, "these"), click: () => this.reveal(true) }),
     );
@@ -231,13 +233,14 @@ function described({ title, text, knows, wrong, value_error, time_error }) {
 /**
  * @param {any} revealed
  * @param {boolean} right
+ * @param {number} candidates
  */
-function whereabouts({ rank, probability, candidates, id }, right) {
+function whereabouts({ rank, ties, probability, id }, right, candidates) {
   const name = id ? ` (id ${id})` : "";
-  if (rank === null || rank === undefined) return `The person is not among the candidates${name}.`;
-  const share = `the attack gave the person ${percent(probability)}`;
+  const share = `the attack gave this person ${percent(probability)}`;
   if (right) return `The guess is the person${name}; ${share}.`;
-  return `The person is number ${count(rank)} of ${count(candidates ?? 0)} in the lineup${name}; ${share}.`;
+  if (rank === 1 && ties > 1) return `The person${name} is one of ${count(ties)} with the best score; ${share}.`;
+  return `The person${name} is number ${count(rank)} of ${count(candidates)} in the lineup; ${share}.`;
 }
 
 /** @param {any[]} entries */
