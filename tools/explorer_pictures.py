@@ -23,6 +23,8 @@ seed => fetch("/api/play", {method: "POST", headers: {"Content-Type": "applicati
   body: JSON.stringify({adversary: "acquaintance", seed, facts: 4})}).then(answer => answer.json())
 """
 
+SHOW = "facts => { location.hash = new URLSearchParams(facts.map(fact => ['fact', fact])); }"
+
 
 def main() -> None:
     """Make the data, serve it, and take the pictures."""
@@ -62,7 +64,7 @@ def _desk(browser: Any, address: str) -> None:
     dealt = page.evaluate(DEAL, SEED)["dealt"]
     known = [dealt[0], dealt[1] | {"time": None, "time_error": 0}, dealt[2] | {"value": None}]
     facts = [json.dumps([fact[name] for name in FIELDS]) for fact in known]
-    page.evaluate("facts => { location.hash = new URLSearchParams(facts.map(fact => ['fact', fact])); }", facts)
+    page.evaluate(SHOW, facts)
     page.wait_for_selector(".why-row")
     _take(page, "explorer.png")
 
@@ -78,9 +80,8 @@ def _phone(browser: Any, address: str) -> None:
 
 
 def _opened(browser: Any, address: str, size: tuple[int, int], scheme: str) -> Any:
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce", locale="en-GB"
-    )
+    screen = {"width": size[0], "height": size[1]}
+    context = browser.new_context(viewport=screen, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     page.goto(address)
     page.wait_for_selector("html[data-ready]", timeout=300_000)
