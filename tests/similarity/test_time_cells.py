@@ -39,8 +39,9 @@ def test_a_bounded_table_has_one_cell_for_all_distances_beyond_its_reach(at, row
     c = np.arange(24.0).reshape(3, 8)  # distances -3 … 3, and all others
     place = np.uint64((row << COLUMN_BITS) + MIDDLE + at)
     wanted = at + 3 if abs(at) <= 3 else 7
-    assert time_similarity(c, place) == c[row, wanted]
-    assert time_cell(c, place) == 8 * row + wanted
+    with np.errstate(over="ignore"):  # below the first cell, numbers wrap around
+        assert time_similarity(c, place) == c[row, wanted]
+        assert time_cell(c, place) == 8 * row + wanted
     assert time_similarity(c.reshape(-1), np.uint64(5)) == 5.0 and time_cell(c.reshape(-1), 5) == 5
 
 
