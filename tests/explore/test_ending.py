@@ -1,35 +1,26 @@
-"""Threads that compute are ended, and those that have ended are left alone."""
+"""A process that is asked to stop ends, whatever its threads do."""
 
-import threading
+import subprocess
+import sys
 
 import pytest
 
-from standout.explore.ending import Stopped, end_threads
-
 pytestmark = pytest.mark.once
+TIMEOUT = 120
+PROCESS = """
+import threading, time
+from standout.explore.ending import THREAD_NAME, end_process_if_busy
+
+threading.Thread(target={work}, name=THREAD_NAME + "-1").start()
+end_process_if_busy()
+print("ended by itself")
+"""
 
 
-def test_a_thread_that_never_ends_is_ended():
-    started, ended = threading.Event(), []
-
-    def compute():
-        try:
-            started.set()
-            while True:
-                sum(range(1000))
-        except Stopped as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=compute, daemon=True)
-    thread.start()
-    started.wait()
-    end_threads([thread])
-    thread.join()
-    assert len(ended) == 1
-
-
-def test_threads_that_have_ended_or_never_started_are_left_alone():
-    finished, never = threading.Thread(target=lambda: None), threading.Thread(target=lambda: None)
-    finished.start()
-    finished.join()
-    end_threads([finished, never])
+@pytest.mark.parametrize(
+    ("work", "printed"), [("lambda: time.sleep(1000)", ""), ("lambda: None", "ended by itself\n")]
+)
+def test_a_process_ends_with_success_even_if_a_thread_never_does(work, printed):
+    command = [sys.executable, "-W", "error", "-c", PROCESS.format(work=work)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (0, printed, "")

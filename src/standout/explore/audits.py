@@ -15,7 +15,7 @@ import standout as so
 from standout.core.foreign_text import LONG, printable, shorten
 from standout.core.formatting import interval_text, percent
 from standout.core.json_values import Json
-from standout.explore.ending import Stopped, end_threads
+from standout.explore.ending import THREAD_NAME, Stopped
 from standout.explore.errors import RequestError
 from standout.explore.exploration import Exploration
 from standout.report.audit_charts import FIGURES
@@ -184,7 +184,7 @@ class AuditRunner:
         """Start a quick audit, unless there is one."""
         if self.state.state in ("none", "failed"):
             self._failed = False
-            self._thread = threading.Thread(target=self._run, name="standout-audit", daemon=True)
+            self._thread = threading.Thread(target=self._run, name=f"{THREAD_NAME}-audit", daemon=True)
             self._thread.start()
         return self.state
 
@@ -195,9 +195,8 @@ class AuditRunner:
         return self.view.charts[name]
 
     def close(self) -> None:
-        """Stop a running audit."""
+        """Stop a running audit at its next step."""
         self._stopping.set()
-        end_threads([] if self._thread is None else [self._thread])
 
     def _run(self) -> None:
         from standout.report.audit_page import audit_svgs

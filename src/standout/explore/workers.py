@@ -2,13 +2,12 @@
 
 import asyncio
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from standout.explore.ending import end_threads
+from standout.explore.ending import THREAD_NAME
 from standout.explore.errors import RequestError
 
 __all__ = ["LatestRequests", "Workers"]
@@ -52,8 +51,7 @@ class Workers:
         count = os.cpu_count() or 1
         self.latest = LatestRequests()
         self.waiting = 0
-        self._name = f"standout-explore-{id(self)}"
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix=self._name)
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix=THREAD_NAME)
         self._free = asyncio.Semaphore(count)
 
     async def run(self, compute: Callable[[], T], client: str | None, number: int) -> T:
@@ -82,6 +80,5 @@ class Workers:
         self._pool.submit(compute)
 
     def close(self) -> None:
-        """Drop what waits, and end the threads."""
+        """Drop what waits, and let the threads end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        end_threads([thread for thread in threading.enumerate() if thread.name.startswith(self._name)])

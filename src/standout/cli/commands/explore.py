@@ -96,6 +96,7 @@ def explore(
     _check_installed()
     from standout.explore.app import create_app
     from standout.explore.audits import read_audit
+    from standout.explore.ending import end_process_if_busy
     from standout.explore.exploration import Exploration
     from standout.explore.guard import Site, is_loopback
     from standout.explore.server import listen, open_browser, serve
@@ -125,6 +126,7 @@ def explore(
             open_browser(site.launch_address())
 
     serve(create_app(exploration, site, audit), listener, on_start)
+    end_process_if_busy()
 
 
 def _check_installed() -> None:
