@@ -6,6 +6,7 @@ from datetime import date
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,9 @@ import naive
 import standout as so
 from attack_cases import PER_DAY, attacked, data, examples, known, someone
 from standout.attack import likelihood_reference as reference
+from standout.attack.error_model import MOST_MODELS, error_model
 from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, release_entries
+from standout.fact import FactErrors
 from standout.facts import encode_auxes
 
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)
@@ -42,8 +45,6 @@ def of_fact(made, fact):
     fields, per_day = {}, PER_DAY[made.unit or "day"]
     if fact.value_error is not None and made.kind == "number":
         fields |= {"value_error": fact.value_error, "value_scale": None}
-    elif fact.value_error is not None:
-        fields |= {"value_error": 0.0, "value_scale": None}
     if fact.time_error is not None:
         fields |= {"reach": math.floor(fact.time_error * per_day + 1e-9), "time_scale": None}
     return fields | ({} if fact.doubt is None else {"wrong": fact.doubt})
@@ -218,3 +219,20 @@ def test_decoded_facts_keep_their_errors():
     decoded = encoded.aux(RELEASE, 0).facts
     assert [fact.errors for fact in decoded] == [fact.errors for fact in facts]
     assert encode_auxes(RELEASE, [so.Aux([so.Fact("17")])]).error is None
+
+
+def test_the_latest_error_models_are_kept():
+    release = so.synthesize(records=50, items=20, entries=300, seed=7)
+    models = [error_model(release, None, None, FactErrors(value_error=n)) for n in range(MOST_MODELS + 5)]
+    kept = vars(release)["_error_models"]
+    assert len(kept) == MOST_MODELS
+    latest = [FactErrors(value_error=n) for n in range(10, MOST_MODELS + 5)]
+    assert [error_model(release, None, None, errors) for errors in latest] == models[10:]
+
+
+def test_an_error_of_a_category_has_no_effect():
+    frame = pl.DataFrame({"person": ["p", "q", "r"], "item": ["x", "x", "y"], "value": ["a", "b", "c"]})
+    release = so.read(frame)
+    plain, with_error = (so.Aux([so.Fact("x", "a", value_error=error)]) for error in (None, 3))
+    scores = [so.Likelihood().attack(release, aux).scores.tolist() for aux in (plain, with_error)]
+    assert scores[0] == scores[1]

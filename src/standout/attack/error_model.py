@@ -164,7 +164,7 @@ def error_model(
     key = settings, coverage, errors
     model = kept.get(key)
     if model is None:
-        for oldest in list(kept)[: len(kept) + 1 - MOST_MODELS]:
+        for oldest in list(kept)[: max(len(kept) + 1 - MOST_MODELS, 0)]:
             kept.pop(oldest, None)
         model = kept[key] = (
             _error_model(release, adversary, coverage)
@@ -196,7 +196,7 @@ def _error_model(release: Release, adversary: HasErrors | None, coverage: float 
 def _with_errors(release: Release, model: ErrorModel, errors: FactErrors) -> ErrorModel:
     """The model of facts with errors of their own."""
     values, times, wrong = model.values, model.times, model.wrong
-    if errors.value_error is not None:
+    if errors.value_error is not None and isinstance(values.levels, np.ndarray):
         values = ValueErrors(values.levels, float(errors.value_error))
     if errors.time_error is not None:
         times = _time_errors(release, float(errors.time_error))
