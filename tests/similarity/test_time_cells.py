@@ -101,6 +101,7 @@ def test_facts_with_errors_of_their_own_are_the_same_with_bounded_tables(monkeyp
     assert results() == wanted
 
 
+@pytest.mark.once
 def test_links_are_the_same_with_bounded_tables(monkeypatch):
     def results():
         release = release_of(False, records=80)
