@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
+import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -20,6 +21,7 @@ from standout.attack.likelihood_arrays import errors_of, known_facts_of_query, r
 from standout.fact import FactErrors
 from standout.facts import encode_auxes
 
+COMPILED = not numba.config.DISABLE_JIT
 RELEASE = so.synthesize(records=400, items=60, entries=6_000, seed=11)
 TARGET, OTHER = (RELEASE.records[int(at)] for at in np.flatnonzero(RELEASE.lengths >= 6)[:2])
 ERRORS = st.builds(
@@ -219,6 +221,38 @@ def test_decoded_facts_keep_their_errors():
     decoded = encoded.aux(RELEASE, 0).facts
     assert [fact.errors for fact in decoded] == [fact.errors for fact in facts]
     assert encode_auxes(RELEASE, [so.Aux([so.Fact("17")])]).error is None
+
+
+def many_visitors(repeats):
+    """So many records that most scores are computed in single precision only."""
+    random, n = np.random.default_rng(3), 2_000 if COMPILED else 200
+    size = 8 * n
+    frame = pl.DataFrame({
+        "person": random.integers(0, n, size).astype(str),
+        "item": random.integers(0, 12, size).astype(str),
+        "value": random.integers(1, 6, size).astype(float),
+        "day": random.integers(12_000, 12_400, size),
+    }).with_columns(time=pl.col("day").cast(pl.Date))  # fmt: skip
+    return so.read(frame.drop("day"), repeats=repeats)
+
+
+@pytest.mark.parametrize("repeats", ["last", "keep"])
+@pytest.mark.parametrize("adversary", [None, so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)])
+def test_kernels_use_the_errors_of_each_fact(repeats, adversary):
+    release, day = many_visitors(repeats), date(2003, 3, 1)
+    facts = [
+        so.Fact("1", 4.0, day, value_error=0, time_error=40, doubt=0.2),
+        so.Fact("2", 2.0, day, doubt=0.5),
+        so.Fact("3", 5.0, date(2003, 4, 1), value_error=1, time_error=90, doubt=0.1),
+        so.Fact("4", 1.0),
+    ]
+    for chosen in (facts, facts[:1], facts[::2], facts[1:]):
+        verdict = so.Likelihood(adversary).attack(release, so.Aux(chosen))
+        scores = verdict.scores
+        assert verdict.highest == scores.max()
+        assert verdict.mean == pytest.approx(scores.mean(), rel=1e-4)
+        assert verdict.sigma == pytest.approx(scores.std(), rel=1e-3)
+        assert verdict.z == pytest.approx(np.exp(scores - scores.max()).sum(), rel=1e-5)
 
 
 def test_the_latest_error_models_are_kept():
