@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import standout as so
+from standout.core.checked_json import dump_with_checksum
 from standout.sanitizing.sidecar import sidecar_path
 
 pytestmark = pytest.mark.once
@@ -30,7 +31,8 @@ def test_a_damaged_sidecar_is_refused(named_release, tmp_path):
     sidecar = so.write_sanitized(so.sanitize(named_release), out)
     content = json.loads(sidecar.read_text())
     for change in DAMAGED:
-        sidecar.write_text(change if isinstance(change, str) else json.dumps(content | change))
+        changed = change.encode() if isinstance(change, str) else dump_with_checksum(content | change)
+        sidecar.write_bytes(changed)
         with pytest.raises(so.StandoutError):
             so.open_sanitized(out, named_release)
     sidecar.unlink()
@@ -38,12 +40,21 @@ def test_a_damaged_sidecar_is_refused(named_release, tmp_path):
         so.open_sanitized(out, named_release)
 
 
-def test_the_file_has_the_keys_of_version_1(named_release, tmp_path):
-    """Files of earlier versions of Standout stay readable."""
+def test_a_sidecar_whose_steps_were_changed_is_refused(named_release, tmp_path):
+    """The attack would assume less noise than there is, and the risk would look lower."""
+    out = tmp_path / "safer.csv"
+    sidecar = so.write_sanitized(so.sanitize(named_release, "perturb-time 3"), out)
+    so.open_sanitized(out, named_release)
+    sidecar.write_text(sidecar.read_text().replace("perturb-time 3", "perturb-time 1"))
+    with pytest.raises(so.SourceError, match="damaged"):
+        so.open_sanitized(out, named_release)
+
+
+def test_the_file_has_the_keys_of_version_2(named_release, tmp_path):
     safer = so.sanitize(named_release, "round-value bins 2")
     content = json.loads(so.write_sanitized(safer, tmp_path / "safer.csv").read_text())
     keys = ["format", "version", "written by", "ids", "fingerprint", "renumbered", "original", "value"]
-    assert list(content) == [*keys, "time_unit", "zone", "done"]
+    assert list(content) == [*keys, "time_unit", "zone", "done", "checksum"]
     assert list(content["done"][0]) == ["step", "counts", "bins"]
     assert list(content["done"][0]["bins"]) == ["edges", "tells"]
     assert list(content["original"])[:3] == ["records", "items", "entries"]

@@ -10,6 +10,7 @@ from test_sanitize_table import STEPS, same
 
 import standout as so
 from naive import table_sanitizing as naive
+from standout.core.checked_json import dump_with_checksum
 from standout.core.errors import ParameterError, SourceError
 from standout.tables.column import Column
 from standout.tables.model import Table
@@ -120,9 +121,10 @@ def test_a_damaged_sidecar_is_refused(tmp_path):
     sidecar = tmp_path / "safer.csv.sanitized.json"
     content = json.loads(sidecar.read_text())
     content["done"][0]["counts"]["rows removed"] += 1
-    sidecar.write_text(json.dumps(content))
-    with pytest.raises(SourceError, match="is damaged"):
-        so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "key.csv")
+    for changed in (json.dumps(content).encode(), dump_with_checksum(content)):
+        sidecar.write_bytes(changed)
+        with pytest.raises(SourceError, match="is damaged"):
+            so.open_sanitized(tmp_path / "safer.csv", table, tmp_path / "key.csv")
 
 
 def test_a_table_is_written_as_csv_or_parquet_only(tmp_path):

@@ -1,6 +1,5 @@
 """The manifest of an index: its content, how the source was read, and the checksum of every file."""
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from standout._version import __version__
+from standout.core.checked_json import dump_with_checksum, is_intact
 from standout.core.errors import StandoutError, StoreError
-from standout.core.json_values import JsonObject
 from standout.release.clock import Clock
 from standout.release.model import Release, code_type
 from standout.release.postings import block_starts, word_bits, word_type
@@ -83,9 +82,7 @@ class Manifest:
     def to_json(self) -> bytes:
         """Return the content of the manifest file."""
         header = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
-        content = {**header, **asdict(self)}
-        content["checksum"] = _checksum(content)
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        return dump_with_checksum({**header, **asdict(self)})
 
     @classmethod
     def from_json(cls, data: bytes, path: Path) -> "Manifest":
@@ -107,7 +104,7 @@ class Manifest:
                 f"{path} was written by an older Standout (format {version}, this version reads {VERSION}): "
                 "index the source again"
             )
-        if version != VERSION or content.get("checksum") != _checksum(content):
+        if version != VERSION or not is_intact(content):
             raise _damaged(path, "does not match its checksum")
         try:
             return cls._from_content(content)
@@ -182,9 +179,3 @@ class Manifest:
 
 def _damaged(path: Path, problem: str) -> StoreError:
     return StoreError(f"{path} is damaged: its {MANIFEST} {problem}; index the source again")
-
-
-def _checksum(content: JsonObject) -> str:
-    """SHA-256 of the manifest without its checksum, as JSON with sorted keys."""
-    rest = {key: part for key, part in content.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

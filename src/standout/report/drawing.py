@@ -1,8 +1,7 @@
 """Draws charts with vl-convert in a child process.
 
 vl-convert contains a JavaScript engine, which ends its process when memory is short. In a child it takes only
-a picture with it. One child draws all pictures of this process; it starts with the first one, and its start
-takes a tenth of the time in which the engine gets ready.
+a picture with it. One child draws all pictures of this process; it starts with the first one.
 """
 
 import atexit

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
+from standout.core.checked_json import dump_with_checksum, is_intact
 from standout.core.errors import SourceError, StandoutError
 from standout.core.json_values import JsonObject
 from standout.release.model import Release
@@ -17,8 +18,8 @@ from standout.sanitized import Bins, Sanitized, StepReport
 
 __all__ = ["OriginalSize", "Sidecar", "is_sidecar", "sidecar_path"]
 
-FORMAT, VERSION = "standout sanitized", 1
-"""Version 1 has its own keys: "done" for the step reports, and "tells" for the values of bins."""
+FORMAT, VERSION = "standout sanitized", 2
+"""Its own keys: "done" for the step reports, and "tells" for the values of bins."""
 NOTE = {
     True: "records have new ids: the original's ids are not in it",
     False: "records have the original's ids",
@@ -121,7 +122,7 @@ class Sidecar:
             **({"inert": True} if self.inert else {}),
             "done": [_report_to_json(report) for report in self.step_reports],
         }
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        return dump_with_checksum(content)
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -129,9 +130,13 @@ class Sidecar:
         try:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT or content["version"] != VERSION:
-                raise SourceError(f"{path} is not a sidecar that this version of Standout can read")
+                raise SourceError(
+                    f"{path} is not a sidecar that this version of Standout can read: sanitize again"
+                )
             if content.get("content") == "table":
                 raise SourceError(f"{path} is the sidecar of a table: read its original with so.read_table")
+            if not is_intact(content):
+                raise ValueError("checksum")
             return cls._from_json(content)
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
@@ -159,8 +164,8 @@ class Sidecar:
                 records=int(original["records"]),
                 items=int(original["items"]),
                 entries=int(original["entries"]),
-                repeats=str(original.get("repeats", "")),
-                merged_rows=int(original.get("merged rows", 0)),
+                repeats=str(original["repeats"]),
+                merged_rows=int(original["merged rows"]),
             ),
             value=value,
             time_unit=unit,
@@ -179,14 +184,9 @@ def inert_flag(content: dict[str, Any]) -> bool:
 
 
 def _check_entries(entries: int, reports: tuple[StepReport, ...]) -> None:
-    """Check that the steps account for every entry: before = after + removed + merged - added.
-
-    Sidecars of earlier versions have no such counts.
-    """
+    """Check that the steps account for every entry: before = after + removed + merged - added."""
     for report in reports:
         counts = report.counts
-        if "entries removed" not in counts:
-            return
         gone = counts["entries removed"] + counts["entries merged"] - counts["entries added"]
         if counts["entries before"] != entries or counts["entries"] + gone != entries:
             raise ValueError("entries")

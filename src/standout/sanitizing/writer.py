@@ -29,7 +29,7 @@ from standout.tables.model import SanitizedTable
 __all__ = ["check_inert", "check_output_paths", "check_table_path", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
-OVERWRITE = "choose another path, or overwrite it with force"
+OVERWRITE = "choose another path, or overwrite it (force, on the command line --force)"
 
 
 def write_sanitized(

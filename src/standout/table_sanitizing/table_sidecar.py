@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
+from standout.core.checked_json import dump_with_checksum, is_intact
 from standout.core.errors import SourceError, StandoutError
 from standout.sanitized import StepReport
 from standout.table_sanitizing.level_change import compact
@@ -16,7 +17,7 @@ from standout.tables.model import SanitizedTable, Table
 
 __all__ = ["TableSidecar", "released_fingerprint"]
 
-FORMAT, CONTENT, VERSION = "standout sanitized", "table", 1
+FORMAT, CONTENT, VERSION = "standout sanitized", "table", 2
 
 
 def released_fingerprint(table: Table) -> str:
@@ -67,7 +68,7 @@ class TableSidecar:
             "columns": self.kinds,
             "done": [{"step": report.step, "counts": report.counts} for report in self.step_reports],
         }
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+        return dump_with_checksum(content)
 
     @classmethod
     def read(cls, path: Path) -> "TableSidecar":
@@ -76,8 +77,10 @@ class TableSidecar:
             content = json.loads(path.read_bytes())
             if [content["format"], content.get("content"), content["version"]] != [FORMAT, CONTENT, VERSION]:
                 raise SourceError(
-                    f"{path} is not a sidecar of a table that this version of Standout can read"
+                    f"{path} is no sidecar of a table that this version of Standout can read: sanitize again"
                 )
+            if not is_intact(content):
+                raise ValueError("checksum")
             return cls._from_json(content)
         except OSError as error:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
