@@ -155,6 +155,13 @@ def test_a_closed_standard_output_is_one_line(people_index):
     assert process.stderr.startswith(b"standout: standard output is closed")
 
 
+def test_a_closed_standard_error_does_not_stop_a_command(people_index):
+    command = f'exec "{sys.executable}" -m standout describe "{people_index}" 2>&-'
+    process = subprocess.run(["sh", "-c", command], capture_output=True, timeout=TIMEOUT, check=False)
+    assert process.returncode == 0
+    assert process.stdout
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_every_encoding_of_the_terminal_shows_every_text(tmp_path, encoding):
     entries = pl.DataFrame({"user": [f"Zoë 🙂{n}" for n in range(20)], "item": ["Ünï"] * 20})

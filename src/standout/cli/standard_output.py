@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def set_up_output() -> None:
     if real is not None and sys.stdout is real:
         raw = io.BufferedWriter(_Output(real.fileno(), "wb", closefd=False))
         sys.stdout = io.TextIOWrapper(raw, real.encoding, line_buffering=real.line_buffering)
+    if sys.stderr is None:  # it is closed: errors have no reader, and the exit code says enough
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (it stays open)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="standout")
