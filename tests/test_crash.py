@@ -19,7 +19,7 @@ def test_a_killed_command_loses_nothing_and_leaves_nothing():
         "-m",
         "tools.crash",
         "--kills",
-        "16",
+        "12",
         "--only",
         "index",
         "sanitize",

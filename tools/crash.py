@@ -14,22 +14,21 @@ kill:
 """
 
 import argparse
-import contextlib
 import json
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tools.crash_runs import RUNS, Run, make_inputs
+from tools.crash_strace import ENVIRONMENT, LONGEST, kill_with_strace, list_writes, strace_works
 
 ROOT = Path(__file__).parents[1]
 EVENTS = {
@@ -38,14 +37,9 @@ EVENTS = {
     "shutil.rmtree", "shutil.move", "shutil.copyfile", "tempfile.mkstemp", "tempfile.mkdtemp",
     "mmap.__new__",
 }  # fmt: skip
-WRITES = (
-    "write,pwrite64,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,fchmod,fsync,msync"
-)
-LONGEST = 120
 COMPLETE = "exists already"
 SHARE_OF_WRITES = 0.25
 """Share of the kills that happen at single writes, if strace is installed."""
-ENVIRONMENT = {"SOURCE_DATE_EPOCH": "1000000000", "STANDOUT_PROGRESS": "0", "COLUMNS": "80"}
 
 
 @dataclass
@@ -147,42 +141,6 @@ def _is_code(arguments: tuple[object, ...]) -> bool:
     return path.endswith((".py", ".pyc", ".nbi", ".nbc", ".so")) or path.startswith(("/proc", "/sys", "/dev"))
 
 
-def count_writes(words: list[str], folder: Path) -> int:
-    """Number of writes of a command's main thread."""
-    log = folder.with_suffix(".strace")
-    python = [sys.executable, "-m", "standout", *words]
-    command = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", str(log), "-e", f"trace={WRITES}", *python]
-    environment = {**os.environ, **ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=LONGEST, check=False)
-    threads = Counter(line.partition(" ")[0] for line in log.read_text(errors="replace").splitlines())
-    log.unlink()
-    return max(threads.values(), default=0)
-
-
-def run_with_strace(words: list[str], folder: Path, write: int) -> bool:
-    """Run a command and kill it at its n-th write; return whether it was killed."""
-    python = [sys.executable, "-m", "standout", *words]
-    inject = f"inject={WRITES}:signal=KILL:when={write}"
-    command = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-qq",
-        "-o",
-        os.devnull,
-        "-e",
-        f"trace={WRITES}",
-        "-e",
-        inject,
-        *python,
-    ]
-    environment = {**os.environ, **ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}
-    finished = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, timeout=LONGEST, check=False
-    )
-    return finished.returncode in (-9, 137)
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """All files below a folder."""
     return {
@@ -273,7 +231,7 @@ def crash(case: Run, kills: int, inputs: Path, seed: int, with_strace: bool) -> 
         scene = make_scene(case, inputs, work)
         draw = random.Random(f"{case.name}/{seed}")
         writes = round(kills * SHARE_OF_WRITES) if with_strace else 0
-        last_write = _writes_of(scene, work) if writes else 0
+        all_writes = _writes_of(scene, work) if writes else []
         at_calls = _spread(scene.calls, kills - writes, draw)
         for number, at in enumerate([*at_calls, *[0] * writes]):
             folder = work / f"kill-{number}"
@@ -283,8 +241,9 @@ def crash(case: Run, kills: int, inputs: Path, seed: int, with_strace: bool) -> 
                 killed = code == -signal.SIGKILL
                 name = f"call {at} of {scene.calls}"
             else:
-                write = draw.randrange(1, last_write + 1)
-                killed, name = run_with_strace(case.words, folder, write), f"write {write}"
+                call, nth = draw.choice(all_writes)
+                killed = kill_with_strace(case.words, folder, call, nth)
+                name = f"{call} {nth}"
             tally.kills += killed
             tally.reruns += 1
             tally.wrong += [f"killed at {name}: {problem}" for problem in scene.check(folder)]
@@ -293,11 +252,11 @@ def crash(case: Run, kills: int, inputs: Path, seed: int, with_strace: bool) -> 
     return tally
 
 
-def _writes_of(scene: Scene, work: Path) -> int:
+def _writes_of(scene: Scene, work: Path) -> list[tuple[str, int]]:
     folder = work / "writes"
     shutil.copytree(scene.before, folder)
     try:
-        return max(1, count_writes(scene.run.words, folder))
+        return list_writes(scene.run.words, folder)
     finally:
         shutil.rmtree(folder)
 
@@ -316,21 +275,19 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200, help="Number of kills of all commands together.")
     parser.add_argument("--seed", type=int, default=1, help="Seed of the choice of calls.")
     parser.add_argument("--only", nargs="*", choices=[case.name for case in RUNS], default=[], metavar="RUN")
+    parser.add_argument("--jobs", type=int, default=2, help="Number of processes.")
     parser.add_argument(
         "--record", type=Path, help="Append the counts to this file, one JSON object per command."
     )
     arguments = parser.parse_args()
     chosen = [case for case in RUNS if not arguments.only or case.name in arguments.only]
     preload()
-    with_strace = bool(shutil.which("strace")) and _strace_works()
-    each = Counter(case.name for case in chosen)
-    for number in range(arguments.kills - len(chosen)):
-        each[chosen[number % len(chosen)].name] += 1
+    with_strace = strace_works()
+    shares = _shares(chosen, arguments.kills)
     wrong = kills = 0
     with tempfile.TemporaryDirectory(prefix="crash-inputs") as place:
         make_inputs(Path(place))
-        for case in chosen:
-            tally = crash(case, each[case.name], Path(place), arguments.seed, with_strace)
+        for tally in _tallies(shares, arguments.jobs, Path(place), arguments.seed, with_strace):
             print(tally, flush=True)
             wrong, kills = wrong + len(tally.wrong), kills + tally.kills
             if arguments.record:
@@ -342,15 +299,40 @@ def main() -> None:
     sys.exit(wrong > 0)
 
 
-def _strace_works() -> bool:
-    with contextlib.suppress(OSError):
-        return (
-            subprocess.run(
-                ["strace", "-f", "--seccomp-bpf", "-e", "trace=write", "-o", os.devnull, "true"], check=False
-            ).returncode
-            == 0
-        )
-    return False
+def _shares(chosen: list[Run], kills: int) -> list[tuple[Run, int]]:
+    """Kills of each run: more of those that take less time, and at least one."""
+    total = sum(1 / case.seconds for case in chosen)
+    return [(case, max(1, round(kills / case.seconds / total))) for case in chosen]
+
+
+def _tallies(
+    shares: list[tuple[Run, int]], jobs: int, inputs: Path, seed: int, with_strace: bool
+) -> Iterator[Tally]:
+    """Results of all runs, from several processes that are forked from this one."""
+    reading, writing = os.pipe()
+    children = []
+    for job in range(jobs):
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            code = 1
+            try:
+                for case, kills in shares[job::jobs]:
+                    tally = crash(case, kills, inputs, seed, with_strace)
+                    os.write(writing, json.dumps(asdict(tally)).encode() + b"\n")
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(code)
+        children.append(child)
+    os.close(writing)
+    with os.fdopen(reading) as lines:
+        for line in lines:
+            yield Tally(**json.loads(line))
+    if any(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children):
+        raise SystemExit("a run could not be tried")
 
 
 def _record(path: Path, seed: int, tally: Tally) -> None:

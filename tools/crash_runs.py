@@ -1,5 +1,6 @@
 """The runs that `tools.crash` kills: commands on tiny data, into an empty folder and over an older result."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +9,12 @@ __all__ = ["RUNS", "Run", "make_inputs"]
 
 @dataclass(frozen=True)
 class Run:
-    """A command, and earlier commands whose results it replaces."""
+    """A command, earlier commands whose results it replaces, and what a run takes."""
 
     name: str
     words: list[str]
     earlier: tuple[list[str], ...] = ()
+    seconds: float = 1.0
     states: tuple[str, ...] = ("work/", "save.", "/work")
 
     def is_state(self, name: str) -> bool:
@@ -20,96 +22,36 @@ class Run:
         return any(part in name for part in self.states)
 
 
-SANITIZE = ["sanitize", "people.csv", "--step", "round-time month", "--seed", "1", "--threads", "1"]
-TABLE = ["sanitize", "table.csv", "--table", "--step", "top-code:age=..60", "--seed", "1", "--threads", "1"]
-AUDIT = [
-    "audit",
-    "people.csv",
-    "-o",
-    "audit",
-    "--quick",
-    "--targets",
-    "5",
-    "--threads",
-    "1",
-    "--risk-table",
-    "risk.csv",
-]
-LINK = ["link", "people.csv", "public.csv", "-o", "links", "--threads", "1"]
-ADVISE = [
-    "advise",
-    "people.csv",
-    "-o",
-    "advice",
-    "--targets",
-    "8",
-    "--people",
-    "8",
-    "--limit",
-    "0.9",
-    "--threads",
-    "1",
-    "--try",
-    "round-time month",
-    "--try",
-    "drop-rare-items 2",
-]
-PAPER = [
-    "paper",
-    "--data",
-    "people.csv",
-    "-o",
-    "paper",
-    "--only",
-    "table",
-    "--targets",
-    "5",
-    "--threads",
-    "1",
-]
-OLD = ("--seed", "2")
+SANITIZE = "sanitize people.csv --step 'round-time month' --seed 1 --threads 1 --renumber --key key.csv"
+TABLE = "sanitize table.csv --table --step top-code:age=..60 --seed 1 --threads 1 -o safer.csv --key key.csv"
+AUDIT = "audit people.csv -o audit --quick --targets 5 --threads 1 --risk-table risk.csv"
+TABLE_AUDIT = "audit table.csv --table -o audit --quick --targets 5 --threads 1"
+LINK = "link people.csv public.csv -o links --threads 1"
+ADVISE = "advise people.csv -o advice --targets 8 --people 8 --limit 0.9 --threads 1 --try 'round-time month'"
+PAPER = "paper --data people.csv -o paper --only table --targets 5 --threads 1"
+SIMULATE = "simulate people.csv --knows 3 --targets 5 --threads 1 --save save -o simulation.csv"
+INDEX = "index people.csv -o people.index"
+
+
+def _run(name: str, line: str, *earlier: str, seconds: float = 1.0) -> Run:
+    return Run(name, shlex.split(line), tuple(map(shlex.split, earlier)), seconds)
+
+
 RUNS = (
-    Run("index", ["index", "people.csv", "-o", "people.index"]),
-    Run(
-        "index, replaced",
-        ["index", "people.csv", "-o", "people.index"],
-        (["index", "public.csv", "-o", "people.index"],),
-    ),
-    Run("sanitize", [*SANITIZE, "-o", "safer.csv", "--renumber", "--key", "key.csv"]),
-    Run(
-        "sanitize, replaced",
-        [*SANITIZE, "-o", "safer.csv", "--renumber", "--key", "key.csv", "--force"],
-        ([*SANITIZE, *OLD, "-o", "safer.csv", "--renumber", "--key", "key.csv"],),
-    ),
-    Run("sanitize to an index", [*SANITIZE, "-o", "safer.index", "--renumber", "--key", "key.csv"]),
-    Run("sanitize a table", [*TABLE, "-o", "safer.csv", "--key", "key.csv"]),
-    Run("audit", AUDIT),
-    Run("audit, replaced", AUDIT, ([*AUDIT, *OLD],)),
-    Run(
-        "audit of a table",
-        ["audit", "table.csv", "--table", "-o", "audit", "--quick", "--targets", "5", "--threads", "1"],
-    ),
-    Run("link", LINK),
-    Run("link, replaced", LINK, ([*LINK, *OLD],)),
-    Run("advise", ADVISE),
-    Run("paper", PAPER),
-    Run(
-        "simulate",
-        [
-            "simulate",
-            "people.csv",
-            "--knows",
-            "3",
-            "--targets",
-            "5",
-            "--threads",
-            "1",
-            "--save",
-            "save",
-            "-o",
-            "s.csv",
-        ],
-    ),
+    _run("index", INDEX),
+    _run("index, replaced", INDEX, "index public.csv -o people.index"),
+    _run("sanitize", f"{SANITIZE} -o safer.csv"),
+    _run("sanitize, replaced", f"{SANITIZE} -o safer.csv --force", f"{SANITIZE} -o safer.csv --seed 2"),
+    _run("sanitize to an index", f"{SANITIZE} -o safer.index"),
+    _run("sanitize a table", TABLE),
+    _run("audit", AUDIT, seconds=5),
+    _run("audit, replaced", AUDIT, f"{AUDIT} --seed 2", seconds=5),
+    _run("audit of a table", TABLE_AUDIT, seconds=5),
+    _run("link", LINK, seconds=3),
+    _run("link, replaced", LINK, f"{LINK} --seed 2", seconds=3),
+    _run("advise", ADVISE, seconds=3),
+    _run("paper", PAPER, seconds=3),
+    _run("simulate", SIMULATE),
 )
 
 
