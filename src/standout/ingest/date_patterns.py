@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-__all__ = ["DatePatterns", "fits", "recognise_pattern"]
+from standout.core.errors import ParameterError
+
+__all__ = ["DatePatterns", "check_pattern", "fits", "recognise_pattern"]
 
 SAMPLE, MOST = 500, 8
 """Number of texts from which patterns are proposed, and of patterns that are tried on all texts."""
@@ -36,6 +38,17 @@ class DatePatterns:
     pattern: str | None = None
     rivals: tuple[str, ...] = ()
     mixed: bool = False
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Check a pattern once, because strptime raises one error for a bad pattern and a bad text."""
+    try:
+        datetime.strptime("", pattern)
+    except (ValueError, IndexError, re.error) as error:
+        if "does not match" not in str(error) and "unconverted" not in str(error):
+            raise ParameterError(
+                f"{name} must be a valid pattern of strptime, got {pattern!r:.100}"
+            ) from error
 
 
 def recognise_pattern(texts: Sequence[str]) -> DatePatterns:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.core.errors import ParameterError, SourceError
+from standout.ingest.date_patterns import check_pattern
 from standout.tables.column import KINDS, ROLES, Column, ColumnKind, ColumnRole
 from standout.tables.column_similarity import SIMILARITIES, SimilarityName
 from standout.tables.column_types import Wish
@@ -260,6 +261,8 @@ def _column(name: str, keys: Any) -> ColumnSchema:
     for key in LISTS:
         if key in checked:
             checked[key] = different_texts(checked[key], f"{where}: {key}")
+    if checked.get("date_format", "iso") != "iso":
+        check_pattern(f"{where}: date_format", checked["date_format"])
     if not isinstance(checked.get("ignore", True), bool):
         raise ParameterError(f"{where}: ignore must be true or false")
     if "hierarchy" in checked:

@@ -24,7 +24,7 @@ from standout.tables.source_columns import SourceColumns, open_columns
 
 __all__ = ["NOT_IN_SCHEMA", "TableReader"]
 
-LISTED = 20
+LISTED, LONGEST_NUMBER = 20, 10
 NOT_IN_SCHEMA = "columns that the schema lacks"
 """Setting of the provenance, if there are such columns."""
 
@@ -203,16 +203,18 @@ def _listed(names: Sequence[str]) -> str:
 
 def _position(names: Sequence[str], column: ColumnName, parameter: str) -> int:
     """Position of a column that the user names, by its name or its number."""
+    if isinstance(column, bool) or not isinstance(column, (str, int)):
+        raise ParameterError(f"{parameter} must be the name or the number of a column, got {column!r:.100}")
     if column in names:
         return names.index(str(column))
-    if isinstance(column, int) or column.isdecimal():
+    if isinstance(column, int) or (column.isdecimal() and len(column) < LONGEST_NUMBER):
         if not 1 <= int(column) <= len(names):
             raise ColumnError(
                 f"{parameter} must be a column number from 1 to {len(names)}, got {int(column)}"
             )
         return int(column) - 1
     raise ColumnError(
-        f"column {column!r} not found; the columns are {_listed(names)}: name one with --{parameter}"
+        f"column {column!r:.100} not found; the columns are {_listed(names)}: name one with --{parameter}"
     )
 
 
