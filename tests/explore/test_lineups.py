@@ -163,3 +163,17 @@ def test_items_are_suggested_by_id_and_named_by_id(page, release):
     assert page.get("/api/items?q=").json() == {"items": []}
     named = page.get("/api/items/by-id?item=17&item=nothing").json()["items"]
     assert named == [found[0], {"item": "nothing", "title": None, "records": 0}]
+
+
+@pytest.mark.parametrize("top", [3, 100])
+@pytest.mark.parametrize("attack", ["likelihood", "paper"])
+def test_the_sentence_counts_the_fewest_candidates_with_most_of_the_probability(page, top, attack):
+    dealt = page.post("/api/play", {"adversary": "acquaintance", "seed": 3, "facts": 8}).json()["dealt"]
+    facts = [{name: fact[name] for name in ("item", "value", "time")} for fact in dealt]
+    for n in range(1, 9):
+        answer = page.lineup(facts[:n], attacks=[attack], top=top)["answers"][attack]
+        shares = [each["probability"] / (1 - (answer["nobody"] or 0)) for each in answer["lineup"]]
+        counts = [count for count in range(1, len(shares) + 1) if sum(shares[:count]) >= 0.95]
+        expected = f"{counts[0]} candidate" if counts else f"more than {len(shares)} candidates"
+        what = "This fact leaves" if n == 1 else f"These {n} facts leave"
+        assert answer["sentence"].startswith(f"{what} {expected}")
