@@ -86,7 +86,7 @@ def suggest_items(release: Release, text: str, count: int = 8) -> tuple[ItemSugg
     >>> import standout as so
     >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     >>> [suggestion.item for suggestion in so.suggest_items(release, "4", count=3)]
-    ['4', '42', '41']
+    ['4', '41', '42']
     """
     if not isinstance(text, str):
         raise ParameterError(f"text must be text, got {type(text).__name__}")
