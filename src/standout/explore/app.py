@@ -40,6 +40,7 @@ TYPES = {
     "svg": "image/svg+xml",
 }
 LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
+FITTING_IMAGES = "img { max-width: 100%; height: auto; }\n"
 SLOWEST_BODY = 10.0
 """Seconds that the body of a request may take to arrive."""
 
@@ -173,7 +174,7 @@ class Pages:
 
     async def report_style(self, request: Request) -> Response:
         """GET /audit/report.css: the style of reports."""
-        return Response(template_text("base.css"), media_type="text/css")
+        return Response(template_text("base.css") + FITTING_IMAGES, media_type="text/css")
 
     async def audit_state(self, request: Request) -> Response:
         """GET /api/audit: whether there is an audit, and its progress."""
