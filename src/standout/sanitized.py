@@ -268,10 +268,12 @@ class Sanitized(Release):
         Returns
         -------
         KnownFacts
-            The same facts in codes of this release; a removed item is -1.
+            The same facts in codes of this release; a removed item is -1, and its name is kept.
         """
         known = encode_auxes(self.original, [Aux(aux.facts)])
-        return self.translate_facts(known, np.zeros(0, np.int64))
+        translated = self.translate_facts(known, np.zeros(0, np.int64))
+        removed = np.flatnonzero(translated.item < 0).tolist()
+        return replace(translated, names={i: aux.facts[i].item for i in removed})
 
     def _known_values(self, known: KnownFacts) -> tuple[Ints, tuple[float | str, ...]]:
         released = self._released_values(known.values) if self.n_levels else ()

@@ -48,3 +48,15 @@ def test_a_second_release_without_steps_is_compared_as_it_is(release):
         answer = page.lineup(FACTS, what_if=True)["what_if"]["likelihood"]
         assert page.get("/api/release").json()["what_if"]["steps"] == []
     assert answer["candidates"] == 50
+
+
+def test_an_item_that_a_step_removed_is_unknown_there_and_the_other_facts_still_count(release):
+    rare, popular = (release.items[int(code)] for code in release.support.argsort()[[0, -1]])
+    safer = so.sanitize(release, so.DropRareItems(int(release.support.min()) + 1))
+    with explorer(release, what_if=safer, what_if_name="safer.csv") as page:
+        both = page.lineup([{"item": rare, "value": 4}, {"item": popular, "value": 4}], what_if=True)
+        alone = page.lineup([{"item": rare, "value": 4}], what_if=True)
+    for attack in ("likelihood", "paper"):
+        has = [part["has"] for part in both["what_if"][attack]["why"]["chosen"]["facts"]]
+        assert has == [False, True]
+        assert not alone["what_if"][attack]["claim"]
