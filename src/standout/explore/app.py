@@ -27,7 +27,6 @@ from standout.explore.plays import deal, reveal
 from standout.explore.preparation import prepare
 from standout.explore.requests import DealRequest, ExportRequest, LineupRequest, RevealRequest
 from standout.explore.workers import Workers
-from standout.report.html_page import template_text
 
 __all__ = ["create_app"]
 
@@ -40,7 +39,6 @@ TYPES = {
     "svg": "image/svg+xml",
 }
 LONGEST_QUERY, MOST_SUGGESTED, MOST_NAMED = 200, 50, 40
-FITTING_IMAGES = "img { max-width: 100%; height: auto; }\n"
 SLOWEST_BODY = 10.0
 """Seconds that the body of a request may take to arrive."""
 
@@ -66,7 +64,6 @@ def create_app(exploration: Exploration, site: Site, audit: AuditView | None = N
         Route("/api/export", pages.export, methods=["POST"]),
         Route("/audit", pages.audit, methods=["GET"]),
         Route("/audit/charts/{name}.svg", pages.audit_chart, methods=["GET"]),
-        Route("/audit/report.css", pages.report_style, methods=["GET"]),
         Route("/api/audit", pages.audit_state, methods=["GET"]),
         Route("/api/audit", pages.start_audit, methods=["POST"]),
     ]
@@ -171,10 +168,6 @@ class Pages:
     async def audit_chart(self, request: Request) -> Response:
         """GET /audit/charts/NAME.svg: a chart of the audit."""
         return Response(self.runner.chart(request.path_params["name"]).svg, media_type="image/svg+xml")
-
-    async def report_style(self, request: Request) -> Response:
-        """GET /audit/report.css: the style of reports."""
-        return Response(template_text("base.css") + FITTING_IMAGES, media_type="text/css")
 
     async def audit_state(self, request: Request) -> Response:
         """GET /api/audit: whether there is an audit, and its progress."""

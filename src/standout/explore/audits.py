@@ -24,6 +24,8 @@ __all__ = ["AuditChart", "AuditRow", "AuditRunner", "AuditState", "AuditView", "
 
 LARGEST_FILE = 20_000_000
 TITLE, DESCRIPTION = (re.compile(rf"<{tag}[^>]*>(.*?)</{tag}>", re.S) for tag in ("title", "desc"))
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 \1 \2"')
+MARGIN = 24
 RERUN = "write it again with standout audit"
 
 
@@ -111,7 +113,17 @@ def _read_charts(folder: Path) -> dict[str, AuditChart]:
 
 def _chart(svg: str) -> AuditChart:
     title, description = TITLE.search(svg), DESCRIPTION.search(svg)
-    return AuditChart(_unescaped(title), _unescaped(description), svg.encode())
+    return AuditChart(_unescaped(title), _unescaped(description), _with_margin(svg).encode())
+
+
+def _with_margin(svg: str) -> str:
+    """The chart with room at both sides: a picture is cut at its edge, and fonts of browsers differ in width."""
+
+    def widen(size: re.Match[str]) -> str:
+        width, height = float(size[1]) + 2 * MARGIN, size[2]
+        return f'width="{width:g}" height="{height}" viewBox="{-MARGIN} 0 {width:g} {height}"'
+
+    return SIZE.sub(widen, svg, count=1)
 
 
 def _unescaped(match: re.Match[str] | None) -> str:

@@ -38,16 +38,28 @@ def test_axe_finds_nothing_serious(visit, axe, state, scheme):
     if state == "facts":
         seen.page.fill("#search", "Film")
         seen.page.wait_for_selector("#suggestions [role=option]")
-    seen.page.evaluate(axe)
-    found = seen.page.evaluate(
+    assert not serious_findings(seen.page, axe)
+
+
+def test_axe_finds_nothing_serious_on_the_page_of_the_audit(visit, axe):
+    seen = visit()
+    seen.page.get_by_role("link", name="Audit").click()
+    expect(seen.page.get_by_role("button", name="Run a quick audit")).to_be_visible()
+    assert not serious_findings(seen.page, axe)
+    assert not seen.complaints
+
+
+def serious_findings(page, axe):
+    """Findings of axe-core that keep people from using the page, with the first places of each."""
+    page.evaluate(axe)
+    found = page.evaluate(
         "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)"
     )
-    serious = [
+    return [
         (finding["id"], [node["target"] for node in finding["nodes"]][:3])
         for finding in found
         if finding["impact"] in ("serious", "critical")
     ]
-    assert not serious
 
 
 @pytest.mark.parametrize("width", [390, 320])
