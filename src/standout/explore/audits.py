@@ -117,7 +117,7 @@ def _chart(svg: str) -> AuditChart:
 
 
 def _with_margin(svg: str) -> str:
-    """The chart with room at both sides: a picture is cut at its edge, and fonts of browsers differ in width."""
+    """The chart with room at both sides: a picture is cut at its edge, and browsers have wider fonts."""
 
     def widen(size: re.Match[str]) -> str:
         width, height = float(size[1]) + 2 * MARGIN, size[2]
