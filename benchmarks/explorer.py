@@ -10,6 +10,7 @@ first answers are excluded: they load kernels and read the index from disk.
 
 import argparse
 import json
+import os
 import re
 import shutil
 import signal
@@ -108,12 +109,14 @@ def main() -> None:
     parser.add_argument("index", help="an index, or anything that `standout explore` reads")
     parser.add_argument("--rounds", type=int, default=160, help="changes on one page (default: 160)")
     arguments = parser.parse_args()
+    load_before = os.getloadavg()[0]
     with Server(arguments.index) as server:
         rows = measure(server.address, arguments.rounds)
     print("| on the page | times | p50 ms | p95 ms | worst ms |\n|---|---|---|---|---|")
     for name, times in rows:
         p50, p95, worst = np.percentile(times, [50, 95, 100])
         print(f"| {name} | {len(times)} | {p50:.0f} | {p95:.0f} | {worst:.0f} |")
+    print(f"\n{os.cpu_count()} cores; load average of the last minute before: {load_before:.1f}")
 
 
 class Server:
