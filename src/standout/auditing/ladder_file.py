@@ -1,15 +1,15 @@
 """Ladders in TOML files: see docs/ladder.toml."""
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from standout.adversary import Adversary, outside_top
 from standout.auditing.ladder import Ladder, Rung, checked_ladder, shortened
 from standout.auditing.relative_errors import RelativeError, RelativeErrors
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
+from standout.core.toml_files import read_toml
 from standout.release.clock import SECONDS, TimeUnit
 
 __all__ = ["read_ladder"]
@@ -40,7 +40,7 @@ def read_ladder(path: str | Path) -> Ladder:
     The options of a table are those of so.Adversary, and name, title, gate and bound. An error is a number, a
     share of the data ("33 %", "2 %, at most 14 days"), or "none" if it is not known.
     """
-    content = _toml(Path(path))
+    content = read_toml(Path(path))
     if unknown := sorted({*content} - {"adversary", "headline"}):
         name = shortened(unknown[0])
         raise ParameterError(f"{path}: unknown key {name}; the known keys are adversary and headline")
@@ -55,19 +55,6 @@ def read_ladder(path: str | Path) -> Ladder:
         return checked_ladder(rungs, headline, printable(Path(path).name))
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _toml(path: Path) -> TomlTable:
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"{path} is not a TOML file: {error}") from error
-    except ValueError as error:
-        raise ParameterError(f"{path} has a number with more digits than a number can have") from error
-    except RecursionError as error:
-        raise ParameterError(f"{path} is nested too deeply for a TOML file of adversaries") from error
 
 
 def _rung(table: TomlTable, where: str) -> Rung:

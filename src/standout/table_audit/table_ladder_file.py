@@ -1,11 +1,11 @@
 """Ladders of tables in TOML files: see docs/table-ladder.toml."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
+from standout.core.toml_files import read_toml
 from standout.table_attack.table_adversary import TableAdversary
 from standout.table_audit.table_ladder import TableLadder, TableRung, checked_table_ladder
 
@@ -28,7 +28,7 @@ def read_table_ladder(path: str | Path) -> TableLadder:
 
     The options of a table are those of so.TableAdversary, and name, title and gate.
     """
-    content = _toml(Path(path))
+    content = read_toml(Path(path))
     if unknown := sorted({*content} - {"adversary", "headline"}):
         raise ParameterError(
             f"{path}: unknown key {unknown[0]!r:.40}; the known keys are adversary and headline"
@@ -44,15 +44,6 @@ def read_table_ladder(path: str | Path) -> TableLadder:
         return checked_table_ladder(rungs, headline, printable(Path(path).name))
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"{path} is not a TOML file: {error}") from error
 
 
 def _rung(table: dict[str, Any], where: str) -> TableRung:

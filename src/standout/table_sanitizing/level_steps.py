@@ -29,6 +29,8 @@ __all__ = ["GeneralizeColumn", "RoundColumn", "TopCode"]
 PeriodName = Literal["week", "month", "quarter", "year"]
 ROUNDING = 1e-9
 """Tolerance in multiples of a width: 0.3 is 3 × 0.1, in spite of binary fractions."""
+MOST_WIDTHS = 2.0**52
+MOST_DECIMALS = 300
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ class GeneralizeColumn(_LevelStep):
 def _bands(column: Column, width: float) -> LevelChange:
     """Bands from a multiple of the width up to the next one."""
     numbers = np.asarray(column.levels, np.float64)
-    group = np.floor(numbers / width + ROUNDING)
+    group = np.floor(_in_widths(numbers, width) + ROUNDING)
     low = _multiples(group, width)
     is_whole = float(width).is_integer() and bool((numbers == np.floor(numbers)).all())
     high = low + width - 1 if is_whole else _multiples(group + 1, width)
@@ -179,10 +181,19 @@ def _merged_neighbours(column: Column, size: int) -> LevelChange:
     return merge_labels(column, np.arange(len(levels)) // size, labels)
 
 
+def _in_widths(numbers: Floats, width: float) -> Floats:
+    """Numbers as multiples of a width; raises if they are too large to be counted."""
+    with np.errstate(over="ignore"):
+        count = numbers / width
+    if not (np.abs(count) < MOST_WIDTHS).all():
+        raise ParameterError(f"{number_text(width)} is too small for the numbers of the column: choose more")
+    return np.asarray(count)
+
+
 def _multiples(count: Floats, width: float) -> Floats:
     """Multiples of a width without the noise of binary fractions: 3 × 0.1 is 0.3."""
     exponent = Decimal(repr(float(width))).normalize().as_tuple().exponent
-    decimals = max(0, -exponent) if isinstance(exponent, int) else 0
+    decimals = min(max(0, -exponent), MOST_DECIMALS) if isinstance(exponent, int) else 0
     return np.asarray(np.round(count * width, decimals)) + 0.0
 
 
@@ -234,7 +245,7 @@ class RoundColumn(_LevelStep):
         if column.kind != "number":
             raise self._wrong_kind(column, "numbers (dates and ordered levels: use generalize)")
         numbers = np.asarray(column.levels, np.float64)
-        rounded = _multiples(np.floor(numbers / self.to + 0.5 + ROUNDING), self.to)
+        rounded = _multiples(np.floor(_in_widths(numbers, self.to) + 0.5 + ROUNDING), self.to)
         return merge_numbers("number", rounded)
 
 

@@ -1,13 +1,13 @@
 """What the user says about the columns of a table: types, similarities, errors, roles, hierarchies."""
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from standout.core.errors import ParameterError, SourceError
+from standout.core.errors import ParameterError
+from standout.core.toml_files import read_toml
 from standout.ingest.date_patterns import check_pattern
 from standout.tables.column import KINDS, ROLES, Column, ColumnKind, ColumnRole
 from standout.tables.column_similarity import SIMILARITIES, SimilarityName
@@ -192,12 +192,7 @@ class Schema:
             The schema.
         """
         path = Path(path)
-        try:
-            content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-        except OSError as error:
-            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ParameterError(f"{path} is not a TOML file: {error}") from error
+        content = read_toml(path)
         if unknown := sorted({*content} - {"id", "columns"}):
             raise ParameterError(
                 f"{path}: unknown key {unknown[0]!r}; a schema has id and sections [columns.NAME]"
