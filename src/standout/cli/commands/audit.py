@@ -191,10 +191,10 @@ def audit(
       4  the share of --fail-above may be exceeded
       5  the audit failed its own checks; do not trust its numbers
     """
+    _now()  # an impossible SOURCE_DATE_EPOCH is refused first: libraries fail over it while they are imported
     from standout.auditing.audit import audit as run_audit
 
     _check_options(original, with_advice, risk_path, risk_sample)
-    _now()  # an impossible SOURCE_DATE_EPOCH is refused before the work
     folder = output_folder(output or Path(f"{data_stem(data)}-audit"), *REPORT_FILES)
     if risk_path is not None:
         output_file(risk_path, "--risk-table", [data, original.data, original.key])
