@@ -294,6 +294,8 @@ def _more(draw, command, words):
 
 def _other_value(draw, command, words):
     """Another value for an option, or another argument."""
+    if not words:
+        return _more(draw, command, words)
     at = draw.randrange(len(words))
     before = words[at - 1] if at else ""
     if words[at].startswith("-"):
@@ -308,6 +310,8 @@ def _other_value(draw, command, words):
 
 def _shorter(draw, command, words):
     """Without a word, or with one twice."""
+    if not words:
+        return words
     at = draw.randrange(len(words))
     return words[:at] + words[at + 1 :] if draw.random() < 0.6 else [*words[: at + 1], *words[at:]]
 
