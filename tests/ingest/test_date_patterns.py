@@ -51,13 +51,28 @@ def test_dates_that_are_the_same_in_both_orders_are_no_problem(put):
 
 def test_dates_in_two_orders_are_an_error_that_counts_the_misfits(put):
     texts = ["3/31/2005"] * 5 + ["3/30/2005", "31/3/2005", "31/3/2005"]
-    with pytest.raises(
-        so.RejectedRows, match=r"Most times fit %m/%d/%Y, but some fit only %d/%m/%Y"
-    ) as error:
+    with pytest.raises(so.RejectedRows, match="times: %m/%d/%Y fits 6 rows, %d/%m/%Y fits 2 rows") as error:
         so.read(put(rows_of(texts)), max_rejects=3)
     first = error.value.next_steps[0].parameters
     assert first == {"time_format": "%m/%d/%Y"}
     assert so.read(put(rows_of(texts)), max_rejects=2, **first).n_entries == 6
+
+
+@pytest.mark.parametrize("given", [{}, {"time_format": "iso"}, {"time_format": "%d/%m/%Y"}])
+def test_times_in_several_formats_are_an_error_that_counts_the_rows_of_each(put, given):
+    texts = ["03/04/2005", "2005-04-03", "25/12/2004", "2005-04-03", "25/12/2004", "1104537600"]
+    with pytest.raises(so.RejectedRows) as error:
+        so.read(put(rows_of(texts)), **given)
+    message = str(error.value)
+    counts = "%d/%m/%Y fits 3 rows, iso fits 2 rows, %m/%d/%Y fits 1 row, s fits 1 row"
+    assert counts in message and "--time-format chooses one" in message
+    assert not any(text in message for text in texts)
+
+
+def test_a_column_that_turns_into_dates_late_counts_all_formats(put):
+    texts = ["31/3/2005"] * 300_000 + ["2005-03-31"] * 2
+    with pytest.raises(so.RejectedRows, match="%d/%m/%Y fits 300,000 rows, iso fits 2 rows"):
+        so.read(put(rows_of(texts)))
 
 
 def test_a_given_pattern_that_does_not_fit_is_answered_with_the_one_that_does(put):

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from standout.core.errors import ParameterError
 
-__all__ = ["DatePatterns", "check_pattern", "fits", "recognise_pattern"]
+__all__ = ["DatePatterns", "check_pattern", "fits", "fitting_patterns", "recognise_pattern"]
 
 SAMPLE, MOST = 500, 8
 """Number of texts from which patterns are proposed, and of patterns that are tried on all texts."""
@@ -91,6 +91,15 @@ def _candidates(texts: Sequence[str]) -> list[str]:
 def fits(text: str, pattern: str) -> bool:
     """Whether a text is a date in a pattern."""
     return _moment(text, pattern) is not None
+
+
+def fitting_patterns(text: str) -> tuple[str, ...]:
+    """All patterns in which a text is a date.
+
+    >>> fitting_patterns("25/12/2004")
+    ('%d/%m/%Y',)
+    """
+    return tuple(dict.fromkeys(pattern for pattern in _patterns(text) if fits(text, pattern)))
 
 
 def _moment(text: str, pattern: str) -> datetime | None:

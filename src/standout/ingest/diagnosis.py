@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from standout.core.errors import RejectedRows, SourceError
 from standout.core.next_steps import NextStep
 from standout.ingest.rejects import Limit, Reason, RejectLog
+from standout.ingest.time_formats import list_formats
 from standout.release.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -66,9 +67,11 @@ class _Diagnosis:
         if len(self.rejects):
             yield f"{len(self.rejects):,} of {self.rejects.rows:,} rows are unusable:"
             yield self.rejects.summary(self.unit) + "."
-        if self.times is not None and self.times.patterns.mixed:
-            first, *others = self.times.patterns.rivals
-            yield f"Most times fit {first}, but some fit only {' or '.join(others)}."
+        if self.times is not None and any(reason in self.counts for reason in TIME_REASONS):
+            formats = self.times.format_counts()
+            if len(formats) > 1:
+                yield f"Formats of the times: {list_formats(formats)}."
+                yield "--time-format chooses one, and rows in another format are then unusable."
 
     def _conclusion(self) -> str:
         """What was concluded about the source, without what the user said."""

@@ -5,6 +5,7 @@ zone is taken as written. Then it is rounded down to the unit.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,44 +20,22 @@ from standout.ingest.date_patterns import DatePatterns, check_pattern, recognise
 from standout.ingest.date_patterns import fits as date_fits
 from standout.ingest.interner import Interner
 from standout.ingest.rejects import Reason
-from standout.ingest.time_kernels import HIGHEST, LARGEST, LOWEST, OUTSIDE, read_iso, read_unix, trim
+from standout.ingest.time_formats import count_formats, recognise_format
+from standout.ingest.time_kernels import HIGHEST, LOWEST, OUTSIDE, read_iso, read_unix, trim
 from standout.ingest.zones import Zone
 from standout.release.build_kernels import TIME_BIAS
 from standout.release.clock import SECONDS, TimeUnit
 
-__all__ = ["ResolvedTimes", "TimeReader", "recognise_format"]
+__all__ = ["ResolvedTimes", "TimeReader"]
 
 
 EPOCH = datetime(1970, 1, 1)
+MOST_COUNTED = 1_000_000
+"""Number of rows in other formats after which these are not counted further, because that is slow."""
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 NO_TIME = -(1 << 61)
 UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
-AMBIGUOUS = Reason.AMBIGUOUS_TIME
-
-NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
-ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
-COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?")
-COMPACT_PATTERNS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-
-
-MOST_DIGITS = 30
-"""More digits than any time has; Python refuses to convert thousands of them."""
-
-
-def recognise_format(texts: Iterable[str]) -> str | None:
-    """Recognise the format of a column from its first texts: "s", "ms", "iso", "%Y%m%d…" or None."""
-    numbers: list[str] = []
-    for text in texts:
-        if ISO.fullmatch(text):
-            return "iso"
-        if NUMBER.fullmatch(text):
-            numbers.append(text)
-    if not numbers:
-        return None
-    if all(COMPACT.fullmatch(text) for text in numbers) and len({len(text) for text in numbers}) == 1:
-        return COMPACT_PATTERNS[len(numbers[0])]
-    whole = numbers[0].split(".")[0].lstrip("+-0")[:MOST_DIGITS]
-    return "ms" if int(whole or "0") >= LARGEST else "s"
+AMBIGUOUS, OTHER_FORMAT = Reason.AMBIGUOUS_TIME, Reason.OTHER_TIME_FORMAT
 
 
 @dataclass(slots=True)
@@ -81,6 +60,8 @@ class TimeReader:
     deferred: bool = field(init=False, default=False)
     patterns: DatePatterns = field(init=False, default_factory=DatePatterns)
     rows_of_text: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
+    rows_read: int = field(init=False, default=0)
+    other_formats: Counter[str] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
         if self.unit not in SECONDS:
@@ -129,6 +110,8 @@ class TimeReader:
             )
         else:
             self._read_pattern(buffer, starts, ends, status, out)
+        if not self.deferred:
+            self._count_others(buffer, starts, ends, status, out)
         return out
 
     def read_texts(self, texts: list[str]) -> tuple[NDArray[np.object_], NDArray[np.uint8]]:
@@ -203,6 +186,21 @@ class TimeReader:
             code[1:] = [0 if time is None else int(time) + TIME_BIAS for time in times]
         return ResolvedTimes(code, status)
 
+    def _count_others(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
+        """Count the rows that were read, and the formats of those that were not."""
+        self.rows_read += int(np.count_nonzero(out))
+        if sum(self.other_formats.values()) >= MOST_COUNTED:
+            return
+        odd = np.flatnonzero((status == UNREADABLE) | (status == OTHER_FORMAT))
+        texts = (buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace") for i in odd)
+        self.other_formats += count_formats((text, 1) for text in texts)
+
+    def format_counts(self) -> Counter[str]:
+        """Number of rows that each format fits."""
+        if len(self.rows_of_text):
+            return count_formats(zip(self.texts.labels(), self.rows_of_text, strict=True))
+        return Counter({str(self.format): self.rows_read}) + self.other_formats
+
     def count_misfits(self, pattern: str) -> int:
         """Number of rows whose deferred time does not fit a pattern."""
         texts = zip(self.texts.labels(), self.rows_of_text, strict=True)
@@ -222,6 +220,9 @@ class TimeReader:
         fresh = [self._pattern_unit(labels[i]) for i in range(len(self.known), len(labels))]
         self.known = np.append(self.known, np.array(fresh, np.int64))
         used = np.flatnonzero((status == 0) & (ends > starts))
+        rows = np.bincount(codes[used], minlength=len(labels))
+        rows[: len(self.rows_of_text)] += self.rows_of_text
+        self.rows_of_text = rows
         units = self.known[codes[used]]
         status[used[units == NO_TIME]] = UNREADABLE
         status[used[(units != NO_TIME) & (np.abs(units) >= TIME_BIAS)]] = OUT_OF_RANGE

@@ -11,7 +11,7 @@ from standout.tables.distinct_cells import DistinctCells
 from standout.tables.id_column import has_id_name
 from standout.tables.known_names import CONTACTS, PEOPLE
 
-__all__ = ["CLOCK", "Doubt", "column_doubts", "direct_identifier"]
+__all__ = ["CLOCK", "MIXED_DATES", "Doubt", "column_doubts", "direct_identifier"]
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
@@ -19,6 +19,7 @@ MOSTLY, SAMPLE = 0.8, 200
 SMALL_GROUP, LARGE_GROUP, FEWEST = 1.5, 50, 20
 """Mean numbers of rows of a group that may be one person, and the fewest groups."""
 CLOCK = "its times of day are left out, so what they reveal is not measured"
+MIXED_DATES = "its dates have no common format"
 DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
@@ -75,7 +76,8 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
             "understate the risk: a table must have one row per person"
         )
     if doubt:
-        yield Doubt(f"column {name}: {doubt}", blocks=doubt == CLOCK and not is_settled)
+        may_understate = doubt.startswith((CLOCK, MIXED_DATES))
+        yield Doubt(f"column {name}: {doubt}", blocks=may_understate and not is_settled)
 
 
 def _groups_rows(column: Column) -> bool:

@@ -10,8 +10,8 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ColumnError
 from standout.release.model import Levels
 from standout.tables.column import ColumnKind
-from standout.tables.column_doubts import CLOCK
-from standout.tables.date_texts import NOT_A_DATE, Dates, are_digit_dates, dates_as, dates_in
+from standout.tables.column_doubts import CLOCK, MIXED_DATES
+from standout.tables.date_texts import NOT_A_DATE, Dates, are_digit_dates, date_formats, dates_as, dates_in
 from standout.tables.distinct_cells import DistinctCells
 from standout.tables.missing_markers import ALWAYS, WITH_NUMBERS, missing_in
 from standout.tables.number_texts import is_category_name, is_code_name, numbers_in
@@ -140,7 +140,7 @@ class _Reader:
         if recognise_separator(kept, counts) is not None:
             return self.as_set("its cells have several members")
         reason = "cells have leading zeros" if _has_codes(shown) else "its cells are texts"
-        doubt = self._doubt(~missing, numbers.fits, dates)
+        doubt = self._doubt(shown, ~missing, numbers.fits, dates)
         return replace(self.as_category(reason), doubt=doubt)
 
     def _code_reason(self, texts: pl.Series) -> str:
@@ -153,9 +153,14 @@ class _Reader:
             return "its cells are codes: long numbers of equal length"
         return ""
 
-    def _doubt(self, shown: Bools, is_number: Bools, dates: Dates) -> str:
+    def _doubt(self, texts: pl.Series, shown: Bools, is_number: Bools, dates: Dates) -> str:
         counts = self.cells.counts[:-1][shown]
         total = int(counts.sum())
+        if formats := date_formats(texts, counts):
+            return (
+                f"{MIXED_DATES} ({formats}), so it is read as a category: write them in one "
+                "format, or set kind and date_format in a schema"
+            )
         for fits, what in ((is_number, "numbers"), (dates.days != NOT_A_DATE, "dates")):
             odd = int(counts[~fits].sum())
             if odd < FEW_ODD * total:
@@ -163,11 +168,6 @@ class _Reader:
                     f"{odd:,} of {total:,} cells are not {what}, so it is read as a category: if they mean "
                     "that the cell is empty, list them under missing in a schema"
                 )
-        if dates.rivals:
-            return (
-                f"its dates fit {' and '.join(dates.rivals)}, so it is read as a category: set kind and "
-                "date_format in a schema"
-            )
         return ""
 
     def as_number(self, reason: str) -> CellLevels:
@@ -201,7 +201,10 @@ class _Reader:
             days[~missing] = dates.days
         misfit = (days == NOT_A_DATE) & ~missing
         if misfit.any():
-            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), "a date", "date_format")
+            shown = self.cells.texts.filter(pl.Series(~missing))
+            formats = date_formats(shown, self.cells.counts[:-1][~missing])
+            what = f"a date in one format ({formats})" if formats else "a date"
+            raise self._misfit(int(self.cells.counts[:-1][misfit].sum()), what, "date_format")
         values = np.where(missing, np.nan, days.astype(np.float64))
         doubt = CLOCK if has_clock else ""
         return replace(self._ranked("date", values, missing, reason), date_format=pattern, doubt=doubt)

@@ -8,8 +8,9 @@ import polars as pl
 
 from standout.core.arrays import Ints
 from standout.ingest.date_patterns import recognise_pattern
+from standout.ingest.time_formats import count_formats, fitting_formats, list_formats
 
-__all__ = ["NOT_A_DATE", "Dates", "are_digit_dates", "dates_as", "dates_in"]
+__all__ = ["NOT_A_DATE", "Dates", "are_digit_dates", "date_formats", "dates_as", "dates_in"]
 
 ISO = r"^(1[6-9]|20|21)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ].*)?$"
 DIGITS = r"^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
@@ -72,6 +73,20 @@ def dates_as(texts: pl.Series, pattern: str) -> Dates:
     return Dates(
         days.to_physical().cast(pl.Int64).fill_null(NOT_A_DATE).to_numpy(), pattern, has_clock=has_clock
     )
+
+
+def date_formats(texts: pl.Series, counts: Ints) -> str:
+    """How many cells each format of date fits, in words; "" if few cells are dates or one format fits all.
+
+    >>> date_formats(pl.Series(["25/12/2004", "2004-12-25"]), np.array([1, 3]))
+    'iso fits 3 cells, %d/%m/%Y fits 1 cell'
+    """
+    sample = texts.gather(np.linspace(0, len(texts) - 1, min(len(texts), SAMPLE)).astype(np.uint32))
+    dates = [text for text in sample.to_list() if {*fitting_formats(text)} - {"s", "ms"}]
+    if len(dates) < MOSTLY * len(sample):
+        return ""
+    formats = count_formats(zip(texts.to_list(), counts.tolist(), strict=True))
+    return list_formats(formats, "cell") if len(formats) > 1 else ""
 
 
 def are_digit_dates(texts: pl.Series) -> bool:
