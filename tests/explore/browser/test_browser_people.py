@@ -76,6 +76,7 @@ def test_a_phone_shows_the_answer_while_facts_are_changed(visit):
     assert "bits left" in seen.text("#glance")
     seen.page.click("#glance")
     expect(seen.page.locator("#glance")).to_be_hidden()
+    assert visit(width=390).page.locator("#glance").is_hidden()
 
 
 def focused(seen):

@@ -118,9 +118,10 @@ function showCommand(command) {
 /** The line at the bottom of a phone. @param {any} answer */
 function showGlance({ bits, lineup }) {
   const first = lineup[0];
+  byId("glance").classList.toggle("off", !first);
   byId("glance").replaceChildren(
     el("span", { text: `${oneDigit(bits.left)} bits left` }),
-    el("span", { text: first ? `first ${percent(first.probability)} ↓` : "↓" }),
+    el("span", { text: first ? `first ${percent(first.probability)} ↓` : "" }),
   );
 }
 
