@@ -34,6 +34,7 @@ PREFIX, SUFFIX = ".standout-", ".part"
 NAME = re.compile(re.escape(PREFIX) + "([0-9a-f]{12}-)?[0-9a-f]{16}" + re.escape(SUFFIX))
 JOURNAL, MAIN = "journal.json", "main.json"
 OTHERS = 0o077
+MOST_PARTS, LARGEST_JOURNAL = 16, 1 << 20
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -54,7 +55,7 @@ class _Move(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             status = os.lstat(self.target)
             return (status.st_dev, status.st_ino) == (self.device, self.number)
         return False
@@ -187,17 +188,54 @@ def _undo(folder: Path) -> None:
 
 
 def _journal(folder: Path) -> list[_Move]:
-    """The journal of a work folder; empty if there is none or it is incomplete: then nothing was moved."""
+    """The journal of a work folder; empty if there is none or it is incomplete: then nothing was moved.
+
+    Somebody else may have prepared the folder, in an archive for example. So a journal cannot name any path:
+    it moves only what lies in a work folder, and only to the folder around it.
+    """
     content = _read_json(folder / JOURNAL)
-    try:
-        return [_Move(str(a), int(b), int(c), str(d)) for a, b, c, d in content]
-    except (TypeError, ValueError):
+    if not isinstance(content, list) or not 0 < len(content) <= MOST_PARTS:
         return []
+    try:
+        moves = [_Move(str(a), int(b), int(c), str(d)) for a, b, c, d in content]
+    except (TypeError, ValueError, OverflowError):
+        return []
+    main = Path(moves[-1].old).parent
+    confined = [_confined(move, folder if Path(move.old).parent == main else None) for move in moves]
+    return [] if confined[-1] is None else [move for move in confined if move is not None]
+
+
+def _confined(move: _Move, folder: Path | None) -> _Move | None:
+    """The move, if it is between a work folder and the folder around it.
+
+    The work folder with the journal is `folder`, where it was found, even if all was moved since then. For
+    others (None), the journal's own paths count.
+    """
+    target, old = Path(move.target), Path(move.old)
+    if any(path.name in ("", "..") or "\0" in str(path) for path in (target, old)):
+        return None
+    if folder is None and (old.parent.parent != target.parent or not _is_work_folder(old.parent)):
+        return None
+    place = folder or old.parent
+    return move._replace(target=str(place.parent / target.name), old=str(place / old.name))
+
+
+def _is_work_folder(path: Path) -> bool:
+    with suppress(OSError, ValueError):
+        status = path.lstat()
+        is_private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & OTHERS
+        return is_temporary_name(path.name) and is_private and status.st_uid == os.geteuid()
+    return False
 
 
 def _read_json(path: Path) -> Any:
+    """The content of a small regular file; None if there is no such file."""
     with suppress(OSError, ValueError, RecursionError):
-        return json.loads(path.read_bytes())
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(file.fileno())
+            if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_JOURNAL:
+                return json.loads(file.read())
     return None
 
 
