@@ -55,6 +55,18 @@ def test_a_wrong_cookie_is_refused(stranger, cookie):
     assert_refused(stranger.client.get("/api/release", headers={"cookie": cookie.encode("latin-1")}))
 
 
+@pytest.mark.parametrize(
+    "others",
+    ['a={"x": [1, 2]}; {}', "{}; a b=1", "é=1; {}", 'a="; {}', "x; {}", "{name}=x; {}", "{}; {name}=x"],
+)
+def test_cookies_of_other_servers_lock_nobody_out(release, others):
+    with explorer(release) as page:
+        name = page.site.cookie
+        cookie = others.replace("{}", f"{name}={page.site.session}").replace("{name}", name)
+        page.client.cookies.clear()
+        assert page.get("/api/release", cookie=cookie.encode("latin-1")).status_code == 200
+
+
 def test_an_address_for_the_browser_works_once(release):
     with explorer(release, login=False) as page:
         address = page.site.launch_address().removeprefix(ORIGIN)

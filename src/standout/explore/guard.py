@@ -9,7 +9,6 @@ import hmac
 import ipaddress
 import logging
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -98,12 +97,10 @@ class Site:
         return _same(token, self.token)
 
     def admits_cookies(self, header: str) -> bool:
-        """Whether a Cookie header has the session of this server."""
-        try:
-            morsel = SimpleCookie(header).get(self.cookie)
-        except CookieError:
-            return False
-        return morsel is not None and _same(morsel.value, self.session)
+        """Whether a Cookie header has the session of this server, next to anything that others have set."""
+        pairs = [pair.partition("=") for pair in header.split(";")]
+        values = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
+        return any(_same(value, self.session) for value in values)
 
 
 def is_loopback(host: str) -> bool:

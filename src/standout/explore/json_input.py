@@ -152,9 +152,12 @@ class Fields:
         try:
             if not isinstance(value, str) or not 10 <= len(value) <= 19:
                 raise ValueError
-            return date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+            moment = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+            if isinstance(moment, datetime) and moment.tzinfo is not None:
+                raise ValueError
+            return moment
         except ValueError:
-            raise self._wrong(name, "a date like 2005-03-01 or 2005-03-01T20:15") from None
+            raise self._wrong(name, "a date like 2005-03-01 or 2005-03-01T20:15, without a zone") from None
 
     def _whole(self, name: str, value: Json) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from standout.core.errors import ParameterError
+from standout.explore.connections import Connection
 
 __all__ = ["DEFAULT_PORT", "listen", "open_browser", "serve"]
 
@@ -83,7 +84,7 @@ def serve(app: ASGIApp, listener: socket.socket, on_start: Callable[[], None]) -
     """Serve the application until Ctrl-C or SIGTERM. Nothing is logged: addresses hold what was typed."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         loop="asyncio",
         ws="none",
         lifespan="on",
