@@ -52,7 +52,9 @@ def test_a_pipe_is_refused_before_it_is_opened(reader, tmp_path):
 def test_a_header_longer_than_what_is_looked_at_is_not_called_a_file_without_rows(reader, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("user,item,rating," + "x" * 300_000 + "\nu1,i1,3,a\nu2,i1,2,b\n")
-    refused(reader, path, "the first two lines together are longer than 256 KB")
+    refused(reader, path, r"the first two lines together are longer than 256 KB \(line 1 is too long\)")
+    path.write_text("user,item\nu1," + "x" * 300_000 + "\nu2,b\n")
+    refused(reader, path, r"the first two lines together are longer than 256 KB \(line 2 is too long\)")
     path.write_text("user,item,rating\n")
     refused(reader, path, "has a header and no rows|may be a header or a row")
 
@@ -63,6 +65,30 @@ def test_numbers_of_thousands_of_digits_are_no_times_and_no_crash(tmp_path):
     with pytest.raises(so.SourceError, match="2 of 2 rows are unusable") as caught:
         so.read(path)
     assert "999" not in str(caught.value)
+
+
+@READERS
+@pytest.mark.parametrize("shape", ["{},{}", "[{},{}]"], ids=["lines", "array"])
+def test_a_json_number_of_thousands_of_digits_is_the_reason_given(reader, shape, tmp_path):
+    objects = (
+        f'{{"user": "u1", "item": "a", "rating": {MANY_DIGITS}}}',
+        '{"user": "u2", "item": "b", "rating": 2}',
+    )
+    path = tmp_path / "data.json"
+    path.write_text(shape.format(*objects).replace("},{", "}\n{" if shape[0] == "{" else "},{"))
+    refused(reader, path, "1 has a number with more digits than a number can have: put it in quotes")
+
+
+@READERS
+@pytest.mark.parametrize("name", ["data.csv", "data.json"])
+def test_several_byte_order_marks_are_no_part_of_the_first_name(reader, name, tmp_path):
+    rows = ROWS if name == "data.csv" else '{"user": "u1", "item": "a"}\n{"user": "u2", "item": "b"}\n'
+    (tmp_path / "plain").mkdir()
+    paths = tmp_path / "plain" / name, tmp_path / name
+    for path, marks in zip(paths, ("", "\ufeff\ufeff"), strict=True):
+        path.write_text(marks + rows, encoding="utf-8")
+    plain, marked = (reader(path, **({} if reader is so.read else {"id": False})) for path in paths)
+    assert plain.fingerprint == marked.fingerprint
 
 
 @pytest.mark.parametrize(

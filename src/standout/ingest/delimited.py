@@ -62,9 +62,10 @@ class DelimitedLayout:
 def check_two_lines(stream: Stream, rows: list[list[str]]) -> None:
     """Check that the first bytes of a long file have more than one line, which the layout is guessed from."""
     if len(rows) == 1 and len(stream.peek()) >= HEAD:
+        line = stream.first_line + stream.peek().count(b"\n")
         raise SourceError(
-            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB, so the layout is "
-            "not recognised: shorten the header or the first row, and check the separator and the quotes"
+            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB (line {line} is too "
+            "long), so the layout is not recognised: shorten it, and check the separator and the quotes"
         )
 
 
@@ -125,7 +126,7 @@ def _batch(stream: Stream, window: Window, rows: Rows, roles: Roles) -> Batch:
 
 def first_lines(stream: Stream) -> list[str]:
     """First lines as text, only to detect the layout; invalid bytes are reported later."""
-    head = decoded_head(text_head(stream)).removeprefix("\ufeff").replace("\0", "")
+    head = decoded_head(text_head(stream)).lstrip("\ufeff").replace("\0", "")
     lines = head.replace("\r\n", "\n").split("\n")
     if not head.strip():
         raise SourceError(f"{stream.name} is empty: check the file")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from standout.core.errors import ColumnError, SourceError
 from standout.core.jit import Array, Int, kernel
-from standout.ingest.json_shape import JsonShape, is_object
+from standout.ingest.encodings import without_marks
+from standout.ingest.json_shape import JsonShape, has_long_number, is_object
 from standout.ingest.sources import Stream
 from standout.ingest.tables import SAMPLE_ROWS, Table
 
@@ -20,7 +21,6 @@ __all__ = ["json_table"]
 
 BLOCK = 1 << 23
 LARGEST_OBJECT = 1 << 28
-BOM = b"\xef\xbb\xbf"
 NEWLINE, QUOTE, BACKSLASH, COMMA = ord("\n"), ord('"'), ord("\\"), ord(",")
 OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = ord("{"), ord("}"), ord("["), ord("]")
 # States between the objects of an array.
@@ -38,7 +38,7 @@ class _Source:
     def blocks(self) -> Iterator[tuple[int, bytes, Stream]]:
         """Yield blocks of complete lines, the number of lines before them, and the stream."""
         with self.open() as stream:
-            stream.head = stream.peek().removeprefix(BOM)
+            stream.head = without_marks(stream.peek())
             before, rest = 0, b""
             splitter = ArraySplitter(self.name) if self.shape == "array" else None
             buffer = np.empty(BLOCK, np.uint8)
@@ -63,6 +63,11 @@ class _Source:
         for number, line in enumerate(block.split(b"\n"), start=before + 1):
             if line.strip() and not is_object(line):
                 return SourceError(f"{self.name} {unit} {number} is not a JSON object: check the file")
+            if line.strip() and has_long_number(line):
+                return SourceError(
+                    f"{self.name} {unit} {number} has a number with more digits than a number can have: put "
+                    "it in quotes if it is an id"
+                )
         lines = block.rstrip().count(b"\n") + 1
         return SourceError(f"{self.name} is not valid JSON in {unit}s {before + 1} to {before + lines}")
 
@@ -117,7 +122,7 @@ def _fields_one_by_one(source: _Source, before: int, block: bytes) -> dict[str, 
             continue
         if not is_object(line):
             raise source.damaged(before, block)
-        for field, cell in json.loads(line).items():
+        for field, cell in json.loads(line, parse_int=str).items():
             fields[field] = fields.get(field, False) or isinstance(cell, (list, dict))
     return fields
 

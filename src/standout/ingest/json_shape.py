@@ -6,13 +6,14 @@ from typing import Literal
 
 from standout.core.errors import SourceError
 
-__all__ = ["JsonShape", "is_object", "json_shape"]
+__all__ = ["JsonShape", "has_long_number", "is_object", "json_shape"]
 
 JsonShape = Literal["lines", "array"]
 """How objects are arranged in a JSON source."""
 
 BEGINS_OBJECT, BEGINS_ARRAY = re.compile(r'\s*\{\s*["}]'), re.compile(r"\s*\[\s*(\{|\]\s*$)")
 LINES = 50
+MOST_DIGITS = 300
 
 
 def json_shape(head: str, is_whole: bool, name: str) -> JsonShape | None:
@@ -20,7 +21,7 @@ def json_shape(head: str, is_whole: bool, name: str) -> JsonShape | None:
 
     `is_whole` if the beginning is the whole text.
     """
-    head = head.removeprefix("\ufeff")
+    head = head.lstrip("\ufeff")
     if BEGINS_ARRAY.match(head):
         return "array"
     if not BEGINS_OBJECT.match(head):
@@ -40,6 +41,13 @@ def json_shape(head: str, is_whole: bool, name: str) -> JsonShape | None:
 def is_object(line: str | bytes) -> bool:
     """Whether a text is a JSON object."""
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line, parse_int=str), dict)  # int() refuses 4,301 digits
     except (ValueError, RecursionError):
         return False
+
+
+def has_long_number(line: str | bytes) -> bool:
+    """Whether a JSON text has a number with more digits than any parser takes."""
+    numbers: list[str] = []
+    json.loads(line, parse_int=numbers.append, parse_float=numbers.append)
+    return any(len(number) > MOST_DIGITS for number in numbers)

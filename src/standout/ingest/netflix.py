@@ -27,7 +27,7 @@ from standout.release.clock import SECONDS
 __all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]
 
 FILES = re.compile(r"mv_\d+\.txt(\.gz|\.zst)?|combined_data_\d+\.txt(\.gz|\.zst)?")
-BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
+BEGINNING = re.compile(rb"(\xef\xbb\xbf)*\d{1,9}:\r?\n\d{1,10},\d,\d{4}-\d\d-\d\d\r?(\n|$)")
 BAD_LINE, NO_FILM = Reason.NOT_A_RATING_LINE, Reason.NO_FILM_YET
 OUT_OF_RANGE = Reason.TIME_OUT_OF_RANGE
 ZERO, NINE, COMMA, COLON, DASH = 48, 57, 44, 58, 45

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from standout.core.errors import SourceError
 from standout.ingest.delimited import DelimitedLayout, decoded_head, split_lines
+from standout.ingest.encodings import without_marks
 from standout.ingest.header import is_header
 from standout.ingest.options import Options
 from standout.ingest.sources import Stream
@@ -50,7 +51,7 @@ def _layout(rows: list[list[str]], first: DelimitedLayout, options: Options) -> 
 
 def _first_rows(stream: Stream, layout: DelimitedLayout, count: int) -> list[list[str]]:
     """Return the first rows; one with a line end inside quotes is incomplete, which changes nothing."""
-    head, end = text_head(stream).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"), 0
+    head, end = without_marks(text_head(stream)).lstrip(b"\r\n"), 0
     for _ in range(count):
         end = head.find(b"\n", end) + 1 or len(head)
     lines = decoded_head(head[:end]).replace("\0", "").splitlines()

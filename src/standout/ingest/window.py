@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
-from standout.ingest.encodings import UTF16_MARKS, WINDOWS, is_clean_windows_text
+from standout.ingest.encodings import UTF16_MARKS, WINDOWS, is_clean_windows_text, without_marks
 from standout.ingest.sources import UTF8, Stream
 
 __all__ = ["Window", "text_head"]
@@ -15,7 +15,6 @@ NEWLINE = 10
 ASCII = 127
 NEARBY = 4096
 PROBE = 4096
-BOM = b"\xef\xbb\xbf"
 
 
 def text_head(stream: Stream) -> bytes:
@@ -60,7 +59,7 @@ class Window:
         self.checked = 0
         self.is_ascii, self.converts = True, False
         self.invalid: int | None = None
-        stream.head = text_head(stream).removeprefix(BOM)
+        stream.head = without_marks(text_head(stream))
 
     @property
     def most_rows(self) -> int:
