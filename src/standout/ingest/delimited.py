@@ -64,8 +64,8 @@ def check_two_lines(stream: Stream, rows: list[list[str]]) -> None:
     if len(rows) == 1 and len(stream.peek()) >= HEAD:
         line = stream.first_line + stream.peek().count(b"\n")
         raise SourceError(
-            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB (line {line} is too "
-            "long), so the layout is not recognised: shorten it, and check the separator and the quotes"
+            f"{stream.name}: the first two lines together are longer than {HEAD >> 10} KB (line {line} is "
+            "too long), so the layout is not recognised: shorten it, and check the separator and the quotes"
         )
 
 
