@@ -17,6 +17,7 @@ __all__ = ["Column", "Options"]
 
 Column = str | int
 """A column by its name or its number; 1 is the first column."""
+MOST_LINES = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,11 @@ class Options:
             raise ParameterError(
                 "value and time must be a column name, a column number, or False for none, got True"
             )
-        if isinstance(self.skip_lines, bool) or not isinstance(self.skip_lines, int) or self.skip_lines < 0:
-            raise ParameterError(f"skip_lines must be a whole number from 0, got {self.skip_lines!r}")
+        is_number = isinstance(self.skip_lines, int) and not isinstance(self.skip_lines, bool)
+        if not is_number or not 0 <= self.skip_lines <= MOST_LINES:
+            raise ParameterError(
+                f"skip_lines must be a whole number from 0 to {MOST_LINES:,}, got {self.skip_lines!r:.100}"
+            )
         self._check_record_from_name()
         self.value_reader()
         self.time_reader()

@@ -22,6 +22,8 @@ NUMBERS = ("scale", "error")
 LISTS = ("levels", "missing")
 CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "similarity": SIMILARITIES, "role": ROLES}
 
+LARGEST = 10**300
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSchema:
@@ -251,7 +253,7 @@ def _column(name: str, keys: Any) -> ColumnSchema:
         if not isinstance(checked.get(key, "x"), str) or checked.get(key, "x") == "":
             raise ParameterError(f"{where}: {key} must be a text that is not empty")
     for key in NUMBERS:
-        if isinstance(checked.get(key, 1), bool) or not isinstance(checked.get(key, 1), (int, float)):
+        if not _is_number(checked.get(key, 1)):
             raise ParameterError(f"{where}: {key} must be a number")
     for key in LISTS:
         if key in checked:
@@ -275,11 +277,18 @@ def different_texts(values: Any, where: str) -> tuple[str, ...]:
     return texts
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return isinstance(value, float) or abs(value) < LARGEST
+
+
 def _hierarchy(source: Any, where: str) -> HierarchySource:
     if isinstance(source, str) and source:
         return source
     values = tuple(source) if isinstance(source, (list, tuple)) else ()
-    if values and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+    if values and all(map(_is_number, values)):
         return tuple(float(value) for value in values)
     if values and all(isinstance(row, (list, tuple)) for row in values):
         return tuple(tuple(map(str, row)) for row in values)
