@@ -109,3 +109,10 @@ def test_a_ladder_with_impossible_numbers_or_nesting_is_refused(tmp_path, conten
     path = tmp_path / "ladder.toml"
     path.write_text(f'[[adversary]]\nname = "a"\n{content}\n')
     refused(read_ladder, path, match, so.ParameterError)
+
+
+@READERS
+def test_a_folder_with_a_pipe_is_refused_because_reading_it_may_never_end(reader, tmp_path):
+    (tmp_path / "data.csv").write_text(ROWS)
+    os.mkfifo(tmp_path / "pipe.csv")
+    refused(reader, tmp_path, "has 2 files, and 1 of them is a pipe, a socket or a device")

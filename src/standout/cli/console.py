@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
-from standout.core.foreign_text import cut_middle, escaped_json, printable, printable_lines
+from standout.core.foreign_text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def print_text(*lines: str) -> None:
 def print_line(*lines: str, err: bool = False) -> None:
     """Print lines without what could change the terminal. A line end within one becomes a blank."""
     for line in lines:
-        click.echo(cut_middle(printable(line)), file=sys.stderr if err else sys.stdout)
+        text = printable(line)
+        click.echo(cut_middle(cut_arguments(text) if err else text), file=sys.stderr if err else sys.stdout)
 
 
 def print_warning(message: Warning | str) -> None:

@@ -51,7 +51,8 @@ def _exit_code() -> int:
 
         return run()
     except KeyboardInterrupt:
-        sys.stderr.write("\n" * sys.stderr.isatty() + NO_RESULT)
+        if sys.stderr is not None:  # None if it is closed
+            sys.stderr.write("\n" * sys.stderr.isatty() + NO_RESULT)
         return INTERRUPTED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)

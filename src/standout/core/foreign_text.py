@@ -16,6 +16,7 @@ __all__ = [
     "LONG",
     "SHORT",
     "UNPRINTABLE",
+    "cut_arguments",
     "cut_middle",
     "escaped_json",
     "map_texts",
@@ -37,6 +38,9 @@ STACKED_MARKS = re.compile(
     "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{3})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
 )
 """More than three combining marks in a row, which would reach into other lines."""
+
+LONG_PARTS = re.compile(r"(?<!\w)'[^']{301,}'(?!\w)|(?<!\w)\"[^\"]{301,}\"(?!\w)|\S{301,}")
+"""Quoted parts and words that are longer than the name of a file can be."""
 
 
 def printable(text: str) -> str:
@@ -110,6 +114,15 @@ def cut_middle(text: str, limit: int = LONGEST_LINE) -> str:
         return text
     half = limit // 2
     return f"{text[: limit - half - 1]}…{text[len(text) - half :]}"
+
+
+def cut_arguments(text: str) -> str:
+    """Cut very long words and quoted parts of a message, which repeat what the user typed.
+
+    >>> cut_arguments("--knows: '" + 9_999 * "ab " + "' is no number")[:9], len(cut_arguments("x" * 5_000))
+    ('--knows: ', 160)
+    """
+    return LONG_PARTS.sub(lambda match: cut_middle(match[0], 2 * SHORT), text)
 
 
 def escaped_json(content: object, **settings: Any) -> str:

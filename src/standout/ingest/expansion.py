@@ -70,5 +70,5 @@ class CappedReader:
             raise SourceError(
                 f"{self.name} becomes more than {self.ratio:g} times as long when it is decompressed "
                 f"({self.most >> 20:,} MB so far): if you trust it, decompress it first, "
-                f"or set the environment variable {VARIABLE} to a higher ratio"
+                f"or set a higher ratio, for example {VARIABLE}={10 * self.ratio:.0f} in the environment"
             )

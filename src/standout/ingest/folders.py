@@ -31,6 +31,7 @@ def folder_files(folder: SourcePath) -> FolderFiles:
     """
     found = _remote(folder) if isinstance(folder, RemotePath) else _local(folder)
     files = tuple((path, relative) for relative, path in sorted(found.items()) if not _is_skipped(relative))
+    _check_files(folder, files)
     kinds = Counter(_kind(relative) for _, relative in files)
     if not files:
         raise SourceError(f"{folder} has no data files: name a file, or another folder")
@@ -41,6 +42,17 @@ def folder_files(folder: SourcePath) -> FolderFiles:
             "name the files to read, for example with a pattern such as 'folder/*.csv'"
         )
     return FolderFiles(files, len(found) - len(files))
+
+
+def _check_files(folder: SourcePath, files: tuple[tuple[SourcePath, str], ...]) -> None:
+    """Refuse a folder with pipes, sockets or devices: reading may never end, skipping hides data."""
+    odd = sum(isinstance(path, Path) and path.exists() and not path.is_file() for path, _ in files)
+    if odd:
+        what = "is a pipe, a socket or a device" if odd == 1 else "are pipes, sockets or devices"
+        raise SourceError(
+            f"{folder} has {len(files):,} files, and {odd:,} of them {what}: move such files "
+            "elsewhere, or name the files to read"
+        )
 
 
 def _local(folder: Path) -> dict[str, SourcePath]:
