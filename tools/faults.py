@@ -260,7 +260,7 @@ def _wrong(fault: Fault, code: int, errors: str, lines: list[str], left: list[st
         code == 1
         and not problems
         and PLACES[fault.place].redirect != "2>&-"
-        and "verify" not in fault.command
+        and not fault.command.startswith(SILENT)
     ):
         return f"no line says why: {errors[-300:]}"
     return f"left behind: {left}" if left else ""

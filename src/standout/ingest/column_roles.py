@@ -16,6 +16,8 @@ from standout.release.provenance import UnusedColumn
 
 __all__ = ["FILE_NAME", "Roles", "decimals_error", "numbered_names", "resolve_roles"]
 
+LONGEST_NUMBER = 10
+
 FILE_NAME = "the file name"
 """Column of the record where each file is one record."""
 LISTED = 20
@@ -189,13 +191,13 @@ class _Columns:
             return None
         if self.header and column in self.names:
             return self.names.index(str(column))
-        if isinstance(column, int) or column.isdecimal():
+        if isinstance(column, int) or (column.isdecimal() and len(column) < LONGEST_NUMBER):
             if not 1 <= int(column) <= len(self.names):
                 raise ColumnError(
                     f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}"
                 )
             return int(column) - 1
-        raise ColumnError(f"column {column!r} not found; {self}: name one with --{role}")
+        raise ColumnError(f"column {column!r:.100} not found; {self}: name one with --{role}")
 
     def ignored(self) -> set[int]:
         """Positions of the columns that the user ignores."""

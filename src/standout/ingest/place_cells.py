@@ -98,9 +98,9 @@ class Geohash:
 
     def __init__(self, letters: Any) -> None:
         text = str(letters).strip()
-        if not text.isdecimal() or not 1 <= int(text) <= MOST_LETTERS:
+        if not text.isdecimal() or len(text) > 2 or not 1 <= int(text) <= MOST_LETTERS:
             raise ParameterError(
-                f"geohash must be a number of letters from 1 to {MOST_LETTERS}, got {letters!r}"
+                f"geohash must be a number of letters from 1 to {MOST_LETTERS}, got {letters!r:.100}"
             )
         object.__setattr__(self, "letters", int(text))
 
