@@ -17,7 +17,7 @@ from standout.auditing.ladder import fit_ladder
 from standout.auditing.ladder_file import read_ladder
 from standout.auditing.sensitive import read_sensitive_list
 from standout.cli.typed_facts import Knowledge
-from standout.core.checked_json import dump_with_checksum
+from standout.core.checked_json import checksum
 from standout.linking.item_map import read_item_map
 from standout.linking.review import read_decisions
 from standout.linking.truth import read_truth
@@ -286,7 +286,9 @@ class Output:
             tree = json.loads(content)
             for _ in range(draw.choice([1, 1, 3])):
                 meddle(draw, tree)
-            content = dump_with_checksum(tree) if isinstance(tree, dict) else json.dumps(tree).encode()
+            if isinstance(tree, dict):
+                tree["checksum"] = checksum(tree)
+            content = json.dumps(tree).encode()
         else:
             content = mutated_text(draw, content)
         return Case({**files, self.name: content})
