@@ -101,7 +101,7 @@ def test_missing_members_are_one_error(tmp_path, release, audit, member):
 
 
 def test_a_missing_folder_is_one_error(tmp_path, release):
-    with pytest.raises(so.SourceError, match="cannot be read"):
+    with pytest.raises(so.SourceError, match="is not a folder that standout audit wrote: give"):
         read_audit(tmp_path / "nothing", release)
 
 

@@ -177,3 +177,12 @@ def test_the_sentence_counts_the_fewest_candidates_with_most_of_the_probability(
         expected = f"{counts[0]} candidate" if counts else f"more than {len(shares)} candidates"
         what = "This fact leaves" if n == 1 else f"These {n} facts leave"
         assert answer["sentence"].startswith(f"{what} {expected}")
+        assert ("; its probability is " in answer["sentence"]) == (counts[:1] == [1])
+        assert ("not in the data" in answer["sentence"]) == ((answer["nobody"] or 0) > 0.5)
+
+
+def test_the_sentence_says_when_the_person_is_probably_not_in_the_data(page):
+    facts = [{"item": "17"}, {"item": "nothing"}, {"item": "nothing else"}]
+    answer = page.lineup(facts)["answers"]["likelihood"]
+    assert answer["nobody"] > 0.5
+    assert " The person is probably not in the data (" in answer["sentence"]

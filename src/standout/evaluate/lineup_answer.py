@@ -197,7 +197,7 @@ def _assumed_errors(answer: LineupAnswer, attack: Likelihood) -> Iterator[str]:
     else:
         assumed = f"1 in {1 / GUESSED_WRONG:.0f} facts wrong, otherwise values and dates roughly right"
     stated = any(fact.errors != AS_ASSUMED for fact in answer.aux)
-    yield assumed + (" (single facts as stated)" if stated else "")
+    yield assumed + (" (except where a fact states its own error)" if stated else "")
 
 
 def _conclusion(answer: LineupAnswer, called: str) -> str:

@@ -1,4 +1,4 @@
-"""The audit beside the explorer: from a folder that `standout audit` wrote, or a quick one of our own."""
+"""The page of the audit: from a folder that `standout audit` wrote, or a quick one of our own."""
 
 import html
 import json
@@ -27,6 +27,7 @@ TITLE, DESCRIPTION = (re.compile(rf"<{tag}[^>]*>(.*?)</{tag}>", re.S) for tag in
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 \1 \2"')
 MARGIN = 24
 RERUN = "write it again with standout audit"
+OTHER = "give the folder of an audit of this data, or leave --audit out and start one on the page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def read_audit(folder: Path, release: so.Release) -> AuditView:
     except (KeyError, TypeError, ValueError):
         raise so.SourceError(f"{folder / 'findings.json'} is not a file of an audit: {RERUN}") from None
     if fingerprint != release.fingerprint:
-        raise so.ParameterError(f"{folder} is an audit of other data: {RERUN}")
+        raise so.ParameterError(f"{folder} is an audit of other data: {OTHER}")
     return view
 
 
@@ -96,6 +97,8 @@ def _findings(path: Path) -> Json:
             raise so.SourceError(f"{path} is too large for the findings of an audit")
         content: Json = json.loads(path.read_text(encoding="utf-8"))
         return content
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise so.SourceError(f"{path.parent} is not a folder that standout audit wrote: {OTHER}") from error
     except OSError as error:
         raise so.SourceError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError):

@@ -17,6 +17,7 @@ from standout.explore.requests import LineupRequest, TypedFact
 
 __all__ = ["Names", "answer_lineup", "attack_named", "describe_fact"]
 
+ONE = "1 candidate"
 MASS = 0.95
 """The candidates that the facts leave have this share of the probability of all records together."""
 
@@ -141,8 +142,15 @@ def _sentence(answer: so.LineupAnswer) -> str:
     leave = "leaves" if facts == 1 else "leave"
     if answer.best is None:
         return f"{what} {leave} all {candidates:,} candidates equally likely."
-    first = answer.lineup[0].probability
-    return f"{what} {leave} {_remaining(answer)}; the first has {_share(first)}."
+    remaining, first = _remaining(answer), _share(answer.lineup[0].probability)
+    likely = f"its probability is {first}" if remaining == ONE else f"the first has a probability of {first}"
+    return f"{what} {leave} {remaining}; {likely}.{_absence(answer)}"
+
+
+def _absence(answer: so.LineupAnswer) -> str:
+    """A sentence for when the person is more likely not in the data than in it."""
+    nobody = answer.nobody or 0.0
+    return f" The person is probably not in the data ({_share(nobody)})." if nobody > 0.5 else ""
 
 
 def _remaining(answer: so.LineupAnswer) -> str:
@@ -151,7 +159,7 @@ def _remaining(answer: so.LineupAnswer) -> str:
     for count, candidate in enumerate(answer.lineup, start=1):
         total += candidate.probability
         if total >= MASS * in_data:
-            return "1 candidate" if count == 1 else f"{count} candidates"
+            return ONE if count == 1 else f"{count} candidates"
     return f"more than {len(answer.lineup)} candidates"
 
 

@@ -27,7 +27,8 @@ def listen(host: str, port: int | None) -> socket.socket:
             return _bound(host, candidate)
         except OSError as error:
             problem = error.strerror or "it is not an address of this machine"
-    raise ParameterError(f"cannot listen at host {host}, port {port or DEFAULT_PORT}: {problem}")
+    advice = "" if port is None else "; choose another --port, or leave it out for a free one"
+    raise ParameterError(f"cannot listen at host {host}, port {port or DEFAULT_PORT}: {problem}{advice}")
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -183,10 +183,10 @@ class _Output:
         if key is not None:
             return read_key(key, self.original, self.release)
         if self.sidecar.renumbered:
-            raise ParameterError(f"{self.path.name} has new ids: give the key file written with it")
+            raise ParameterError(f"key is needed, the key file of {self.path.name}: its ids are new")
         if any(isinstance(step, ClusterRecords) for step in self.steps):
             raise ParameterError(
-                f"{self.path.name} has one record for several people: give the key file written with it"
+                f"key is needed, the key file of {self.path.name}: it has one record for several people"
             )
         return match_ids(self.original.records, self.release.records)
 

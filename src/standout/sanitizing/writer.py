@@ -29,7 +29,6 @@ from standout.tables.model import SanitizedTable
 __all__ = ["check_inert", "check_output_paths", "check_table_path", "write_sanitized"]
 
 TABLES = (".csv", ".parquet")
-OVERWRITE = "choose another path, or overwrite it (force, on the command line --force)"
 
 
 def write_sanitized(
@@ -192,12 +191,16 @@ def _check_distinct(output: Path, key: Path | None, paths: list[Path]) -> None:
         raise ParameterError(f"{key} is inside the output, which will be replaced: choose another path")
 
 
+def _needs_force(path: Path, reason: str) -> str:
+    return f"force is needed to overwrite {path}: {reason}; or choose another path"
+
+
 def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
     for path in paths:
         if path.is_symlink() or (path.is_dir() and not (path is output and is_index(path))):
             raise ParameterError(f"{path} exists and is not an output: it will not be overwritten")
         if path.exists() and not force:
-            raise ParameterError(f"{path} exists already: {OVERWRITE}")
+            raise ParameterError(_needs_force(path, "it exists already"))
     if output.exists() and output.is_file() != (output.suffix in TABLES):
         raise ParameterError(f"{output} exists and is something else: choose another path")
     sidecar = sidecar_path(output)
@@ -206,4 +209,4 @@ def _check_existing(output: Path, paths: list[Path], force: bool) -> None:
     if sidecar.is_symlink() or sidecar.is_dir():
         raise ParameterError(f"{sidecar} exists and is not a sidecar: it will not be overwritten")
     if sidecar.exists() and not force and not is_sidecar(sidecar):
-        raise ParameterError(f"{sidecar} exists already and is not a sidecar: {OVERWRITE}")
+        raise ParameterError(_needs_force(sidecar, "it exists already and is not a sidecar"))

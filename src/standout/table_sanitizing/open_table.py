@@ -28,7 +28,7 @@ def open_table(path: Path, sidecar_path: Path, original: Table, key: Path | None
     """
     sidecar = TableSidecar.read(sidecar_path)
     if key is None:
-        raise ParameterError(f"{path.name} has rows in a random order: give the key file written with it")
+        raise ParameterError(f"key is needed, the key file of {path.name}: its rows are in a random order")
     size = original.n_rows, original.n_columns
     if size != (sidecar.original_rows, sidecar.original_columns):
         raise _wrong_original(path)

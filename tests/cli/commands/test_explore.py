@@ -87,7 +87,7 @@ def test_the_source_options_that_were_given_are_in_the_command(ratings, served):
     [
         (["ratings.csv", "--key", "key.csv"], "--key needs --what-if"),
         (["ratings.csv", "--what-if", "ratings.csv", "--key", "k"], "--key: ratings.csv is not an output"),
-        (["ratings.csv", "--audit", "nothing"], "findings.json cannot be read"),
+        (["ratings.csv", "--audit", "nothing"], "nothing is not a folder that standout audit wrote"),
         (["ratings.csv", "--table"], "standout lineup --table --knows COLUMN=VALUE"),
         (["ratings.csv", "--host", "no-such-host.invalid"], "cannot listen at host no-such-host.invalid"),
     ],

@@ -342,7 +342,7 @@ def test_errors_of_single_facts_are_used_by_the_bayesian_attack(ask, titled_rele
     assert [tuple(one.values()) for one in given["lineup"]] == [tuple(one) for one in verdict.lineup(10)]
     errors = [(fact["value_error"], fact["time_error"], fact["doubt"]) for fact in given["facts"]]
     assert errors == [(2, 30, 0.5), (0, None, None)]
-    assert "roughly right (single facts as stated); " in given["assumes"]
+    assert "roughly right (except where a fact states its own error); " in given["assumes"]
     for part, expected in zip(given["explain"], verdict.explain(verdict.best), strict=True):
         assert (part["by_item"], part["by_value"], part["by_time"]) == expected[-3:]
         assert part["by_item"] + part["by_value"] + part["by_time"] == part["part"]

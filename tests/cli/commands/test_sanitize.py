@@ -65,7 +65,7 @@ def test_the_command_refuses_before_it_works(run, source, tmp_path):
     assert run("sanitize", source, "-o", out, *month).code == 0
     again = run("sanitize", source, "-o", out, *month)
     assert again.code == 1
-    assert "exists already" in again.err
+    assert "--force is needed to overwrite" in again.err and "exists already" in again.err
     assert run("sanitize", source, "-o", out, *month, "--force").code == 0
 
 

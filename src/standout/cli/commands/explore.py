@@ -37,14 +37,14 @@ OFF_LOOPBACK = (
     "--key",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Key file of --what-if, as `standout sanitize --key` wrote it.",
+    help="Key file of --what-if, which `standout sanitize --key` wrote. Needed if its ids are new.",
 )
 @click.option(
     "--audit",
     "audit_folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder that `standout audit` wrote about DATA, to show beside the explorer.",
+    help="Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
 )
 @click.option("--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
 @click.option(
@@ -74,9 +74,10 @@ def explore(
     local web page and prints its address, which contains a secret token. Ctrl-C stops
     it. Nothing is stored, and nothing is loaded from elsewhere.
 
-    On the page, facts about a person shrink the crowd of records, with the attack of
-    the paper and with the Bayesian one. The page can also pick somebody at random and
-    deal facts with the errors of an adversary, and compare with sanitized data.
+    Each fact typed on the page shrinks the crowd of records. The page shows the
+    Bayesian attack, the attack of the paper, or both. It can also pick somebody at
+    random and deal facts with the errors of an adversary, and compare the data with a
+    sanitized version. --key is needed if that version has new ids.
 
     The explorer needs `pip install 'standout[explore]'`, and it is for histories. For
     a table, use `standout lineup --table`.
@@ -84,7 +85,8 @@ def explore(
     \b
     Example:
       standout explore ratings.csv
-      standout explore ratings.index --what-if safer.csv --no-browser
+      standout explore ratings.index --what-if safer.csv --key key.csv
+      standout explore ratings.index --audit ratings-audit --no-browser
     """
     if TableOptions(is_table=is_table).is_for([data], source):
         raise ParameterError(
