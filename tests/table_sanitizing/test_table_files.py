@@ -83,7 +83,7 @@ def test_only_the_owner_can_read_the_key_and_it_names_each_released_row(tmp_path
 def test_a_table_cannot_be_opened_without_its_key(tmp_path):
     table = random_table()
     written(tmp_path, table)
-    with pytest.raises(ParameterError, match="give the key file"):
+    with pytest.raises(ParameterError, match="key is needed, the key file of"):
         so.open_sanitized(tmp_path / "safer.csv", table)
 
 

@@ -77,7 +77,7 @@ class TableSidecar:
             content = json.loads(path.read_bytes())
             if [content["format"], content.get("content"), content["version"]] != [FORMAT, CONTENT, VERSION]:
                 raise SourceError(
-                    f"{path} is no sidecar of a table that this version of Standout can read: sanitize again"
+                    f"{path} is not a sidecar of a table that this version can read: sanitize again"
                 )
             if not is_intact(content):
                 raise ValueError("checksum")
