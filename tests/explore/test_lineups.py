@@ -65,7 +65,9 @@ def assert_same_numbers(answer, printed):
 
 
 @pytest.mark.parametrize("facts", CASES)
-@pytest.mark.parametrize("limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"length": [5, 60], "joined": ["1999-01-01", "2004-12-31"]}, {"in_data": True}]
+)
 def test_the_numbers_are_those_of_the_command(opened, facts, limits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_facts(opened, facts)
@@ -86,6 +88,15 @@ def test_without_facts_everybody_is_equally_likely(page, release):
         assert attack["nobody"] == (nobody and pytest.approx(nobody))
         assert attack["sentence"] == "Nothing is known yet: all 300 records are equally likely."
     assert answer["command"] is None and answer["what_if"] is None
+
+
+def test_somebody_who_is_in_the_data_is_never_somebody_else(page):
+    facts = [{"item": "17", "value": 4}, {"item": "3"}]
+    certain = page.lineup(facts, in_data=True)["answers"]["likelihood"]
+    perhaps = page.lineup(facts)["answers"]["likelihood"]
+    assert certain["nobody"] == 0 < perhaps["nobody"]
+    for sure, unsure in zip(certain["lineup"], perhaps["lineup"], strict=True):
+        assert sure["probability"] * (1 - perhaps["nobody"]) == pytest.approx(unsure["probability"])
 
 
 def test_ids_are_hidden_until_they_are_asked_for(release):

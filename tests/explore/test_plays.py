@@ -77,7 +77,7 @@ def test_the_reveal_compares_the_lineup_of_the_same_facts_with_the_target(opened
         for fact in deal(opened, 8)["dealt"]
     ]
     answer = reveal(opened, 8, attack=attack, show_ids=True)
-    lineup = opened.lineup(facts, attacks=[attack], show_ids=True, top=100)["answers"][attack]
+    lineup = opened.lineup(facts, attacks=[attack], show_ids=True, top=100, in_data=True)["answers"][attack]
     ids = [candidate["id"] for candidate in lineup["lineup"]]
     if answer["id"] in ids:
         found = lineup["lineup"][ids.index(answer["id"])]

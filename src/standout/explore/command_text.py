@@ -22,6 +22,8 @@ def lineup_command(exploration: Exploration, request: LineupRequest, attack: str
         words += ["--joined", "{}/{}".format(*request.joined)]
     if attack != "likelihood":
         words += ["--attack", attack]
+    elif request.in_data:
+        words += ["--present", "1"]
     words += ["--top", str(request.top), "--allow-unknown", "--json"]
     return shlex.join(words)
 

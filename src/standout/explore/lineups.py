@@ -40,9 +40,11 @@ def answer_lineup(exploration: Exploration, request: LineupRequest) -> LineupRes
     )
 
 
-def attack_named(name: str) -> so.Likelihood | so.ScoreboardRH:
-    """The attack that the page calls by this name."""
-    return so.Likelihood() if name == "likelihood" else so.ScoreboardRH()
+def attack_named(name: str, in_data: bool = False) -> so.Likelihood | so.ScoreboardRH:
+    """The attack that the page calls by this name; `in_data`: on somebody who is in the data for certain."""
+    if name == "likelihood":
+        return so.Likelihood(present=1.0) if in_data else so.Likelihood()
+    return so.ScoreboardRH()
 
 
 def describe_fact(exploration: Exploration, fact: TypedFact) -> FactAnswer:
@@ -80,7 +82,7 @@ class Names:
 def _answer(
     release: so.Release, request: LineupRequest, attack: str, names: Names, command: str | None = None
 ) -> AttackAnswer:
-    answer = so.lineup(release, request.aux, attack_named(attack), top=request.top)
+    answer = so.lineup(release, request.aux, attack_named(attack, request.in_data), top=request.top)
     verdict, lineup = answer.verdict, answer.lineup
     nobody = answer.nobody
     return AttackAnswer(

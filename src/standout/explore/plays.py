@@ -51,7 +51,7 @@ def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
 
 def _verdicts(release: so.Release, facts: list[TypedFact], attack: str) -> list[so.Verdict]:
     """The verdicts on no fact, the first fact, the first two, …."""
-    aux, chosen = so.Aux([known_fact(fact) for fact in facts]), attack_named(attack)
+    aux, chosen = so.Aux([known_fact(fact) for fact in facts]), attack_named(attack, in_data=True)
     before = chosen.attack(release, so.Aux([]))
     return [before, *(chosen.nested(release, [aux], range(1, len(facts) + 1)) if facts else ())]
 

@@ -56,7 +56,10 @@ class TypedFact:
 
 @dataclass(frozen=True, slots=True)
 class LineupRequest:
-    """POST /api/lineup: the known facts, and what to compute."""
+    """POST /api/lineup: the known facts, and what to compute.
+
+    `in_data` says that the person is known to be in the data.
+    """
 
     facts: tuple[TypedFact, ...]
     length: tuple[int, int] | None
@@ -66,6 +69,7 @@ class LineupRequest:
     chosen: int
     show_ids: bool
     what_if: bool
+    in_data: bool = False
 
     @classmethod
     def read(cls, fields: Fields) -> "LineupRequest":
@@ -86,6 +90,7 @@ class LineupRequest:
             chosen=fields.whole("chosen", 0, MOST_SHOWN - 1, 0),
             show_ids=fields.flag("show_ids"),
             what_if=fields.flag("what_if"),
+            in_data=fields.flag("in_data"),
         )
 
     @property

@@ -51,6 +51,7 @@ function request(facts) {
     chosen: state.chosen,
     show_ids: state.showIds,
     what_if: state.whatIf && Boolean(release.what_if),
+    in_data: state.inData || Boolean(state.round),
   };
 }
 
@@ -164,7 +165,8 @@ function showControls() {
   byId("length-high").value = state.length[1] ?? "";
   byId("joined-low").value = state.joined[0] ?? "";
   byId("joined-high").value = state.joined[1] ?? "";
-  if ([...state.length, ...state.joined].some((end) => end !== null)) byId("whole").open = true;
+  byId("in-data").checked = state.inData;
+  if (state.inData || [...state.length, ...state.joined].some((end) => end !== null)) byId("whole").open = true;
 }
 
 function listen() {
@@ -185,6 +187,7 @@ function listen() {
   byId("whole").addEventListener("input", () => {
     state.length = [whole(byId("length-low").value), whole(byId("length-high").value)];
     state.joined = [byId("joined-low").value || null, byId("joined-high").value || null];
+    state.inData = byId("in-data").checked;
     refresh();
   });
   byId("clear").addEventListener("click", () => {

@@ -73,7 +73,7 @@ class Panel {
     this.heading.classList.toggle("unseen", !several);
     setText(this.sentence, answer.sentence);
     this.root.classList.toggle("claim", answer.claim);
-    this.showBits(answer.bits, answer.nobody !== null && answer.lineup.length > 0);
+    this.showBits(answer.bits, answer.nobody > 0 && answer.lineup.length > 0);
     this.hint.hidden = answer.lineup.length > 0;
     this.facts.hidden = !answer.lineup.length;
     this.showFigures(answer);
@@ -146,7 +146,7 @@ class Panel {
     /** @type {[string, string, number, string][]} */
     const rows = [];
     if (left > 0 || !lineup.length) rows.push(["others", lineup.length ? "everybody else" : "everybody", others, count(left)]);
-    if (nobody !== null && nobody !== undefined) rows.push(["nobody", "not in the data", nobody, ""]);
+    if (nobody > 0) rows.push(["nobody", "not in the data", nobody, ""]);
     resize(this.rest, rows.length, () => bar({ class: "bar" }, "li"));
     rows.forEach(([kind, name, share, note], index) => {
       const row = this.rest.children[index];

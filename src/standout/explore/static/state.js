@@ -25,6 +25,7 @@
  * @property {Round | null} round
  * @property {[number | null, number | null]} length
  * @property {[string | null, string | null]} joined
+ * @property {boolean} inData the person is known to be in the data
  * @property {number} chosen rank of the candidate that is explained, from 0
  * @property {boolean} showIds not part of the link: whoever opens it decides
  */
@@ -37,6 +38,7 @@ export const state = {
   round: null,
   length: [null, null],
   joined: [null, null],
+  inData: false,
   chosen: 0,
   showIds: false,
 };
@@ -64,6 +66,7 @@ export function toFragment() {
       query.append("fact", JSON.stringify([fact.item, fact.value, fact.value_error, fact.time, fact.time_error, fact.doubtful]));
     }
     if (state.length.some((end) => end !== null)) query.set("length", state.length.map((end) => end ?? "").join("~"));
+    if (state.inData) query.set("in_data", "1");
     if (state.joined.some(Boolean)) query.set("joined", state.joined.map((end) => end ?? "").join("~"));
   }
   if (state.attack !== "likelihood") query.set("attack", state.attack);
@@ -92,6 +95,7 @@ export function fromFragment(fragment, most) {
   state.length = [whole(low), whole(high)];
   const [first, last] = ends(query.get("joined"));
   state.joined = [first || null, last || null];
+  state.inData = query.get("in_data") === "1";
 }
 
 /** @param {string | null} text */
