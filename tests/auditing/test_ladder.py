@@ -1,5 +1,6 @@
 """The ladder: adversaries adapted to a release; what does not apply is skipped and reported."""
 
+import tracemalloc
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -234,3 +235,18 @@ def test_the_worst_case_knows_all_that_any_other_adversary_knows():
     liar = {"liar": so.Adversary(knows=6, wrong=3, wrong_facts="items"), "worst": worst}
     assert fitted(people(length=lambda r: 3), liar)["worst"].adversary.knows == 3
     assert fitted(people(), {"worst": worst})["worst"].adversary == DEFAULTS["worst"]
+
+
+def test_the_spread_of_dates_needs_no_memory_for_hours_without_entries():
+    first = datetime(2005, 1, 1)
+    moments = [*(first + timedelta(hours=7 * n) for n in range(40)), None, datetime(9999, 12, 31)]
+    rows = {"user": [f"u{n % 5}" for n in range(42)], "item": [f"i{n}" for n in range(42)], "time": moments}
+    release = so.read(pl.DataFrame(rows), time_unit="hour")
+    tracemalloc.start()
+    try:
+        days = DataSpread(release).days
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert days == (36 - 4) * 7 / 24  # the 37th and the 5th of 41 dates
+    assert release.span > 70_000_000 and peak < 10_000_000, f"{peak:,} bytes"

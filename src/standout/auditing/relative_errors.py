@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from standout.auditing.adversary_text import time_text
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Floats, Ints, codes_in_use
 from standout.release.clock import SECONDS
 from standout.release.model import Codes, Release
 from standout.similarity.attributes import ROUNDING
@@ -87,11 +87,16 @@ class DataSpread:
     @cached_property
     def days(self) -> float:
         """Inter-decile range of the times in days; 0 without times."""
-        release = self.release
-        counts = _counts(release.by_record.time, release.span)
-        if release.clock is None or not counts.any():
+        release, time = self.release, self.release.by_record.time
+        if release.clock is None or time is None:
             return 0.0
-        return (_quantile(counts, 9) - _quantile(counts, 1)) * SECONDS[release.clock.unit] / DAY
+        codes, place = codes_in_use(time, release.span + 1)
+        n_dates = int(np.searchsorted(codes, release.span))  # the code after the last date means no date
+        counts = _counts(place, len(codes))[:n_dates]
+        if not counts.any():
+            return 0.0
+        units = codes[_quantile(counts, 9)] - codes[_quantile(counts, 1)]
+        return float(units) * SECONDS[release.clock.unit] / DAY
 
     def value_error(self, error: RelativeError) -> float:
         """The error in units of the values: the nearest distance between the median and another level.
