@@ -1,14 +1,17 @@
 """Who is exposed: groups and facts needed are those of a slow twin."""
 
 import math
+from datetime import datetime
 from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import standout as so
 from auditing.audit_samples import (
     ACQUAINTANCE,
     FACTS,
@@ -103,3 +106,12 @@ def test_first_dates_are_grouped_by_year_quarter_or_month(days, label):
     groups = by_first_date(release, cell_of_identified(30))
     assert groups[0].label.startswith(label[:4]) and sum(group.people for group in groups) == 30
     assert groups[0].low == "2004-01-01"
+
+
+@pytest.mark.parametrize("first", [datetime(9999, 11, 1), datetime(9999, 2, 1), datetime(9990, 1, 1)])
+def test_periods_end_with_the_last_year_that_a_date_can_have(first):
+    moments = [first] * 15 + [datetime(9999, 12, 31, 10)] * 15
+    rows = {"user": [f"u{n}" for n in range(30)], "item": ["i"] * 30, "time": moments}
+    release = so.read(pl.DataFrame(rows), time_unit="hour")
+    groups = by_first_date(release, cell_of_identified(30))
+    assert groups[-1].high == "9999-12-31" and sum(group.people for group in groups) == 30

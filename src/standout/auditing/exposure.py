@@ -112,7 +112,7 @@ def by_first_date(release: Release, cell: SimulationCell) -> tuple[DateGroup, ..
 
     def group(low: int, high: int, identified: Estimate) -> DateGroup:
         index, next_index = starts.index(low), len(starts) if high == NEVER else starts.index(high)
-        until = (days[next_index] if next_index < len(days) else end) - timedelta(days=1)
+        until = days[next_index] - timedelta(days=1) if next_index < len(days) else end
         return DateGroup(
             label=_period_name(days[index], until),
             low=days[index].isoformat(),
@@ -164,15 +164,15 @@ def _day(moment: date) -> date:
 
 
 def _periods(first: date, last: date) -> tuple[list[date], date]:
-    """First days of years (quarters or months in a short release), and the day after the last period."""
+    """First days of years (quarters or months in a short release), and the last day of the last period."""
     months = (last.year - first.year) * 12 + last.month - first.month + 1
     step = 12 if months > 30 else 3 if months > 9 else 1
     year, month = first.year, (first.month - 1) // step * step + 1
     days = []
-    while date(year, month, 1) <= last:
+    while (year, month) <= (last.year, last.month):
         days.append(date(year, month, 1))
         year, month = year + (month + step - 1) // 12, (month + step - 1) % 12 + 1
-    return days, date(year, month, 1)
+    return days, date.max if year > date.max.year else date(year, month, 1) - timedelta(days=1)
 
 
 def _period_name(first: date, last: date) -> str:

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from standout.auditing.adversary_text import time_text
 from standout.core.arrays import Floats, Ints, codes_in_use
 from standout.release.clock import SECONDS
-from standout.release.model import Codes, Release
+from standout.release.model import Release
 from standout.similarity.attributes import ROUNDING
 
 __all__ = ["ABSOLUTE", "DataSpread", "RelativeError", "RelativeErrors"]
@@ -151,7 +152,7 @@ def _percent(error: RelativeError) -> str:
     return f"{100 * error.share:g} %"
 
 
-def _counts(codes: Codes | None, size: int) -> Ints:
+def _counts(codes: NDArray[np.integer[Any]] | None, size: int) -> Ints:
     """Number of entries with each code; missing ones do not count."""
     counts = np.zeros(size + 1, np.int64)
     if codes is not None:
