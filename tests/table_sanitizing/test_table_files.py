@@ -157,7 +157,7 @@ def test_files_of_other_kinds_are_refused_with_what_is_wrong(tmp_path):
     key = tmp_path / "key.csv"
     with pytest.raises(SourceError, match="is the sidecar of a table"):
         so.open_sanitized(tmp_path / "safer.csv", release)
-    with pytest.raises(SourceError, match="is no sidecar of a table"):
+    with pytest.raises(SourceError, match="is not a sidecar of a table"):
         so.open_sanitized(tmp_path / "release.csv", table, key)
     with pytest.raises(SourceError, match="cannot be read"):
         so.open_sanitized(tmp_path / "nothing.csv", table, key)

@@ -83,6 +83,30 @@ def test_both_attacks_and_both_releases_are_shown_side_by_side(visit):
     assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"]
 
 
+def test_exchanged_ends_are_refused_in_the_words_of_the_page_and_change_no_answer(visit):
+    seen = visit()
+    seen.add("Film 20")
+    seen.page.click("#whole summary")
+    seen.after(lambda: seen.page.fill("#length-high", "10"))
+    shown, sent = seen.text("#panels"), len(seen.requests)
+    seen.page.fill("#length-low", "20")
+    expect(seen.page.locator("#trouble")).to_contain_text("“at least” is larger than “at most”")
+    assert seen.text("#panels") == shown and len(seen.requests) == sent
+    seen.after(lambda: seen.page.fill("#length-low", "5"))
+    expect(seen.page.locator("#trouble")).to_be_hidden()
+
+
+def test_the_page_says_that_a_known_length_counts_only_for_the_original(visit):
+    seen = visit()
+    seen.add("Film 20")
+    seen.after(lambda: seen.page.check("#what-if"))
+    assert "Sanitized by round-time month." in seen.text("#what-if-steps")
+    assert "count only for the data as it is" not in seen.text("#what-if-steps")
+    seen.page.click("#whole summary")
+    seen.after(lambda: seen.page.fill("#length-low", "5"))
+    assert "count only for the data as it is" in seen.text("#what-if-steps")
+
+
 def test_ids_are_hidden_until_they_are_asked_for(visit):
     seen = visit()
     seen.add("Film 20")

@@ -55,11 +55,24 @@ function request(facts) {
   };
 }
 
+/** What to say if the ends of an interval are exchanged. */
+function exchangedEnds() {
+  const exchanged = (/** @type {any[]} */ [low, high]) => !state.round && low !== null && high !== null && low > high;
+  if (exchanged(state.length)) return "Number of entries: “at least” is larger than “at most”. The page still shows the previous answer.";
+  if (exchanged(state.joined)) return "Date of the first entry: “from” is later than “to”. The page still shows the previous answer.";
+  return "";
+}
+
 /** Something changed: show what is known at once, and the answer when it comes. */
 async function refresh() {
   history.replaceState(null, "", `#${toFragment()}`);
   showKnown();
   const asked = [...state.facts];
+  const exchanged = exchangedEnds();
+  if (exchanged) {
+    lineups.cancel();
+    return trouble(new Trouble(exchanged));
+  }
   try {
     const answer = await lineups.ask("/api/lineup", request(state.facts));
     remember(answer.facts);
@@ -84,6 +97,23 @@ function showKnown() {
   play.show();
 }
 
+/** Data without steps need not be an output of sanitize. */
+const otherData = () => (release.what_if.steps?.length ? "sanitized data" : "other data");
+
+/** What a reader of the comparison must know. */
+function showOther() {
+  byId("what-if-steps").hidden = !state.whatIf;
+  if (!release.what_if) return;
+  const steps = release.what_if.steps ?? [];
+  const narrowed = !state.round && [...state.length, ...state.joined].some((end) => end !== null);
+  const notes = [
+    steps.length ? `Sanitized by ${steps.join("; ")}.` : "",
+    steps.length && narrowed ? "The number of entries and the first date count only for the data as it is, because the steps may have changed them. Remove them for a fair comparison." : "",
+    `Candidates of the ${otherData()} have numbers of their own.`,
+  ];
+  setText(byId("what-if-steps"), notes.filter(Boolean).join(" "));
+}
+
 function panelsOf() {
   const { answer } = shown;
   const one = (/** @type {any} */ group, /** @type {boolean} */ changed) =>
@@ -91,7 +121,7 @@ function panelsOf() {
       key: `${attack}${changed ? "-what-if" : ""}`,
       attack,
       what_if: changed,
-      heading: ATTACKS[/** @type {"paper"} */ (attack)] + (answer.what_if ? (changed ? ", sanitized data" : ", data as it is") : ""),
+      heading: ATTACKS[/** @type {"paper"} */ (attack)] + (answer.what_if ? (changed ? `, ${otherData()}` : ", data as it is") : ""),
       answer: result,
     }));
   const [now, changed] = [one(answer.answers, false), one(answer.what_if, true)];
@@ -100,6 +130,7 @@ function panelsOf() {
 
 function showAnswer() {
   const panels = panelsOf();
+  showOther();
   showCrowd(panels, state.chosen, choose);
   showWhy(panels, shown.facts.map((/** @type {any} */ fact) => fact.item));
   byId("share").hidden = !shown.facts.length;
@@ -160,7 +191,6 @@ function showControls() {
   for (const radio of byId("attack").querySelectorAll("input")) radio.checked = radio.value === state.attack;
   byId("what-if").checked = state.whatIf;
   byId("show-ids").checked = state.showIds;
-  byId("what-if-steps").hidden = !state.whatIf;
   byId("length-low").value = state.length[0] ?? "";
   byId("length-high").value = state.length[1] ?? "";
   byId("joined-low").value = state.joined[0] ?? "";
@@ -177,7 +207,6 @@ function listen() {
   });
   byId("what-if").addEventListener("change", () => {
     state.whatIf = byId("what-if").checked;
-    byId("what-if-steps").hidden = !state.whatIf;
     refresh();
   });
   byId("show-ids").addEventListener("change", () => {
@@ -221,8 +250,7 @@ function prepare() {
   if (release.what_if) {
     byId("what-if-label").hidden = false;
     setText(byId("what-if-name"), `(${release.what_if.name})`);
-    const steps = release.what_if.steps?.length ? `Sanitized by ${release.what_if.steps.join("; ")}. ` : "";
-    setText(byId("what-if-steps"), `${steps}Candidates of the sanitized data have numbers of their own.`);
+    setText(byId("what-if-data"), otherData());
   }
   const chips = (release.examples ?? []).map((/** @type {any} */ item) =>
     el("li", {}, el("button", { type: "button", class: "chip", click: () => add(item) }, el("bdi", { text: item.title || item.item }))),

@@ -88,7 +88,7 @@ class Panel {
    */
   showBits({ before, left }, conditional) {
     setText(this.left, oneDigit(left));
-    setText(this.before, `of ${oneDigit(before)} bits left${conditional ? ", if in the data" : ""}`);
+    setText(this.before, `of ${oneDigit(before)} bits left${conditional ? ", if the person is in the data" : ""}`);
     const top = Math.max(before, left, 1);
     const each = Math.ceil(top / MOST_CELLS);
     resize(this.cells, Math.ceil(top / each), () => el("span", {}, el("i")));
@@ -109,7 +109,7 @@ class Panel {
     /** @type {[string, string][]} */
     const figures = [
       ["People compared", count(answer.candidates)],
-      ["Eccentricity", twoDigits(answer.eccentricity)],
+      ["Lead of the first (eccentricity)", twoDigits(answer.eccentricity)],
     ];
     if (answer.ties > 1 && first) figures.push(["Tied for first", count(answer.ties)]);
     resize(this.facts, figures.length, () => el("div", {}, el("dt"), el("dd", { class: "number" })));

@@ -54,6 +54,7 @@ export class Play {
     this.result = el("div", { class: "result", role: "status", tabindex: -1 });
     byId("play").append(
       el("p", { class: "lead", text: "Somebody in the data was picked at random. Who is it?" }),
+      el("p", { class: "soft", text: "The attack does not know that this person is in the data." }),
       el("label", { for: "adversary", text: "You know what this adversary knows" }),
       this.menu,
       this.about,
@@ -214,8 +215,8 @@ export class Play {
     this.result.classList.toggle("right", right);
     this.result.append(
       el("p", { class: "lead" }, el("strong", { text: right ? "Right." : "Wrong." }), ` ${whereabouts(revealed, right, this.candidates)}`),
-      el("p", { text: `Whoever finds this record learns ${plural(revealed.learned, "entry", "entries")} that no fact named.` }),
-      this.entries ? entryTable(this.entries) : el("button", { type: "button", text: `Show ${plural(revealed.learned, "entry", "these entries")}`.replace(/[\d,]+ these/, "these"), click: () => this.reveal(true) }),
+      el("p", { text: learnedText(revealed.learned) }),
+      ...(this.entries ? [entryTable(this.entries)] : revealed.learned ? [el("button", { type: "button", text: revealed.learned === 1 ? "Show this entry" : "Show these entries", click: () => this.reveal(true) })] : []),
     );
   }
 }
@@ -242,6 +243,9 @@ function whereabouts({ rank, ties, probability, id }, right, candidates) {
   if (rank === 1 && ties > 1) return `The person${name} is one of ${count(ties)} with the best score; ${share}.`;
   return `The person${name} is number ${count(rank)} of ${count(candidates)} in the lineup; ${share}.`;
 }
+
+/** @param {number} learned */
+const learnedText = (learned) => (learned ? `Whoever finds this record learns ${plural(learned, "more entry", "more entries")} of this person.` : "The facts already named every entry of this record.");
 
 /** @param {any[]} entries */
 function entryTable(entries) {
