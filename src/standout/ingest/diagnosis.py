@@ -70,7 +70,8 @@ class _Diagnosis:
         if self.times is not None and any(reason in self.counts for reason in TIME_REASONS):
             formats = self.times.format_counts()
             if len(formats) > 1:
-                yield f"Formats of the times: {list_formats(formats)}."
+                least = "" if self.times.are_formats_counted else " (at least)"
+                yield f"Formats of the times{least}: {list_formats(formats)}."
                 yield "--time-format chooses one, and rows in another format are then unusable."
 
     def _conclusion(self) -> str:

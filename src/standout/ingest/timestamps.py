@@ -31,7 +31,7 @@ __all__ = ["ResolvedTimes", "TimeReader"]
 
 EPOCH = datetime(1970, 1, 1)
 MOST_COUNTED = 1_000_000
-"""Number of rows in other formats after which these are not counted further, because that is slow."""
+"""Number of unreadable times whose formats are counted, because that is slow."""
 NUMERIC = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 NO_TIME = -(1 << 61)
 UNREADABLE, OUT_OF_RANGE = Reason.UNREADABLE_TIME, Reason.TIME_OUT_OF_RANGE
@@ -61,6 +61,7 @@ class TimeReader:
     patterns: DatePatterns = field(init=False, default_factory=DatePatterns)
     rows_of_text: NDArray[np.int64] = field(init=False, default_factory=lambda: np.zeros(0, np.int64))
     rows_read: int = field(init=False, default=0)
+    rows_unread: int = field(init=False, default=0)
     other_formats: Counter[str] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -189,11 +190,16 @@ class TimeReader:
     def _count_others(self, buffer: Array, starts: Array, ends: Array, status: Array, out: Array) -> None:
         """Count the rows that were read, and the formats of those that were not."""
         self.rows_read += int(np.count_nonzero(out))
-        if sum(self.other_formats.values()) >= MOST_COUNTED:
-            return
         odd = np.flatnonzero((status == UNREADABLE) | (status == OTHER_FORMAT))
+        self.rows_unread += len(odd)
+        odd = odd[: max(len(odd) - max(self.rows_unread - MOST_COUNTED, 0), 0)]
         texts = (buffer[starts[i] : ends[i]].tobytes().decode("utf-8", "replace") for i in odd)
         self.other_formats += count_formats((text, 1) for text in texts)
+
+    @property
+    def are_formats_counted(self) -> bool:
+        """Whether `format_counts` has all rows, and not only the first of those in another format."""
+        return len(self.rows_of_text) > 0 or self.rows_unread <= MOST_COUNTED
 
     def format_counts(self) -> Counter[str]:
         """Number of rows that each format fits."""
