@@ -197,3 +197,20 @@ def test_the_sentence_says_when_the_person_is_probably_not_in_the_data(page):
     answer = page.lineup(facts)["answers"]["likelihood"]
     assert answer["nobody"] > 0.5
     assert " The person is probably not in the data (" in answer["sentence"]
+
+
+@pytest.mark.parametrize("error", [0, 1])
+def test_an_error_of_a_category_counts_neither_on_the_page_nor_in_the_command_and_the_files(error, tmp_path):
+    rows = [(f"p{p}", f"i{(p + i) % 7}", "ab"[(p * i) % 2]) for p in range(20) for i in range(3)]
+    path = tmp_path / "categories.csv"
+    pl.DataFrame(rows, schema=["record", "item", "value"], orient="row").write_csv(path)
+    release = so.read(path)
+    fact = {"item": "i1", "value": "a"}
+    with explorer(release) as page:
+        plain, wrong = page.lineup([fact]), page.lineup([{**fact, "value_error": error}])
+        files = [
+            page.post("/api/export", {"facts": [facts], "format": "facts.csv"}).content
+            for facts in (fact, {**fact, "value_error": error})
+        ]
+    assert wrong["answers"] == plain["answers"]  # with the commands
+    assert files[0] == files[1]

@@ -28,9 +28,19 @@ def index(tmp_path_factory, release):
 
 
 @contextmanager
-def running(index):
+def running(index, *options):
     """Run the command; yield the process and the address that it prints."""
-    command = [sys.executable, "-W", "error", "-m", "standout", "explore", str(index), "--no-browser"]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-m",
+        "standout",
+        "explore",
+        str(index),
+        "--no-browser",
+        *options,
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -97,6 +107,13 @@ def test_large_chunks_and_nonsense_are_refused_and_do_not_stop_the_server(index)
                 assert b" 200 " not in sent.recv(1000)
         with logged_in(address) as (connection, headers):
             assert ask(connection, "GET", "/api/release", **headers)[0] == 200
+
+
+def test_a_version_without_a_sidecar_is_compared_with_a_warning(index):
+    with running(index, "--what-if", str(index)) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=TIMEOUT)
+        assert "can look safer than it is" in process.stderr.read()
 
 
 def test_a_free_port_is_used_if_the_default_is_taken():

@@ -83,10 +83,10 @@ class AdversaryAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfAnswer:
-    """The second release: its name, the steps that made it (empty if unknown) and its number of records."""
+    """The second release: its name, the steps that made it (None if unknown) and its number of records."""
 
     name: str
-    steps: Sequence[str]
+    steps: Sequence[str] | None
     records: int
 
 

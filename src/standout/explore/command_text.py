@@ -47,8 +47,11 @@ def fact_text(fact: TypedFact) -> str:
     '17=4@2005-03-01'
     >>> fact_text(TypedFact("17", 4.0, 1.0, date(2005, 3, 1), 14.0, doubtful=True))
     '17=4±1@2005-03-01±14?'
+    >>> fact_text(TypedFact("17", "good", 0.0))
+    '17=good'
     """
-    value = "" if fact.value is None else f"={value_text(fact.value)}{_about(fact.value_error)}"
+    error = None if isinstance(fact.value, str) else fact.value_error  # a category has none
+    value = "" if fact.value is None else f"={value_text(fact.value)}{_about(error)}"
     time = "" if fact.time is None else f"@{fact.time.isoformat()}{_about(fact.time_error)}"
     return f"{fact.item}{value}{time}{'?' if fact.doubtful else ''}"
 

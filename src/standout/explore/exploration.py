@@ -97,8 +97,9 @@ class Exploration:
     def _what_if(self) -> WhatIfAnswer | None:
         if self.what_if is None:
             return None
-        reports = self.what_if.step_reports if isinstance(self.what_if, so.Sanitized) else ()
-        return WhatIfAnswer(self.what_if_name, [report.step for report in reports], self.what_if.n_records)
+        reports = self.what_if.step_reports if isinstance(self.what_if, so.Sanitized) else None
+        steps = None if reports is None else [report.step for report in reports]
+        return WhatIfAnswer(self.what_if_name, steps, self.what_if.n_records)
 
     def remembered(self, name: str, compute: Callable[[], T]) -> T:
         """The result of a computation, which is remembered under a name."""

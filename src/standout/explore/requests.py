@@ -100,12 +100,12 @@ class LineupRequest:
 
 
 def known_fact(fact: TypedFact) -> so.Fact:
-    """The fact in the library's form; an error of something unknown does not count."""
+    """The fact in the library's form; an error of something unknown or of a category does not count."""
     return so.Fact(
         fact.item,
         fact.value,
         fact.time,
-        value_error=None if fact.value is None else fact.value_error,
+        value_error=None if fact.value is None or isinstance(fact.value, str) else fact.value_error,
         time_error=None if fact.time is None else fact.time_error,
         doubt=DOUBT if fact.doubtful else None,
     )

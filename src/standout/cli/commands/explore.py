@@ -19,6 +19,10 @@ __all__ = ["explore"]
 
 LOOPBACK = "127.0.0.1"
 INSTALL = "the explorer needs Starlette and Uvicorn: pip install 'standout[explore]'"
+NO_SIDECAR = (
+    "standout: warning: {} has no sidecar of `standout sanitize`. The attacks assume that nothing was "
+    "changed, so it can look safer than it is."
+)
 OFF_LOOPBACK = (
     "standout: warning: --host {}: everybody who can reach this machine and has the address can see the "
     "data. The connection is not encrypted."
@@ -102,6 +106,7 @@ def explore(
     from standout.explore.exploration import Exploration
     from standout.explore.guard import Site, is_loopback
     from standout.explore.server import listen, open_browser, serve
+    from standout.sanitized import Sanitized
 
     listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
@@ -118,6 +123,8 @@ def explore(
         what_if_name="" if what_if is None else Path(public_url(what_if)).name,
     )
     suggest_index(release, data)
+    if other is not None and not isinstance(other, Sanitized):
+        print_line(NO_SIDECAR.format(exploration.what_if_name), err=True)
     if not is_loopback(host):
         print_line(OFF_LOOPBACK.format(host), err=True)
     site = Site(host, listener.getsockname()[1])

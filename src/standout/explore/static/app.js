@@ -108,6 +108,7 @@ function showOther() {
   const narrowed = !state.round && [...state.length, ...state.joined].some((end) => end !== null);
   const notes = [
     steps.length ? `Sanitized by ${steps.join("; ")}.` : "",
+    release.what_if.steps ? "" : "How these data were changed is not known, so the attacks assume that they were not: they can look safer than they are.",
     steps.length && narrowed ? "The number of entries and the first date count only for the data as it is, because the steps may have changed them. Remove them for a fair comparison." : "",
     `Candidates of the ${otherData()} have numbers of their own.`,
   ];
