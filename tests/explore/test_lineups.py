@@ -189,14 +189,21 @@ def test_the_sentence_counts_the_fewest_candidates_with_most_of_the_probability(
         what = "This fact leaves" if n == 1 else f"These {n} facts leave"
         assert answer["sentence"].startswith(f"{what} {expected}")
         assert ("; its probability is " in answer["sentence"]) == (counts[:1] == [1])
-        assert ("not in the data" in answer["sentence"]) == ((answer["nobody"] or 0) > 0.5)
 
 
-def test_the_sentence_says_when_the_person_is_probably_not_in_the_data(page):
-    facts = [{"item": "17"}, {"item": "nothing"}, {"item": "nothing else"}]
-    answer = page.lineup(facts)["answers"]["likelihood"]
-    assert answer["nobody"] > 0.5
-    assert " The person is probably not in the data (" in answer["sentence"]
+def test_the_sentence_also_says_how_likely_the_first_is_if_the_person_is_in_the_data(page):
+    dealt = page.post("/api/play", {"adversary": "acquaintance", "seed": 3, "facts": 8}).json()["dealt"]
+    facts = [{"item": fact["item"]} for fact in dealt[:4]]
+    answer = page.lineup([*facts, {"item": "nothing"}])["answers"]["likelihood"]
+    first = answer["lineup"][0]["probability"]
+    given = first / (1 - answer["nobody"])
+    assert f"{100 * first:.0f}" != f"{100 * given:.0f}"
+    assert (
+        f"{100 * first:.0f}\xa0%, or {100 * given:.0f}\xa0% if the person is in the data."
+        in answer["sentence"]
+    )
+    certain = page.lineup([*facts, {"item": "nothing"}], in_data=True)["answers"]["likelihood"]
+    assert " or " not in certain["sentence"]
 
 
 @pytest.mark.parametrize("error", [0, 1])

@@ -144,15 +144,19 @@ def _sentence(answer: so.LineupAnswer) -> str:
     leave = "leaves" if facts == 1 else "leave"
     if answer.best is None:
         return f"{what} {leave} all {candidates:,} candidates equally likely."
-    remaining, first = _remaining(answer), _share(answer.lineup[0].probability)
-    likely = f"its probability is {first}" if remaining == ONE else f"the first has a probability of {first}"
-    return f"{what} {leave} {remaining}; {likely}.{_absence(answer)}"
+    remaining = _remaining(answer)
+    whose = "its probability is" if remaining == ONE else "the first has a probability of"
+    return f"{what} {leave} {remaining}; {whose} {_first_share(answer)}."
 
 
-def _absence(answer: so.LineupAnswer) -> str:
-    """A sentence for when the person is more likely not in the data than in it."""
-    nobody = answer.nobody or 0.0
-    return f" The person is probably not in the data ({_share(nobody)})." if nobody > 0.5 else ""
+def _first_share(answer: so.LineupAnswer) -> str:
+    """The probability of the first, and what it is if the person is in the data, where that differs."""
+    first, in_data = answer.lineup[0].probability, 1.0 - (answer.nobody or 0.0)
+    share = _share(first)
+    if in_data <= 0.0:
+        return share
+    given = _share(min(first / in_data, 1.0))
+    return share if given == share else f"{share}, or {given} if the person is in the data"
 
 
 def _remaining(answer: so.LineupAnswer) -> str:

@@ -109,7 +109,7 @@ class Panel {
     /** @type {[string, string][]} */
     const figures = [
       ["People compared", count(answer.candidates)],
-      ["Lead of the first (eccentricity)", twoDigits(answer.eccentricity)],
+      ["Eccentricity (lead)", twoDigits(answer.eccentricity)],
     ];
     if (answer.ties > 1 && first) figures.push(["Tied for first", count(answer.ties)]);
     resize(this.facts, figures.length, () => el("div", {}, el("dt"), el("dd", { class: "number" })));

@@ -54,7 +54,6 @@ export class Play {
     this.result = el("div", { class: "result", role: "status", tabindex: -1 });
     byId("play").append(
       el("p", { class: "lead", text: "Somebody in the data was picked at random. Who is it?" }),
-      el("p", { class: "soft", text: "The attack does not know that this person is in the data." }),
       el("label", { for: "adversary", text: "You know what this adversary knows" }),
       this.menu,
       this.about,
