@@ -97,8 +97,8 @@ function showKnown() {
   play.show();
 }
 
-/** Data without steps need not be an output of sanitize. */
-const otherData = () => (release.what_if.steps?.length ? "sanitized data" : "other data");
+/** Data whose steps are not known need not be an output of sanitize. */
+const otherData = () => (release.what_if.steps ? "sanitized data" : "other data");
 
 /** What a reader of the comparison must know. */
 function showOther() {
@@ -109,7 +109,7 @@ function showOther() {
   const notes = [
     steps.length ? `Sanitized by ${steps.join("; ")}.` : "",
     release.what_if.steps ? "" : "How these data were changed is not known, so the attacks assume that they were not: they can look safer than they are.",
-    steps.length && narrowed ? "The number of entries and the first date count only for the data as it is, because the steps may have changed them. Remove them for a fair comparison." : "",
+    release.what_if.steps && narrowed ? "The number of entries and the first date count only for the data as it is, because the steps may have changed them. Remove them for a fair comparison." : "",
     `Candidates of the ${otherData()} have numbers of their own.`,
   ];
   setText(byId("what-if-steps"), notes.filter(Boolean).join(" "));
