@@ -107,3 +107,16 @@ def test_an_unknown_adversary_is_refused_with_the_names_of_all(opened):
     assert response.status_code == 404 and "acquaintance" in response.json()["error"]
     for seed in (-1, 2**53, 1.5, "7"):
         assert opened.post("/api/play", {**PLAY, "seed": seed, "facts": 1}).status_code == 400
+
+
+def test_further_entries_of_a_named_item_are_learned():
+    frame = pl.DataFrame(
+        {
+            "record": [str(i) for i in range(40) for _ in range(12)],
+            "item": [str((i * j) % 5) for i in range(40) for j in range(12)],
+            "time": [f"2004-01-{1 + (i + j) % 28:02}" for i in range(40) for j in range(12)],
+        }
+    )
+    with explorer(so.read(frame, repeats="keep")) as page:
+        answer = reveal(page, 8, entries=True)
+    assert answer["learned"] == 12 - 8 == sum(not entry["named"] for entry in answer["entries"])

@@ -245,12 +245,12 @@ def _time_errors(release: Release, days: float | None) -> TimeErrors | None:
         return None
     if not (isinstance(release, Sanitized) and release.noise.times):
         return _own_time_errors(days, release.clock, release.span)
-    key = f"_time errors {days}"
-    kept = vars(release).get(key)
-    if kept is None:
-        kept = vars(release)[key] = _noisy_time_errors(release, days)
-    assert isinstance(kept, TimeErrors)
-    return kept
+    kept: dict[float | None, TimeErrors] = vars(release).setdefault("_time_errors", {})
+    if days not in kept:
+        if len(kept) >= MOST_MODELS:
+            kept.clear()
+        kept[days] = _noisy_time_errors(release, days)
+    return kept[days]
 
 
 def _own_time_errors(days: float | None, clock: Clock, span: int) -> TimeErrors:

@@ -220,7 +220,7 @@ class DealAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RevealedEntry:
-    """An entry of the target's record, and whether a dealt fact named its item."""
+    """An entry of the target's record, and whether a dealt fact is about it."""
 
     item: str
     title: str | None

@@ -99,13 +99,13 @@ class Fields:
             raise self._wrong(name, f"a list of {' and '.join(choices)}")
         return tuple(map(str, values))
 
-    def error(self, name: str) -> float | None:
-        """A member that is a finite number of at least 0, or null."""
+    def error(self, name: str, most: float = 1e9) -> float | None:
+        """A member that is a number from 0 to `most`, or null."""
         value = self.take(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= _finite(value) < 1e9:
-            raise self._wrong(name, "a number of at least 0, or null")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= _finite(value) <= most:
+            raise self._wrong(name, f"a number from 0 to {most:,.0f}, or null")
         return float(value)
 
     def value(self, name: str) -> float | str | None:

@@ -3,6 +3,8 @@
 The server keeps nothing: everything follows from the release, the adversary and the seed.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -36,14 +38,14 @@ def reveal(exploration: Exploration, request: RevealRequest) -> RevealAnswer:
     verdicts = _verdicts(exploration.release, facts, request.attack)
     last, record = verdicts[-1], exploration.release.record(target)
     rank = last.rank(target)
-    named = {fact.item for fact in facts}
+    named = _is_named(record.entries, facts)
     return RevealAnswer(
         right=rank == 1 and last.ties == 1,
         rank=rank,
         ties=last.ties,
         probability=last.probability(target),
         bits=[verdict.entropy(target) for verdict in verdicts],
-        learned=sum(entry.item not in named for entry in record.entries),
+        learned=named.count(False),
         id=target if request.show_ids else None,
         entries=_entries(exploration, record, named) if request.entries else None,
     )
@@ -93,14 +95,24 @@ def dealt_facts(exploration: Exploration, request: DealRequest) -> list[TypedFac
     ]
 
 
-def _entries(exploration: Exploration, record: so.Record, named: set[str]) -> list[RevealedEntry]:
+def _is_named(entries: Sequence[so.Entry], facts: Sequence[TypedFact]) -> list[bool]:
+    """Whether a fact is about each entry; a fact is about one of several entries of its item."""
+    facts_left = Counter(fact.item for fact in facts)
+    flags = []
+    for entry in entries:
+        flags.append(facts_left[entry.item] > 0)
+        facts_left[entry.item] -= 1
+    return flags
+
+
+def _entries(exploration: Exploration, record: so.Record, named: Sequence[bool]) -> list[RevealedEntry]:
     return [
         RevealedEntry(
             item=entry.item,
             title=exploration.item(entry.item).title,
             value=entry.value,
             time=entry.time,
-            named=entry.item in named,
+            named=is_named,
         )
-        for entry in record.entries
+        for entry, is_named in zip(record.entries, named, strict=True)
     ]

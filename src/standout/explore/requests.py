@@ -24,6 +24,8 @@ LARGEST_SEED = 2**53 - 1
 """Larger whole numbers are not exact in JavaScript."""
 ATTACKS = ("likelihood", "paper")
 FORMATS = ("facts.csv", "lineup.csv", "json")
+MOST_DAYS = 1000
+"""Largest error of a date: more is as good as no date, and takes seconds on data whose dates were changed."""
 DOUBT = 0.5
 """Probability that a fact marked as doubtful is wrong."""
 
@@ -47,7 +49,7 @@ class TypedFact:
             value=fields.value("value"),
             value_error=fields.error("value_error"),
             time=fields.moment("time"),
-            time_error=fields.error("time_error"),
+            time_error=fields.error("time_error", MOST_DAYS),
             doubtful=fields.flag("doubtful"),
         )
         fields.end()

@@ -111,7 +111,7 @@ def explore(
     listener = click.get_current_context().with_resource(listen(host, port))
     with progress() as report:
         release = source.read([data], report)
-        other = None if what_if is None else _read_other(what_if, key, release, report)
+        other = None if what_if is None else _read_other(what_if, key, release, source, report)
         audit = None if audit_folder is None else read_audit(audit_folder, release)
     exploration = Exploration(
         release,
@@ -147,9 +147,10 @@ def _check_installed() -> None:
         raise ParameterError(INSTALL) from error
 
 
-def _read_other(what_if: str, key: Path | None, release: "Release", report: "Progress") -> "Release":
-    """Open the other version: together with its original if it is an output of sanitize."""
-    from standout.ingest.read import read
+def _read_other(
+    what_if: str, key: Path | None, release: "Release", source: SourceOptions, report: "Progress"
+) -> "Release":
+    """Open the other version: with its original if it is an output of sanitize, else as DATA is read."""
     from standout.release.index_writer import is_index
     from standout.release.store import open_index
     from standout.sanitizing.open_sanitized import open_sanitized
@@ -160,4 +161,4 @@ def _read_other(what_if: str, key: Path | None, release: "Release", report: "Pro
         return open_sanitized(path, release, key, report)
     if key is not None:
         raise ParameterError(f"--key: {path.name} is not an output of standout sanitize with its sidecar")
-    return open_index(path).check() if is_index(path) else read(what_if, progress=report)
+    return open_index(path).check() if is_index(path) else source.read([what_if], report)
