@@ -118,12 +118,23 @@ def test_ids_are_hidden_until_they_are_asked_for(visit):
     assert names.first.inner_text() == "candidate 1"
 
 
+def test_a_value_counts_only_once_it_is_chosen(visit):
+    """A value or date that the page proposed would be a fact that nobody knows."""
+    seen = visit()
+    seen.add("Film 20")
+    before = shown_lineup(seen), seen.text("#command")
+    seen.set_precision("Value", "Film 20", "Exact")
+    seen.set_precision("Date", "Film 20", "About")
+    assert (shown_lineup(seen), seen.text("#command")) == before
+
+
 def test_the_link_reproduces_the_state(visit):
     seen = visit()
     seen.add("Film 20")
     seen.add("Film 21")
     card = seen.page.locator(".fact").first
     seen.set_precision("Date", "Film 20", "About")
+    seen.after(lambda: card.locator("input[type=date]").fill("2004-03-01"))
     seen.after(lambda: card.get_by_text("Doubtful").click())
     seen.after(lambda: seen.page.get_by_role("radio", name="Paper").check())
     again = visit(seen.page.url.partition("#")[2])

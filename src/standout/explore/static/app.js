@@ -135,6 +135,7 @@ function showAnswer() {
   showCrowd(panels, state.chosen, choose);
   showWhy(panels, shown.facts.map((/** @type {any} */ fact) => fact.item));
   byId("share").hidden = !shown.facts.length;
+  byId("same-numbers").hidden = state.attack !== "both" || !shown.facts.length;
   showCommand(shown.answer.command ?? "");
   showGlance(panels[0].answer);
   window.clearTimeout(speaking);

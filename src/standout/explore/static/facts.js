@@ -195,9 +195,8 @@ function valueRow(fact, values, title, listener) {
 function valueField(values) {
   const levels = values.levels ?? [];
   if (levels.length && levels.length <= MENU) {
-    const menu = el("select", {}, ...levels.map((/** @type {any} */ level) => el("option", { value: level, text: String(level) })));
-    menu.value = String(levels[Math.floor((levels.length * 3) / 4)]);
-    return menu;
+    const options = levels.map((/** @type {any} */ level) => el("option", { value: level, text: String(level) }));
+    return el("select", {}, el("option", { value: "", text: "choose" }), ...options);
   }
   if (values.kind !== "numbers") return el("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   return el("input", { type: "number", min: values.lowest, max: values.highest, step: "any", inputmode: "decimal" });
@@ -211,7 +210,7 @@ function valueField(values) {
  */
 function dateRow(fact, dates, title, listener) {
   const field = el("input", { type: dates.unit === "day" ? "date" : "datetime-local", min: dates.first, max: dates.last });
-  field.value = fact.time ?? middle(dates);
+  field.value = fact.time ?? "";
   const spans = fact.time_error && !SPANS.includes(fact.time_error) ? [...SPANS, fact.time_error].sort((a, b) => a - b) : SPANS;
   const slider = el("input", { type: "range", min: 0, max: spans.length - 1, step: 1 });
   slider.value = String(spans.indexOf(fact.time_error || USUAL_SPAN));
@@ -230,14 +229,4 @@ function dateRow(fact, dates, title, listener) {
       listener.changed();
     },
   });
-}
-
-/** @param {string} moment */
-const utc = (moment) => (moment.includes("T") ? `${moment}Z` : moment);
-
-/** The day halfway between the first and the last: where a date field starts. @param {any} dates */
-function middle(dates) {
-  const half = (Date.parse(utc(dates.first)) + Date.parse(utc(dates.last))) / 2;
-  if (Number.isNaN(half)) return "";
-  return new Date(half).toISOString().slice(0, dates.unit === "day" ? 10 : 16);
 }
