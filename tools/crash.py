@@ -181,7 +181,10 @@ class Scene:
         for name in sorted({*old, *self.after} & {*found}):
             if found[name] not in (old.get(name), self.after.get(name)) and not self.run.is_state(name):
                 wrong.append(f"{name} is neither the old file nor the new one")
-        if missing := [name for name in old if name in self.after and name not in found]:
+        kept = {*found.values()}  # an old file may wait in a work folder until the next run puts it back
+        if missing := [
+            name for name in old if name in self.after and name not in found and old[name] not in kept
+        ]:
             wrong.append(f"lost: {missing}")
         unfinished = {name for name in found if name not in old and name not in self.after}
         if open_to_all := readable_by_others(folder, unfinished):

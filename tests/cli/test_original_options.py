@@ -81,7 +81,7 @@ MISFITS = [
     ("{new} --key {key}", "--key needs --original"),
     ("{new} --original-record who", "--original-record needs --original"),
     ("{kept} --original {original} --record record", "--record cannot be used with --original"),
-    ("{new} --original {original}", "new ids"),
+    ("{new} --original {original}", "its ids are new"),
     ("{original} --original {original}", "cannot be read"),
     ("{kept} --original {new}", "was not made from this original"),
     ("{new} --original {original} --key {original}", "is not a key"),

@@ -9,6 +9,7 @@ from sanitizing_data import assert_same
 
 import naive
 import standout as so
+from standout.core.checked_json import dump_with_checksum
 from standout.release.inert_cells import exact, exact_text, inert, inert_text
 from standout.sanitizing.sidecar import sidecar_path
 
@@ -84,10 +85,10 @@ def test_a_sidecar_that_does_not_say_whether_cells_are_inert_is_damaged(hostile,
     so.write_sanitized(so.sanitize(hostile), out, inert=True)
     sidecar = sidecar_path(out)
     content = json.loads(sidecar.read_bytes())
-    sidecar.write_text(json.dumps(content | {"inert": "yes"}))
+    sidecar.write_bytes(dump_with_checksum(content | {"inert": "yes"}))
     with pytest.raises(so.SourceError, match="damaged"):
         so.open_sanitized(out, hostile)
-    sidecar.write_text(json.dumps(content | {"inert": False}))
+    sidecar.write_bytes(dump_with_checksum(content | {"inert": False}))
     with pytest.raises(so.SourceError, match="does not match its sidecar"):
         so.open_sanitized(out, hostile)
     sidecar.write_text(json.dumps(content))

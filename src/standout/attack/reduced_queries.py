@@ -7,6 +7,7 @@ import numpy as np
 
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
+from standout.core.errors import ParameterError
 
 __all__ = ["AttributeParts", "attribute_parts"]
 
@@ -22,13 +23,18 @@ class AttributeParts(NamedTuple):
 def attribute_parts(queries: Queries, q: int, record: int, parts: Floats) -> AttributeParts | None:
     """Split what each fact of a query adds to the score of a record; None if this cannot be asked.
 
+    It cannot if a similarity function of a user's own fails for values or dates that are not known.
+
     An attribute adds the difference that it makes when it becomes known: first the item, then the value, then
     the date. Parts lie on the query's grid, so that differences are exact.
     """
     if queries.prepare is None:
         return None
-    item = _parts(queries, q, record, "item", parts)
-    value = _parts(queries, q, record, "value", parts)
+    try:
+        item = _parts(queries, q, record, "item", parts)
+        value = _parts(queries, q, record, "value", parts)
+    except ParameterError:
+        return None
     return AttributeParts(item, value - item, parts - value)
 
 

@@ -87,7 +87,12 @@ class _Group(click.Group):
 
 
 def _options(command: click.Command) -> list[str]:
-    return [name for parameter in command.params for name in parameter.opts]
+    return [
+        name
+        for parameter in command.params
+        if not getattr(parameter, "hidden", False)
+        for name in parameter.opts
+    ]
 
 
 @click.group(

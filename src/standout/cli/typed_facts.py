@@ -21,6 +21,7 @@ __all__ = ["Knowledge", "NamedFact", "Reading", "parse_joined", "parse_length", 
 ABOUT = r"\s*(?:±|\+/?-)\s*"
 AROUND = re.compile(rf"(\d{{1,9}})(?:{ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*(%?))?")
 BETWEEN = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
+FROM_TO = re.compile(r"([\d-]+)\s*/\s*([\d-]+)")
 SINCE = re.compile(rf"(\S+?)(?:{ABOUT}(\d{{1,6}}))?")
 WITH_ERROR = re.compile(rf"(.*?\S){ABOUT}(\d{{1,9}}(?:\.\d{{1,9}})?)\s*", re.DOTALL)
 DATE_LIKE = re.compile(rf"\s*\d[\d\s:./T-]*(?:{ABOUT}[\d.]*\s*)?")
@@ -148,8 +149,8 @@ def parse_joined(text: str) -> tuple[date, date]:
     True
     """
     try:
-        if "/" in text:
-            first, last = map(date.fromisoformat, map(str.strip, text.split("/")))
+        if between := FROM_TO.fullmatch(text.strip()):
+            first, last = map(date.fromisoformat, between.groups())
             if first > last:
                 raise ValueError
             return first, last

@@ -197,7 +197,7 @@ class _Columns:
                     f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}"
                 )
             return int(column) - 1
-        raise ColumnError(f"column {column!r:.100} not found; {self}: name one with --{role}")
+        raise ColumnError(f"column {column!r} not found; {self}: name one with --{role}")
 
     def ignored(self) -> set[int]:
         """Positions of the columns that the user ignores."""

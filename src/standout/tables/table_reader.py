@@ -214,7 +214,7 @@ def _position(names: Sequence[str], column: ColumnName, parameter: str) -> int:
             )
         return int(column) - 1
     raise ColumnError(
-        f"column {column!r:.100} not found; the columns are {_listed(names)}: name one with --{parameter}"
+        f"column {column!r} not found; the columns are {_listed(names)}: name one with --{parameter}"
     )
 
 

@@ -7,7 +7,7 @@ import click
 
 from standout.cli.console import print_line, progress, suggest_index
 from standout.cli.source_options import SourceOptions, source_options
-from standout.cli.table_options import TABLE, TableOptions
+from standout.cli.table_options import TableOptions
 from standout.core.errors import ParameterError
 from standout.ingest.remote import public_url
 
@@ -59,7 +59,7 @@ OFF_LOOPBACK = (
     help="Port to listen at.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address only, and open no browser.")
-@TABLE
+@click.option("--table", "is_table", is_flag=True, hidden=True)  # refused with an explanation
 @source_options
 def explore(
     data: str,
@@ -72,7 +72,7 @@ def explore(
     is_table: bool,
     source: SourceOptions,
 ) -> None:
-    """Play the adversary in a browser: type facts, and see whom they point to.
+    """Play the adversary in a browser: type facts, see whom they fit.
 
     DATA is an index, or any source that `standout index` reads. The command opens a
     local web page and prints its address, which contains a secret token. Ctrl-C stops
