@@ -14,7 +14,7 @@ from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import advice_section
 from standout.report.attack_table import attack_table, common_threshold, threshold_text
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
-from standout.report.charts import Chart
+from standout.report.charts import Chart, remove_charts
 from standout.report.figures import draw_figure
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
@@ -51,13 +51,11 @@ def audit_svgs(findings: AuditFindings) -> dict[str, str]:
 def write_report(findings: AuditFindings, folder: str | os.PathLike[str]) -> Path:
     """Write report.html and the charts into a folder, replacing earlier ones; return the report's path."""
     report, charts_folder = Path(folder) / "report.html", make_folder(Path(folder) / "charts")
-    for name in FIGURES:
-        for ending in ("svg", "png"):
-            (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
     charts = audit_charts(findings)
     figures = audit_figures(printable_texts(findings))
     for name, chart in charts.items():
         chart.write(charts_folder / name, figures[name].title, figures[name].description)
+    remove_charts(charts_folder, {*FIGURES} - {*charts})
     write_content(report, audit_page(findings))
     return report
 

@@ -30,6 +30,7 @@ __all__ = [
     "bars",
     "columns",
     "curves",
+    "remove_charts",
 ]
 
 ACCENT, GREY, INK, GRID = "#0b6e99", "#b5b5b5", "#1b1b1b", "#dedede"
@@ -152,6 +153,13 @@ class Chart:
         except DrawingError as error:
             path.with_suffix(".png").unlink(missing_ok=True)
             _warn(error)
+
+
+def remove_charts(folder: Path, names: Iterable[str]) -> None:
+    """Remove charts of an earlier report that the new one does not have."""
+    for name in names:
+        for ending in ("svg", "png"):
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
 
 
 def _warn(error: DrawingError) -> None:

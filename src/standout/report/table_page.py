@@ -12,6 +12,7 @@ from standout.findings.audit import Threshold, VerdictPart
 from standout.findings.table_adversaries import TableMeasures
 from standout.findings.table_audit import TableFindings
 from standout.report.attack_titles import ATTACK_TITLES
+from standout.report.charts import remove_charts
 from standout.report.figures import Cells, Table, draw_figure
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
@@ -43,11 +44,10 @@ QUESTIONS = {
 def write_table_report(findings: TableFindings, folder: str | os.PathLike[str]) -> Path:
     """Write report.html and the charts into a folder, replacing earlier ones; return the report's path."""
     report, charts_folder = Path(folder) / "report.html", make_folder(Path(folder) / "charts")
-    for name in TABLE_FIGURES:
-        for ending in ("svg", "png"):
-            (charts_folder / f"{name}.{ending}").unlink(missing_ok=True)
-    for name, figure in table_figures(printable_texts(findings)).items():
+    figures = table_figures(printable_texts(findings))
+    for name, figure in figures.items():
         figure.draw(WIDE).write(charts_folder / name, figure.title, figure.description)
+    remove_charts(charts_folder, {*TABLE_FIGURES} - {*figures})
     write_content(report, table_page(findings))
     return report
 

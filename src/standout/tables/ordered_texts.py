@@ -69,6 +69,7 @@ SCALES: tuple[tuple[tuple[str, ...], ...], ...] = (
     ),
 )
 """Names of ordered levels; the names in one bracket mean the same."""
+MOST_DIGITS = 18
 LABEL = re.compile(r"[(\[]?(\d{1,3})[)\]]?\s*(?:[-–—.:=)]\s*|\s)(?=[^\W\d])\S.*")
 NUMBER = r"([+-]?\d+(?:\.\d+)?)"
 UNIT = r"\s*(?:k|m|years?|yrs?|jahre?|€|\$|%)?"
@@ -129,7 +130,7 @@ def _numbered(levels: Sequence[str]) -> list[int] | None:
     for level in levels:
         match = LABEL.fullmatch(level)
         labelled += match is not None
-        if match is None and not level.isdecimal():
+        if match is None and not (level.isdecimal() and len(level) <= MOST_DIGITS):
             return None
         numbers.append(int(match[1] if match else level))
     return numbers if labelled > 1 and len(set(numbers)) == len(numbers) else None
