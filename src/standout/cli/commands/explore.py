@@ -59,7 +59,7 @@ OFF_LOOPBACK = (
     help="Port to listen at.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address only, and open no browser.")
-@click.option("--table", "is_table", is_flag=True, hidden=True)  # refused with an explanation
+@click.option("--table", "is_table", is_flag=True, hidden=True, help="Refused: tables are not explored.")
 @source_options
 def explore(
     data: str,
