@@ -15,7 +15,7 @@ class Run:
     words: list[str]
     earlier: tuple[list[str], ...] = ()
     seconds: float = 1.0
-    states: tuple[str, ...] = ("work/", "save.", "/work")
+    states: tuple[str, ...] = ("checkpoints/", "save.", "/checkpoints")
 
     def is_state(self, name: str) -> bool:
         """Whether a file is a checkpoint, which grows during a run."""

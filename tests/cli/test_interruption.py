@@ -42,7 +42,7 @@ ARGUMENTS = {
 }
 COMMANDS_MODULE = "standout.cli.commands"
 PACKAGE = f"{Path(standout.__file__).parent}/"
-CHECKPOINTS = {"out", "work", "candidates.checkpoint"}
+CHECKPOINTS = {"out", "checkpoints", "candidates.checkpoint"}
 
 
 @pytest.fixture

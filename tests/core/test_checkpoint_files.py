@@ -83,7 +83,7 @@ def test_a_file_that_others_can_write_and_what_is_no_file_are_ignored(path, tmp_
 def test_a_reproduction_starts_over_where_a_checkpoint_is_not_one(content, tmp_path):
     release = so.synthesize(records=60, items=40, entries=900, seed=7)
     first = so.reproduce(release, tmp_path, only="table", targets=9)
-    (checkpoint,) = (tmp_path / "work").glob("table.*")
+    (checkpoint,) = (tmp_path / "checkpoints").glob("table.*")
     checkpoint.write_bytes(content)
     with pytest.warns(RuntimeWarning, match="it is not a checkpoint. This part of the work starts over"):
         again = so.reproduce(release, tmp_path, only="table", targets=9)

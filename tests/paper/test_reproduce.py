@@ -18,7 +18,7 @@ def files_in(folder):
     return {
         path.relative_to(folder): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "work" not in path.parts
+        if path.is_file() and "checkpoints" not in path.parts
     }
 
 
@@ -34,7 +34,7 @@ def test_the_same_seed_gives_the_same_bytes(release, tmp_path):
     table = pl.read_csv(tmp_path / "a" / "validation.csv", schema_overrides=reproduction.table.schema)
     expected = reproduction.table["measured"].to_list()
     assert table["measured"].to_list() == pytest.approx(expected, nan_ok=True)
-    assert table.height == 6 + 2 + 9 and (tmp_path / "a" / "work").stat().st_mode & 0o777 == 0o700
+    assert table.height == 6 + 2 + 9 and (tmp_path / "a" / "checkpoints").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_complete_figure_is_not_computed_again(release, tmp_path, monkeypatch):

@@ -17,8 +17,10 @@ from standout._version import __version__
 from standout.core.atomic_files import write_atomically
 from standout.core.foreign_text import printable
 
-__all__ = ["read_checkpoint", "write_checkpoint"]
+__all__ = ["CHECKPOINTS", "read_checkpoint", "write_checkpoint"]
 
+CHECKPOINTS = "checkpoints"
+"""Folder of the checkpoints of a command that writes to a folder."""
 FORMAT = "standout checkpoint 1"
 LONGEST_HEAD = 200
 Result = TypeVar("Result")

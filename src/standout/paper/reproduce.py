@@ -9,6 +9,7 @@ from typing import Any
 from standout._version import __version__
 from standout.core.arrays import Ints
 from standout.core.atomic_files import make_folder
+from standout.core.checkpoint_files import CHECKPOINTS
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, ProgressMeter, no_progress
@@ -122,7 +123,7 @@ def reproduce(
         if qualifying is None
         else count_qualifying(Path(qualifying), release.check())
     )
-    work = make_folder(folder / "work", private=True)
+    work = make_folder(folder / CHECKPOINTS, private=True)
     cache = ResultCache(
         work, (release.fingerprint, targets, seed, _digest(counts), __version__, "two attacks")
     )

@@ -35,7 +35,7 @@ def test_an_interrupted_search_resumes_and_its_command_makes_the_recommended_rel
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "_full_stage", interrupt)
         interrupted = run(*command)
-    assert interrupted.code == 3 and "Interrupted" in interrupted.out and (folder / "work").is_dir()
+    assert interrupted.code == 3 and "Interrupted" in interrupted.out and (folder / "checkpoints").is_dir()
     outcome = run(*command)
     assert outcome.code == 0, outcome.err
     assert {path.name for path in folder.iterdir()} == {"report.html", "advice.json", "frontier.csv"}
@@ -81,4 +81,4 @@ def test_an_audit_can_include_advice(no_charts, data, run, tmp_path, monkeypatch
     assert findings["advice"]["limit"] == 0.7 and findings["advice"]["summary"] in outcome.out
     page = (tmp_path / "report.html").read_text()
     assert "The frontier" in page and "Limits of this advice" in page
-    assert not (tmp_path / "work").exists()
+    assert not (tmp_path / "checkpoints").exists()

@@ -96,7 +96,7 @@ def test_the_table_says_which_claims_it_counts_and_fits_80_columns(audited):
 def test_an_audit_writes_report_tables_and_charts_and_removes_its_checkpoints(audited, folder):
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert {"report.html", "findings.json", "tables/adversaries.csv", "charts/success.svg"} < files
-    assert not (folder / "work").exists()
+    assert not (folder / "checkpoints").exists()
 
 
 def test_without_advise_the_report_points_to_the_command(findings, folder):

@@ -27,6 +27,7 @@ from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.output_folders import output_folder
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
+from standout.core.checkpoint_files import CHECKPOINTS
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["advise", "sanitize_command"]
 
-WORK = "work"
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
-"""Folder of checkpoints, removed once the search is complete."""
 
 
 @click.command()
@@ -174,7 +173,7 @@ def advise(
             seed=seed,
             threads=threads,
             progress=report,
-            work=folder / WORK,
+            work=folder / CHECKPOINTS,
         )
         reading = [*source.arguments(), *(table.arguments() if is_table else [])]
         findings = _write(advice, data, reading, folder)
@@ -241,7 +240,7 @@ def _write(advice: "AnyAdvice", data: str, reading: list[str], folder: Path) -> 
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
     write_content(folder / "report.html", advice_page(findings))
     if advice.complete:
-        shutil.rmtree(folder / WORK, ignore_errors=True)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return findings
 
 

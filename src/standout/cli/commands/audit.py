@@ -40,6 +40,7 @@ from standout.cli.table_audit_screen import (
     write_table_audit,
 )
 from standout.cli.table_options import TableOptions, table_options
+from standout.core.checkpoint_files import CHECKPOINTS
 from standout.core.errors import ParameterError
 from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
 from standout.ingest.remote import public_url
@@ -53,11 +54,9 @@ if TYPE_CHECKING:
     from standout.findings.audit import AuditFindings
     from standout.table_audit.audit_table import TableAudit
 
-__all__ = ["WORK", "audit", "exit_code", "show_audit", "write_audit"]
+__all__ = ["audit", "exit_code", "show_audit", "write_audit"]
 
-WORK = "work"
 REPORT_FILES = ("report.html", "findings.json", "tables/adversaries.csv", "charts/adversaries.svg")
-"""Folder of checkpoints, removed once the audit is complete."""
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
 COLUMNS = ("correct_claims_at_budget", "bits_gained")
@@ -237,11 +236,11 @@ def audit(
             attack=None if attack.attack == BOTH else attack.attack,
             sensitive=sensitive,
             progress=report,
-            work=folder / WORK,
+            work=folder / CHECKPOINTS,
             **common,
         )
         if with_advice and result.complete:
-            result = _add_advice(result, data, source, folder / WORK, targets, report)
+            result = _add_advice(result, data, source, folder / CHECKPOINTS, targets, report)
         result = write_audit(result, folder)
         if risk_path is not None:
             result.risk_table(risk_path, records=risk_sample or "all", progress=report)
@@ -298,7 +297,7 @@ def write_audit(result: "Audit", folder: Path) -> "Audit":
     result.to_csv(folder / "tables")
     write_report(result.findings, folder)
     if result.complete:
-        shutil.rmtree(folder / WORK, ignore_errors=True)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return result
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from standout.cli.commands.audit import REPORT_FILES, WORK, exit_code, show_audit, write_audit
+from standout.cli.commands.audit import REPORT_FILES, exit_code, show_audit, write_audit
 from standout.cli.common_options import threads_option
 from standout.cli.console import progress
 from standout.cli.output_folders import output_folder
+from standout.core.checkpoint_files import CHECKPOINTS
 
 __all__ = ["demo"]
 
@@ -62,7 +63,7 @@ def demo(output: Path, records: int, quick: bool, threads: int | None) -> None:
             quick=quick,
             seed=SEED,
             threads=threads,
-            work=folder / WORK,
+            work=folder / CHECKPOINTS,
             progress=report,
         )
         result = write_audit(result, folder)
