@@ -21,6 +21,7 @@ __all__ = [
     "threads_option",
 ]
 
+MOST_DIGITS = 18
 TABLE_SUFFIXES = (".csv", ".parquet", ".json")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -81,7 +82,7 @@ def parse_number_or_none(option: str, text: str) -> float | None:
 
 def parse_counts(option: str, text: str) -> list[int]:
     """Parse whole numbers: 4, or 2,4,8, or 2-10."""
-    ends = re.fullmatch(r"(\d+)-(\d+)", text.strip())
+    ends = re.fullmatch(r"(\d{1,6})-(\d{1,6})", text.strip())
     try:
         return list(range(int(ends[1]), int(ends[2]) + 1) if ends else map(int, text.split(",")))
     except ValueError:
@@ -92,6 +93,8 @@ def parse_targets(text: str) -> int | str:
     """Parse a number of targets, or the word all."""
     if text == "all":
         return text
-    if not (text.isascii() and text.isdecimal()):
-        raise ParameterError(f"--targets must be a whole number or all, got {text!r}")
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise ParameterError(
+            f"--targets must be a whole number of at most {MOST_DIGITS} digits or all, got {text!r}"
+        )
     return int(text)

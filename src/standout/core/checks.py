@@ -10,11 +10,17 @@ from standout.core.errors import ParameterError
 
 __all__ = ["check_range", "fact_value", "positive_share", "whole_number"]
 
+LARGEST = 2**63 - 1
+
 
 def whole_number(name: str, number: Any, least: int) -> int:
-    """Check that `number` is a whole number of at least `least`."""
+    """Check that `number` is a whole number of at least `least` that fits into 64 bits."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
         raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
+    if number > LARGEST:
+        raise ParameterError(
+            f"{name} must be at most {LARGEST}, got a number of {int(number).bit_length()} bits"
+        )
     return int(number)
 
 
