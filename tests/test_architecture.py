@@ -85,11 +85,12 @@ def test_public_names_are_sorted_complete_and_importable():
 
 
 def test_public_names_are_known_to_type_checkers():
-    tree = ast.parse((SOURCE / "__init__.py").read_text())
-    type_checking = next(node for node in tree.body if isinstance(node, ast.If))
-    imports = [node for node in ast.walk(type_checking) if isinstance(node, ast.ImportFrom)]
+    stub = ast.parse((SOURCE / "__init__.pyi").read_text())
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     modules = {alias.asname or alias.name: node.module for node in imports for alias in node.names}
-    assert modules == {name: f"standout.{module}" for name, module in so._MODULES.items()}
+    of_names = {name: f"standout.{module}" for name, module in so._MODULES.items()}
+    assert modules == {"__version__": "standout._version", **of_names}
+    assert ast.literal_eval(stub.body[-1].value) == so.__all__
 
 
 def test_every_error_is_public_and_derives_from_one_class():

@@ -17,7 +17,7 @@ def whole_number(name: str, number: Any, least: int) -> int:
     """Check that `number` is a whole number of at least `least` that fits into 64 bits."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
         raise ParameterError(f"{name} must be a whole number ≥ {least}, got {number!r}")
-    if number > LARGEST:
+    if int(number) > LARGEST:
         raise ParameterError(
             f"{name} must be at most {LARGEST}, got a number of {int(number).bit_length()} bits"
         )
