@@ -2,11 +2,11 @@
 
 import gzip
 import io
-import tarfile
 import tracemalloc
 import zipfile
 
 import pytest
+from tests.fuzzing.seeds import archived
 
 import standout as so
 from standout.ingest import expansion, item_titles
@@ -59,19 +59,10 @@ def test_the_variable_must_be_a_ratio(monkeypatch, tmp_path, text):
 
 
 def test_files_of_a_compressed_tar_and_of_tars_inside_it_count_together(monkeypatch, tmp_path):
-    def tar(files):
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w") as archive:
-            for name, content in files.items():
-                info = tarfile.TarInfo(name)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-        return buffer.getvalue()
-
     film = b"1:\n" + b"7,3,2005-01-01\n" * 30_000
-    inner = tar({f"mv_000000{n}.txt": film for n in (1, 2)})
+    inner = archived({f"mv_000000{n}.txt": film for n in (1, 2)})
     path = tmp_path / "training_set.tar.gz"
-    path.write_bytes(gzip.compress(tar({"inner.tar": inner})))
+    path.write_bytes(gzip.compress(archived({"inner.tar": inner})))
     monkeypatch.setattr(expansion, "FREE_BYTES", len(film) + 1_000)
     with pytest.raises(so.SourceError, match="more than 100 times as long"):
         so.read(path)
