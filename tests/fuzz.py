@@ -2,10 +2,10 @@
 
     python -m tests.fuzz --rounds 20000 --seed 1 [--only csv ladder …] [--jobs 2] [--record FILE]
 
-A traceback, an abort, a round of more than 10 seconds, more than 2 GB, a message that shows a cell, and a
-file that is left behind are failures. Target, seed and number of the round determine an input, so each
-failure can be repeated. Failing inputs are written to build/fuzz as small as they can be made; move them to
-tests/corpus.
+A traceback, an abort, a round that computes for more than 10 seconds or takes a minute, more than 2 GB, a
+message that shows a cell, and a file that is left behind are failures. Target, seed and number of the round
+determine an input, so each failure can be repeated. Failing inputs are written to build/fuzz as small as they
+can be made; move them to tests/corpus.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Mutations of bytes, of text that has tokens and lines, of JSON values and of numbers."""
 
+import copy
 import re
 
 __all__ = [
@@ -154,7 +155,7 @@ def meddle(draw, node):
         if draw.random() < 0.15:
             del node[name]
         elif draw.random() < 0.1 and isinstance(node, dict):
-            node["more"] = draw.choice(ODD_JSON)
+            node["more"] = copy.deepcopy(draw.choice(ODD_JSON))  # the next change may be inside it
         else:
-            node[name] = draw.choice(ODD_JSON)
+            node[name] = copy.deepcopy(draw.choice(ODD_JSON))
         return

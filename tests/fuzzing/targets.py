@@ -54,4 +54,5 @@ TARGETS = {
     **_named(KERNELS, 2, 20, CHECKED),
 }
 TARGETS["checkpoint"] = TARGETS["checkpoint"]._replace(share=60, milliseconds=1)
-TARGETS["state-of-paper"] = TARGETS["state-of-paper"]._replace(share=0.1, milliseconds=1500)
+TARGETS["state-of-paper"] = TARGETS["state-of-paper"]._replace(share=0.4, milliseconds=1500)
+TARGETS["hierarchy"] = TARGETS["hierarchy"]._replace(share=10, milliseconds=30)

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import random
 import zipfile
 
@@ -155,6 +156,21 @@ def test_damaged_utf_8_is_never_taken_for_windows_1252(put):
         text[damaged] = b"u,\xe9" + text[damaged]
         with windows(64), pytest.raises(so.SourceError, match=r"is not UTF-8.*encoding='latin-1'"):
             so.read(put(b"user,item\n" + b"".join(text)))
+
+
+def test_the_size_of_the_window_does_not_decide_the_encoding(put):
+    ascii_line, windows_line, utf8_line = b"u,tea\n", b"u,caf\xe9\n", "u,thé\n".encode()
+    undefined, filler = b"u,\x81\n", ascii_line * 20
+    for lines in itertools.product([windows_line, utf8_line, undefined, windows_line * 30], repeat=2):
+        text = b"user,item\n" + ascii_line + filler.join(lines) + ascii_line
+        outcomes = set()
+        for size in [1 << 20, 64]:
+            with windows(size):
+                try:
+                    outcomes.add(so.read(put(text)).fingerprint)
+                except so.SourceError as error:
+                    outcomes.add(str(error).partition("csv")[2])
+        assert len(outcomes) == 1
 
 
 def test_a_wrong_encoding_is_a_source_error(put):

@@ -98,6 +98,16 @@ def test_quotes_are_read_as_a_history_reads_them(text, tmp_path):
     assert table.n_rows == 12 and table.to_frame()["tool"][3] == plain
 
 
+@pytest.mark.parametrize("separator", ["§", "::", "→→"])
+def test_a_separator_of_several_bytes_gives_the_same_table(separator, tmp_path):
+    lines = [("id", "tool"), *((str(i), f"t{i % 4}") for i in range(12))]
+    tables = []
+    for sign in (separator, ","):
+        (tmp_path / "a.csv").write_text("".join(f"{sign.join(line)}\n" for line in lines))
+        tables.append(so.read_table(tmp_path / "a.csv", separator=sign))
+    assert tables[0].fingerprint == tables[1].fingerprint
+
+
 @pytest.mark.parametrize("line", ["7", "7,8,9"])
 def test_rows_with_a_wrong_number_of_fields_are_an_error_with_their_lines(line, tmp_path):
     (tmp_path / "a.csv").write_text(f"id,age\n1,30\n{line}\n3,40\n")

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from standout.core.errors import SourceError
+from standout.ingest.arrow_sizes import check_arrow_sizes
 from standout.ingest.tables import ROWS, SAMPLE_ROWS, Table, table_from_lazy
 
 __all__ = ["IPC_FILE", "IPC_STREAM", "ipc_table", "is_arrow_stream", "table_from_arrow"]
@@ -17,6 +18,7 @@ IPC_FILE, IPC_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 
 def ipc_table(path: Path) -> Table:
     """Make a table of an Arrow IPC file or stream; Polars reads a stream as a whole."""
+    check_arrow_sizes(path)
     with path.open("rb") as file:
         start = file.read(len(IPC_FILE))
     if start == IPC_FILE:

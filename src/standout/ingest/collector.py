@@ -138,8 +138,8 @@ class Collector:
     def note_encoding(self, window: Window) -> None:
         """Note in which encoding a source was read, and where it is not valid."""
         self.encodings.add(window.encoding)
-        if window.invalid is not None:
-            self.rejects.invalid_text.append((self.sources[-1], window.invalid))
+        if window.invalid_line is not None:
+            self.rejects.invalid_text.append((self.sources[-1], window.invalid_line))
 
     def add(self, batch: Batch) -> None:
         """Code a batch of rows."""

@@ -9,7 +9,7 @@ from standout.core.errors import SourceError
 from standout.core.progress import Progress
 from standout.ingest.collector import Batch, Collector, Spans, constant_spans
 from standout.ingest.column_roles import Roles, numbered_names, resolve_roles
-from standout.ingest.encodings import WINDOWS, is_clean_windows_text
+from standout.ingest.encodings import TextDecoder
 from standout.ingest.header import is_header
 from standout.ingest.options import Options
 from standout.ingest.sources import HEAD, Stream
@@ -27,6 +27,7 @@ __all__ = [
     "guess_separator",
     "read_delimited",
     "split_lines",
+    "usable_quote",
 ]
 
 SEPARATORS = ("::", "\t", ",", ";", "|", " ")
@@ -76,7 +77,7 @@ def detect_layout(stream: Stream, options: Options, in_order: str = "") -> Delim
     """
     lines = first_lines(stream)
     separator = options.separator or guess_separator(stream.name, lines, options.quote)
-    quote = options.quote if len(separator) == 1 else ""
+    quote = usable_quote(separator, options.quote)
     rows = split_lines(lines, separator, quote)
     if not rows:
         raise SourceError(f"{stream.name} is empty: check the file")
@@ -136,11 +137,7 @@ def first_lines(stream: Stream) -> list[str]:
 def decoded_head(head: bytes) -> str:
     """First bytes as text, in the encoding in which `Window` reads them."""
     complete = head[: head.rfind(b"\n") + 1] or head
-    try:
-        return complete.decode()
-    except UnicodeDecodeError:
-        is_windows = is_clean_windows_text(complete)
-        return complete.decode(WINDOWS) if is_windows else complete.decode("utf-8", "replace")
+    return TextDecoder().to_utf8(complete, 1).decode()
 
 
 def guess_separator(name: str, lines: list[str], quote: str) -> str:
@@ -150,7 +147,7 @@ def guess_separator(name: str, lines: list[str], quote: str) -> str:
     """
     fits: dict[str, tuple[float, int]] = {}
     for candidate in SEPARATORS:
-        counts = [len(row) for row in split_lines(lines, candidate, quote if len(candidate) == 1 else "")]
+        counts = [len(row) for row in split_lines(lines, candidate, usable_quote(candidate, quote))]
         if counts and counts[0] > 1 and 2 * counts.count(counts[0]) >= len(counts):
             fits[candidate] = counts.count(counts[0]) / len(counts), counts[0]
     if len(fits) > 1:
@@ -158,6 +155,11 @@ def guess_separator(name: str, lines: list[str], quote: str) -> str:
     if not fits:
         raise SourceError(f"{name}: no separator was recognised; set it with --separator")
     return max(fits, key=lambda candidate: fits[candidate])
+
+
+def usable_quote(separator: str, quote: str) -> str:
+    """The quote, or "": only files whose separator is one ASCII character have quotes."""
+    return quote if len(separator.encode()) == 1 else ""
 
 
 def split_lines(lines: list[str], separator: str, quote: str) -> list[list[str]]:

@@ -10,9 +10,8 @@ import re
 __all__ = [
     "UTF16_MARKS",
     "WINDOWS",
+    "TextDecoder",
     "encoding_setting",
-    "is_clean_windows_text",
-    "utf8_characters",
     "without_marks",
 ]
 
@@ -23,6 +22,7 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """Bytes without a meaning in Windows-1252. ASCII bytes do not matter: they are the same in UTF-8."""
 UTF8_CHARACTER = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+PROBLEM = re.compile(UNDEFINED.pattern + b"|" + UTF8_CHARACTER.pattern)
 NOT_ASCII = re.compile(rb"[\x80-\xff]")
 MANY = 10
 
@@ -44,17 +44,68 @@ def without_marks(data: bytes) -> bytes:
     return data
 
 
-def utf8_characters(data: bytes) -> int:
-    """Count the characters outside ASCII that are valid UTF-8."""
-    return len(UTF8_CHARACTER.findall(data))
+class TextDecoder:
+    r"""Converts text to UTF-8, some complete lines at a time; the result does not depend on how many.
 
+    The first line outside ASCII decides: it is UTF-8, or it is clean text in Windows-1252 and does not look
+    like damaged UTF-8. Text that is neither is read with replacement characters, so that all problems of a
+    file are found. `is_windows` is None as long as nothing is decided.
 
-def is_clean_windows_text(data: bytes) -> bool:
-    r"""Whether bytes that are not UTF-8 look like text in Windows-1252, and not like damaged UTF-8.
-
-    >>> is_clean_windows_text("Café".encode("cp1252")), is_clean_windows_text("Café".encode() + b"\xff")
-    (True, False)
+    >>> decoder = TextDecoder()
+    >>> decoder.to_utf8(b"user,item\na,caf\xe9\n", 1).decode(), decoder.is_windows, decoder.invalid_line
+    ('user,item\na,café\n', True, None)
+    >>> damaged = TextDecoder()
+    >>> damaged.to_utf8("a,café".encode() + b"\xff\n", 1).decode(), damaged.invalid_line
+    ('a,café�\n', 1)
     """
-    if UNDEFINED.search(data):
+
+    def __init__(self, is_windows: bool | None = None) -> None:
+        self.is_windows = is_windows
+        self._first_problem: int | None = None
+        self._outside_ascii = self._utf8_characters = 0
+        self._undefined = False
+
+    @property
+    def invalid_line(self) -> int | None:
+        """Line of the first byte that does not fit the encoding, or None."""
+        few_utf8 = not self._utf8_characters or MANY * self._utf8_characters < self._outside_ascii
+        return None if self.is_windows and few_utf8 and not self._undefined else self._first_problem
+
+    def to_utf8(self, text: bytes, line: int) -> bytes:
+        """Return complete lines, the first of which is `line`, in UTF-8."""
+        if self.is_windows is None and (first := NOT_ASCII.search(text)):
+            self.is_windows = _is_windows_line(_line_around(text, first.start()))
+        if self.is_windows:
+            return self._from_windows(text, line)
+        try:
+            text.decode()
+            return text
+        except UnicodeDecodeError as error:
+            self._note_problem(text, error.start, line)
+            return text.decode("utf-8", "replace").encode()
+
+    def _from_windows(self, text: bytes, line: int) -> bytes:
+        self._outside_ascii += len(NOT_ASCII.findall(text))
+        self._utf8_characters += len(UTF8_CHARACTER.findall(text))
+        self._undefined |= UNDEFINED.search(text) is not None
+        if problem := PROBLEM.search(text):
+            self._note_problem(text, problem.start(), line)
+        return text.decode(WINDOWS, "replace").encode()
+
+    def _note_problem(self, text: bytes, position: int, line: int) -> None:
+        if self._first_problem is None:
+            self._first_problem = line + text.count(b"\n", 0, position)
+
+
+def _line_around(text: bytes, position: int) -> bytes:
+    return text[text.rfind(b"\n", 0, position) + 1 :].partition(b"\n")[0]
+
+
+def _is_windows_line(line: bytes) -> bool:
+    try:
+        line.decode()
         return False
-    return MANY * utf8_characters(data) < len(NOT_ASCII.findall(data))
+    except UnicodeDecodeError:
+        decoder = TextDecoder(is_windows=True)
+        decoder.to_utf8(line, 1)
+        return decoder.invalid_line is None

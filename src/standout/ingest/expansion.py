@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from standout.core.errors import ParameterError, SourceError
 
-__all__ = ["CappedReader", "largest_expansion"]
+__all__ = ["CappedReader", "check_expansion", "largest_expansion"]
 
 FREE_BYTES = 1 << 28
 """Up to this many bytes, the ratio does not matter."""
@@ -33,6 +33,21 @@ def largest_expansion() -> float:
     return ratio
 
 
+def check_expansion(unpacked: int, packed: int, name: str) -> None:
+    """Raise an error if so many compressed bytes must not become so many."""
+    most, ratio = _most_bytes(packed), largest_expansion()
+    if unpacked > most:
+        raise SourceError(
+            f"{name} becomes more than {ratio:g} times as long when it is decompressed "
+            f"({most >> 20:,} MB so far): if you trust it, decompress it first, "
+            f"or set a higher ratio, for example {VARIABLE}={10 * ratio:.0f} in the environment"
+        )
+
+
+def _most_bytes(packed: int) -> int:
+    return max(FREE_BYTES, int(min(largest_expansion() * packed, 1 << 62)))
+
+
 class CappedReader:
     """A stream of decompressed bytes that ends with an error where they are too many.
 
@@ -41,9 +56,8 @@ class CappedReader:
     """
 
     def __init__(self, body: IO[bytes], packed: int, name: str) -> None:
-        self.body, self.name, self.count = body, name, 0
-        self.ratio = largest_expansion()
-        self.most = max(FREE_BYTES, int(min(self.ratio * packed, 1 << 62)))
+        self.body, self.name, self.count, self.packed = body, name, 0, packed
+        self.most = _most_bytes(packed)
 
     def read(self, size: int = -1) -> bytes:
         """Read up to `size` bytes; all if it is negative."""
@@ -67,8 +81,4 @@ class CappedReader:
 
     def _check(self, count: int) -> None:
         if self.count + count > self.most:
-            raise SourceError(
-                f"{self.name} becomes more than {self.ratio:g} times as long when it is decompressed "
-                f"({self.most >> 20:,} MB so far): if you trust it, decompress it first, "
-                f"or set a higher ratio, for example {VARIABLE}={10 * self.ratio:.0f} in the environment"
-            )
+            check_expansion(self.count + count, self.packed, self.name)

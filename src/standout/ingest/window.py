@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
-from standout.ingest.encodings import UTF16_MARKS, WINDOWS, is_clean_windows_text, without_marks
+from standout.ingest.encodings import UTF16_MARKS, WINDOWS, TextDecoder, without_marks
 from standout.ingest.sources import UTF8, Stream
 
 __all__ = ["Window", "text_head"]
@@ -45,9 +45,7 @@ class Window:
     Bytes that are not used stay for the next round. In the last round (`last`), the bytes end with a line
     end, even if the file does not.
 
-    If the first bytes outside ASCII are not UTF-8 but clean text in Windows-1252, the text is converted from
-    there on: everything before is the same in both. Any other text that is not UTF-8 is read with replacement
-    characters, so that all problems of a file are found; `invalid` then has the line of the first one.
+    Text in Windows-1252 is converted (see `TextDecoder`).
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -57,8 +55,7 @@ class Window:
         self.line = stream.first_line
         self.last = False
         self.checked = 0
-        self.is_ascii, self.converts = True, False
-        self.invalid: int | None = None
+        self.decoder = TextDecoder(None if stream.encoding == UTF8 else False)
         stream.head = without_marks(text_head(stream))
 
     @property
@@ -86,6 +83,16 @@ class Window:
         """Encoding that the stream was read in."""
         return self.stream.encoding
 
+    @property
+    def converts(self) -> bool:
+        """Whether the text is converted from Windows-1252."""
+        return bool(self.decoder.is_windows)
+
+    @property
+    def invalid_line(self) -> int | None:
+        """Line of the first byte that does not fit the encoding; final after the last round."""
+        return self.decoder.invalid_line
+
     def take(self, used: int, next_line: int) -> None:
         """Drop the first `used` bytes; the next byte is on line `next_line`."""
         self.buffer[: self.end - used] = self.buffer[used : self.end].copy()
@@ -104,28 +111,12 @@ class Window:
         self.checked = complete
 
     def _decode(self, text: bytes, complete: int) -> int:
-        """Check text that is not ASCII, and convert it if it is not UTF-8; return by how much it grew."""
-        try:
-            text.decode()
-            if self.converts and self.invalid is None:
-                self.invalid = self._line_of(int(np.argmax(np.frombuffer(text, np.uint8) > ASCII)))
-            self.is_ascii = False
-            return 0
-        except UnicodeDecodeError as error:
-            is_first = self.encoding == UTF8 and self.is_ascii
-            if is_clean_windows_text(text) and (is_first or self.converts):
-                self.stream.encoding, self.converts = WINDOWS, True
-                converted = text.decode(WINDOWS).encode()
-            else:
-                if self.invalid is None:
-                    self.invalid = self._line_of(error.start)
-                converted = text.decode("utf-8", "replace").encode()
-        self.is_ascii = False
-        return self._splice(converted, complete)
-
-    def _line_of(self, position: int) -> int:
-        """Line of a byte of the part that is not checked yet."""
-        return self.line + int(np.count_nonzero(self.buffer[: self.checked + position] == NEWLINE))
+        """Convert text that is not ASCII; return by how much it grew."""
+        line = self.line + int(np.count_nonzero(self.buffer[: self.checked] == NEWLINE))
+        converted = self.decoder.to_utf8(text, line)
+        if self.converts:
+            self.stream.encoding = WINDOWS
+        return 0 if converted is text else self._splice(converted, complete)
 
     def _splice(self, text: bytes, complete: int) -> int:
         """Replace the bytes from `checked` to `complete`; return by how much they grew."""

@@ -29,6 +29,8 @@ __all__ = ["LIKE", "Like", "qualifying_of_standin", "synthesize"]
 
 Like = Literal["quick", "netflix", "flat"]
 LIKE = ("quick", "netflix", "flat")
+MOST_CODES, MOST_ENTRIES = (1 << 31) - 1, 1 << 40
+"""Largest numbers of records or items, and of entries."""
 GENERATORS: dict[str, ModuleType] = {
     "quick": quick_generator,
     "netflix": netflix_generator,
@@ -126,8 +128,12 @@ def qualifying_of_standin(release: Release) -> Ints | None:
 
 def _sizes(like: Like, records: int | None, items: int | None, entries: int | None) -> tuple[int, int, int]:
     """(records, items, entries) with defaults filled in, checked."""
-    for name, size in (("records", records), ("items", items), ("entries", entries)):
-        _check_whole(name, size)
+    for name, size, most in (
+        ("records", records, MOST_CODES),
+        ("items", items, MOST_CODES),
+        ("entries", entries, MOST_ENTRIES),
+    ):
+        _check_size(name, size, most)
     sizes = published()["sizes"]
     if records is None:
         records = sizes["records"] if like == "netflix" else 10_000
@@ -144,9 +150,11 @@ def _sizes(like: Like, records: int | None, items: int | None, entries: int | No
     return records, items, entries
 
 
-def _check_whole(name: str, size: Any) -> None:
+def _check_size(name: str, size: Any, most: int) -> None:
     if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
         raise ParameterError(f"{name} must be a whole number, got {size!r}")
+    if size is not None and size > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got a number of {size.bit_length()} bits")
 
 
 def _items_rated_by(records: int) -> int:

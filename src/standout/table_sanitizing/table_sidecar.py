@@ -106,6 +106,8 @@ class TableSidecar:
         )
         if type(sidecar.inert) is not bool:
             raise ValueError("inert")
+        if not sidecar.kinds:
+            raise ValueError("columns")
         sidecar._check_rows()
         return sidecar
 

@@ -28,6 +28,7 @@ from standout.ingest.delimited import (
     first_lines,
     guess_separator,
     split_lines,
+    usable_quote,
 )
 from standout.ingest.encodings import encoding_setting
 from standout.ingest.formats import SourceFile
@@ -64,6 +65,11 @@ class DelimitedLayout:
             "separator": SEPARATOR_NAMES.get(self.separator, self.separator),
             "header": "yes" if self.header else "no",
         }
+
+    @property
+    def has_simple_separator(self) -> bool:
+        """Whether the separator is one byte, as Polars needs it."""
+        return len(self.separator.encode()) == 1
 
     def dialect(self, separator: str) -> Dialect:
         """Return the layout for the tokeniser; a copy may have another separator."""
@@ -123,7 +129,7 @@ class DelimitedColumns:
     @property
     def _separator(self) -> str:
         """Separator of the file at `path`."""
-        return self.layout.separator if len(self.layout.separator) == 1 else UNIT_SEPARATOR
+        return self.layout.separator if self.layout.has_simple_separator else UNIT_SEPARATOR
 
     def _is_right(self, frame: pl.DataFrame | None, positions: Sequence[int]) -> bool:
         if frame is None or frame.height != self.n_rows:
@@ -154,7 +160,7 @@ def delimited_layout(file: SourceFile, options: Options) -> DelimitedLayout:
         stream.skip(options.skip_lines)
         lines = first_lines(stream)
         separator = options.separator or guess_separator(stream.name, lines, options.quote)
-        quote = options.quote if len(separator) == 1 else ""
+        quote = usable_quote(separator, options.quote)
         rows = split_lines(lines, separator, quote)
         if not rows:
             raise SourceError(f"{stream.name} is empty: check the file")
@@ -177,7 +183,7 @@ def open_delimited(
         or is_packed(first_bytes(file.path))
         or layout.encoding != "utf-8"
         or options.skip_lines > 0
-        or len(layout.separator) > 1
+        or not layout.has_simple_separator
     )
     checked = None if must_copy else _check(file, options, layout, progress)
     path = file.path
@@ -216,9 +222,9 @@ def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> 
             copy.write(text if len(separator) == 1 else text.replace(separator, UNIT_SEPARATOR.encode()))
         yield window, rows.part(0, count)
         window.take(used, line)
-    if window.invalid is not None:
+    if window.invalid_line is not None:
         raise SourceError(
-            f"{stream.name} line {window.invalid} is not UTF-8, and the file is not clean text in "
+            f"{stream.name} line {window.invalid_line} is not UTF-8, and the file is not clean text in "
             "Windows-1252 either: set its encoding with --encoding"
         )
 
