@@ -1,6 +1,6 @@
 """The records of a release that are at least θ similar to a target  [Definition 2]."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,9 @@ TARGETS_AHEAD = 1024
 """Number of targets whose nearest neighbours are searched at a time in a large release."""
 LARGE_RELEASE = 1 << 22
 """Entries from which on comparing every target with all records would take too long."""
+READ_DIRECTLY = 4
+"""A few targets are compared with all records at once if that reads at most so many times all entries: a
+search for nearest neighbours sorts all entries first, which takes about as long."""
 
 
 @dataclass
@@ -33,13 +36,13 @@ class SimilarRecords:
 
     In a large release few targets have such a record. There, the nearest neighbours of many targets are
     searched first, and only targets with a neighbour that is similar enough are compared with all records.
+    What was found is kept with the release: an audit asks for the same targets with every attack.
     """
 
     release: Release
     similarity: Similarity
     theta: float
     threads: int | None = None
-    may_have: dict[int, bool] = field(default_factory=dict)
 
     def of(self, targets: Ints, low: int, high: int) -> dict[int, Ints]:
         """The records at least θ similar to each of targets[low:high], for those who have any.
@@ -47,12 +50,13 @@ class SimilarRecords:
         The target's own record does not count, unless the release is sanitized: then no record is the
         target's own.
         """
-        if not all(target in self.may_have for target in targets[low:high].tolist()):
-            self.may_have = self._may_have(targets[low : max(high, low + TARGETS_AHEAD)])
-        kept = self._kept()
+        kept, may_have = self._kept()
+        if not all(target in may_have for target in targets[low:high].tolist()):
+            ahead = targets[low : max(high, low + TARGETS_AHEAD)].tolist()
+            may_have |= self._may_have(np.array([target for target in ahead if target not in may_have]))
         similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
         for target in targets[low:high].tolist():
-            if self.may_have[target]:
+            if may_have[target]:
                 if target not in kept:
                     is_similar = similarities_to_all(self.release, target, self.similarity) >= self.theta
                     if not is_sanitized:
@@ -62,17 +66,22 @@ class SimilarRecords:
                     similar_records[target] = kept[target]
         return similar_records
 
-    def _kept(self) -> dict[int, Ints]:
-        """The records similar to each target so far: an audit asks for the same targets many times."""
-        kept: dict[tuple[Similarity, float], dict[int, Ints]]
+    def _kept(self) -> tuple[dict[int, Ints], dict[int, bool]]:
+        """By target: the records similar to it, and whether there may be any, as far as known."""
+        kept: dict[tuple[Similarity, float], tuple[dict[int, Ints], dict[int, bool]]]
         kept = vars(self.release).setdefault("_similar_records", {})
-        return kept.setdefault((self.similarity, self.theta), {})
+        return kept.setdefault((self.similarity, self.theta), ({}, {}))
 
     def _may_have(self, targets: Ints) -> dict[int, bool]:
         """Whether each target may have a similar record: by its nearest neighbour, where that is cheaper."""
         can_search = counts_items(self.release, self.similarity)
         is_sanitized = Population.of(self.release).is_sanitized
-        if self.release.n_entries <= LARGE_RELEASE or is_sanitized or not can_search:
+        if (
+            self.release.n_entries <= LARGE_RELEASE
+            or is_sanitized
+            or not can_search
+            or self._entries_to_read(targets) <= READ_DIRECTLY * self.release.n_entries
+        ):
             return dict.fromkeys(targets.tolist(), True)
         records, rule = np.sort(targets), rule_of(self.release, self.similarity)
         nearest = nearest_neighbours(
@@ -85,6 +94,12 @@ class SimilarRecords:
         )
         is_near = nearest.similar / nearest.union >= self.theta
         return dict(zip(records.tolist(), is_near.tolist(), strict=True))
+
+    def _entries_to_read(self, targets: Ints) -> int:
+        """Number of entries that comparing these targets with all records reads."""
+        entries, number = self.release.by_record, self.release.item_entries
+        ranges = [slice(entries.start[target], entries.start[target + 1]) for target in targets.tolist()]
+        return sum(int(number[entries.item[of_target]].sum()) for of_target in ranges)
 
 
 def similarities_to_all(release: Release, target: int, similarity: Similarity) -> Floats:
