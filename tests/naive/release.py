@@ -108,23 +108,34 @@ def postings(entries, n_items, n_levels, span, block_bits=13):
     has_gaps = span > 0 and any(time is None for *_, time in rows)
     kinds = 2 * (n_levels + 1) if has_gaps else n_levels + 1
     value_bits, time_bits = digits(kinds - 1), digits(max(span - 1, 0))
-    columns = {"start": [0], "run": [0], "block": [], "end": [], "word": [], "single": [], "support": []}
+    columns = {
+        "start": [0],
+        "run": [0],
+        "block": [],
+        "begin": [],
+        "end": [],
+        "word": [],
+        "single": [],
+        "support": [],
+    }
     times_of = Counter((record, item) for record, item, *_ in rows)
     for item in range(n_items):
         own = [(record, value, time) for record, other, value, time in rows if other == item]
-        ends, singles = {}, {}
+        begins, ends, singles = {}, {}, {}
         for block in sorted({record // 2**block_bits for record, *_ in own}):
             inside = [row for row in own if row[0] // 2**block_bits == block]
             inside.sort(key=lambda row: (min(times_of[row[0], item], 32), *_by_time(row)))
+            begins[block] = len(columns["word"])
             for record, value, time in inside:
                 kind = n_levels if value is None else value
                 if time is None and has_gaps:
                     kind += n_levels + 1
                 offset = record % 2**block_bits
                 columns["word"].append((offset * 2**value_bits + kind) * 2**time_bits + (time or 0))
-            ends[block] = len(columns["word"]) - columns["start"][-1]
+            ends[block] = len(columns["word"])
             singles[block] = ends[block] - sum(times_of[row[0], item] > 1 for row in inside)
         columns["block"] += ends.keys()
+        columns["begin"] += begins.values()
         columns["end"] += ends.values()
         columns["single"] += singles.values()
         columns["start"].append(len(columns["word"]))

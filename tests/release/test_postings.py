@@ -16,12 +16,12 @@ from standout.release.model import RecordEntries, code_type
 from standout.release.postings import (
     BLOCK_BITS,
     block_starts,
-    mismatched_column,
     unpack_item,
     word_bits,
     word_type,
     words_are_valid,
 )
+from standout.release.run_columns import mismatched_column, stored_runs
 
 SIZE = 1 << BLOCK_BITS
 MOST_LEVELS, MOST_UNITS = 65_536, 2**32 - 1
@@ -77,9 +77,9 @@ def test_words_and_runs_equal_their_slow_twin(table):
     )
     total = BLOCK_BITS + packed.value_bits + packed.time_bits
     assert packed.word.dtype == (np.uint32 if total <= 32 else np.uint64)
-    assert packed.block.dtype == code_type(-(-n_records // SIZE)) and packed.end.dtype == np.uint32
-    assert packed.start.dtype == packed.run.dtype == np.int64
-    assert not any(part.flags.writeable for part in packed[:5])
+    assert packed.block.dtype == code_type(-(-n_records // SIZE))
+    assert all(part.dtype == np.int64 for part in (packed.start, packed.run, packed.begin, packed.end))
+    assert not any(part.flags.writeable for part in packed[:6])
 
 
 @given(tables())
@@ -152,13 +152,14 @@ def test_six_years_of_hours_fit_32_bits_and_of_minutes_64():
 @given(tables(), st.data())
 def test_contradictory_runs_are_detected(table, data):
     packed, n_blocks = pack(*table), len(block_starts(table[1]))
-    assert mismatched_column(packed, n_blocks) is None
+    stored = stored_runs(packed)
+    assert mismatched_column(stored, n_blocks) is None
     name = data.draw(st.sampled_from(["run", "block", "end"]))
-    column = getattr(packed, name).copy()
+    column = getattr(stored, name).copy()
     index = data.draw(st.integers(0, len(column) - 1))
     limit = int(np.iinfo(column.dtype).max) if name != "run" else len(packed.block)
     column[index] = data.draw(st.integers(0, min(limit, 4)) | st.sampled_from([n_blocks % 256, limit]))
-    changed = packed._replace(**{name: column})
+    changed = stored._replace(**{name: column})
     if name == "run" and (np.diff(column) < 0).any() | (column[0] != 0) | (column[-1] != len(packed.block)):
         return  # store.py finds those, as in any column of offsets
     parts = [getattr(changed, part).tolist() for part in RUNS]
@@ -180,12 +181,12 @@ def test_a_column_of_runs_that_contradicts_the_others_is_named():
         ("end", [1, 2, 1, 1], "end"),
         ("end", [1, 2], "end"),
     ]:
-        packed = pack(
-            {(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0
+        stored = stored_runs(
+            pack({(0, 0): (None, None), (SIZE, 0): (None, None), (0, 1): (None, None)}, SIZE + 1, 2, 0, 0)
         )
-        assert [part.tolist() for part in packed[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
-        changed = packed._replace(**{name: np.array(column, getattr(packed, name).dtype)})
-        assert (mismatched_column(packed, 2), mismatched_column(changed, 2)) == (None, named)
+        assert [part.tolist() for part in stored[:4]] == [[0, 2, 3], [0, 2, 3], [0, 1, 0], [1, 2, 1]]
+        changed = stored._replace(**{name: np.array(column, getattr(stored, name).dtype)})
+        assert (mismatched_column(stored, 2), mismatched_column(changed, 2)) == (None, named)
 
 
 @settings(max_examples=150)
@@ -199,7 +200,7 @@ def test_an_invalid_word_is_detected(table, data, piece):
     word[index] = data.draw(flip | st.integers(0, 2**n_bits - 1) | st.integers(0, 2**width - 1))
     item = int(np.searchsorted(packed.start, index, side="right")) - 1
     runs = range(packed.run[item], packed.run[item + 1])
-    block = next(int(packed.block[j]) for j in runs if index < packed.start[item] + packed.end[j])
+    block = next(int(packed.block[j]) for j in runs if index < packed.end[j])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("standout.release.postings.PIECE", piece)
         assert words_are_valid(packed, n_records, n_levels, span)
@@ -250,7 +251,7 @@ def test_a_release_of_several_blocks_has_the_same_entries_by_item_also_on_disk(k
             assert np.concatenate(unpacked).tolist() == expected.tolist()
     assert len(set(release.by_item.block.tolist())) == 2
     assert release.by_item.word.dtype == (np.uint64 if kind == "minutes" else np.uint32)
-    assert again.by_item[5:7] == release.by_item[5:7]
+    assert again.by_item[6:8] == release.by_item[6:8]
     for name in ("0", "6", "13"):
         assert again.item(name) == release.item(name)
         assert len(again.item(name)) == release.support[release.items.find(name)]
@@ -265,7 +266,7 @@ def test_a_large_release_holds_the_same_entries_by_item():
     parts = [unpack_item(packed, item, 5, span) for item in range(release.n_items)]
     for column, unpacked in zip((record, side.value, side.time), zip(*parts, strict=True), strict=True):
         assert (np.concatenate(unpacked) == column[order]).all()
-    assert mismatched_column(packed, len(block_starts(release.n_records))) is None
+    assert mismatched_column(stored_runs(packed), len(block_starts(release.n_records))) is None
     assert words_are_valid(packed, release.n_records, 5, span)
 
 
@@ -283,4 +284,4 @@ def test_a_million_items_in_a_hundred_blocks_take_memory_for_their_runs_only():
     assert len(block_starts(n)) > 100 and len(packed.block) == n
     assert peak < 100 * n, f"{peak:,} bytes"  # an item in every block would be 123 × n times something
     assert packed.block[0] == len(block_starts(n)) - 1 and packed.block[-1] == 0
-    assert (packed.end == 1).all() and unpack_item(packed, 0, 0, 0)[0].tolist() == [n - 1]
+    assert (packed.end - packed.begin == 1).all() and unpack_item(packed, 0, 0, 0)[0].tolist() == [n - 1]

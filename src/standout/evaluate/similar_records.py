@@ -146,22 +146,21 @@ def _add_similarities(
     postings: Postings, facts: QueryFacts, lookup: _Lookup, total: Array, n_shared: Array
 ) -> None:
     """Add Sim of every fact and entry to the total of the entry's record, and count the shared items."""
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    _, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c, terms = lookup
     item, shape, known_time = facts.item, facts.shape, facts.time
     kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
     for fact in range(len(item)):
-        u, at = shape[fact], start[item[fact]]
+        u = shape[fact]
         for r in range(run[item[fact]], run[item[fact] + 1]):
-            stop, first = start[item[fact]] + np.int64(end[r]), np.int64(block[r]) * BLOCK
-            while at < stop:
+            first = np.int64(block[r]) * BLOCK
+            for at in range(begin[r], end[r]):
                 x = U(word[at])
                 kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
                 record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
                 sim = a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + time - known_time[fact]))
                 total[record] += sim / terms[fact]
                 n_shared[record] += 1
-                at += 1
 
 
 @kernel

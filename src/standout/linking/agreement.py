@@ -12,7 +12,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.rng import generator
 from standout.facts import KnownFacts
 from standout.release.model import Release
-from standout.release.postings import BLOCK_BITS, unpack_attributes
+from standout.release.postings import BLOCK_BITS, locate, unpack_attributes
 
 __all__ = ["COLUMNS", "MISSING", "SHARED", "TIMES", "VALUES", "Agreement"]
 
@@ -103,7 +103,10 @@ class Agreement:
             second = (first + offset) % release.support[item]
             pairs = postings.start[item] + first, postings.start[item] + second
         (value, time), (other_value, other_time) = (
-            unpack_attributes(postings, postings.word[at], release.n_levels, release.span) for at in pairs
+            unpack_attributes(
+                postings, postings.word[locate(postings, rank)[1]], release.n_levels, release.span
+            )
+            for rank in pairs
         )
         one_row = np.zeros(len(value), np.int64)
         if release.n_levels:
@@ -133,7 +136,7 @@ def _shares(row: Ints, logarithm: Floats) -> Floats:
 
 
 def _entries_of_strangers(release: Release, item: Ints, draw: np.random.Generator) -> tuple[Ints, Ints]:
-    """Two random words of each item, of different records; without items for which none were found."""
+    """The ranks of two random entries of each item, of different records; without items that have none."""
     postings, n = release.by_item, release.item_entries[item]
     first, second = (postings.start[item] + draw.integers(n) for _ in range(2))
     for _ in range(ATTEMPTS):
@@ -143,13 +146,12 @@ def _entries_of_strangers(release: Release, item: Ints, draw: np.random.Generato
     return first[differ], second[differ]
 
 
-def _records_of(release: Release, word: Ints) -> Ints:
-    """The records of words, by their positions in the postings."""
-    start, run, block, end, words, value_bits, time_bits, *_ = release.by_item
-    ends = np.repeat(start[:-1], np.diff(run)) + end
-    number = np.searchsorted(ends, word, side="right")
-    place = words[word].astype(np.int64) >> (value_bits + time_bits)
-    return (block[number].astype(np.int64) << BLOCK_BITS) + place
+def _records_of(release: Release, rank: Ints) -> Ints:
+    """The records of entries, by their ranks in the postings."""
+    postings = release.by_item
+    run, position = locate(postings, rank)
+    place = postings.word[position].astype(np.int64) >> (postings.value_bits + postings.time_bits)
+    return (postings.block[run].astype(np.int64) << BLOCK_BITS) + place
 
 
 def _facts_of_pairs(known: KnownFacts, query: Ints) -> tuple[Ints, Ints]:

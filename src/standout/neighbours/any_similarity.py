@@ -214,21 +214,20 @@ def _add_fact(
     postings: Postings, facts: ItemFacts, fact: Int, step: float, total: Array, shared: Array
 ) -> None:
     """Add Sim of a fact and each entry of its item to the sums of the entries' records."""
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    _, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
     a, b, off, c = facts.a, facts.b, facts.off, facts.c
     kinds, times = U((1 << value_bits) - 1), U((1 << time_bits) - 1)
     item, u, known = facts.item[fact], facts.shape[fact], facts.known[fact]
-    at, terms = start[item], facts.terms[u]
+    terms = facts.terms[u]
     for r in range(run[item], run[item + 1]):
-        stop, first = start[item] + np.int64(end[r]), np.int64(block[r]) * BLOCK
-        for p in range(at, stop):
+        first = np.int64(block[r]) * BLOCK
+        for p in range(begin[r], end[r]):
             x = U(word[p])
             kind, time = np.int64((x >> U(time_bits)) & kinds), np.int64(x & times)
             record = first + np.int64((x >> U(time_bits + value_bits)) & U(BLOCK - 1))
             sim = (a[u, kind] + b[u, kind] * time_similarity(c, U(off[u, kind] + time - known))) / terms
             total[record] += np.rint(sim / step) * step if sim <= 1 + ROUNDING else np.inf  # refused later
             shared[record] += 1
-        at = stop
 
 
 @subroutine
@@ -246,15 +245,15 @@ def add_item(
 
     Sim is rounded to a multiple of `step`, or not if that is 0.
     """
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    start, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
     item = facts.item[fact]
-    at, record_bits = U(start[item]), U(time_bits + value_bits)
+    record_bits = U(time_bits + value_bits)
     low_bits = (U(1) << record_bits) - U(1)
     uses_table = 0 < len(table) <= start[item + 1] - start[item]
     if uses_table:
         _fill(facts, fact, last, U(time_bits), table)
     for r in range(run[item], run[item + 1]):
-        stop, first = U(start[item] + np.int64(end[r])), np.int64(block[r]) * BLOCK
+        at, stop, first = U(begin[r]), U(end[r]), np.int64(block[r]) * BLOCK
         while at < stop:
             x, highest = U(word[at]), 0.0
             place = x >> record_bits

@@ -18,9 +18,10 @@ from standout.release import build_kernels
 from standout.release.clock import Clock, TimeUnit
 from standout.release.labels import Labels
 from standout.release.model import Codes, Levels, RecordEntries, Release, code_type, read_only
-from standout.release.postings import NO_ITEMS, Postings, block_starts, word_bits, word_type
+from standout.release.postings import NO_NUMBERS, Postings, block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
 from standout.release.repeats import Repeats, column_or_empty, count_distinct, merge_repeats, sort_in_place
+from standout.release.run_columns import StoredRuns, run_positions
 
 __all__ = [
     "CodedEntries",
@@ -122,17 +123,19 @@ def pack_by_item(
     word = np.empty(len(by_record.item), word_type(value_bits, time_bits))
     repeats = build_kernels.count_repeats(by_record.start, by_record.item) > 0
     runs = list(_packed_blocks(by_record, np.array(layout, np.uint64), start, word, repeats, progress))
-    run, block, end, single = (read_only(column) for column in _group_runs(runs, n_items, repeats))
+    run, block, ends, single_ends = (read_only(column) for column in _group_runs(runs, n_items, repeats))
+    begin, end, single = run_positions(StoredRuns(start, run, block, ends, single_ends))
     return Postings(
         start=read_only(start),
         run=run,
         block=block,
+        begin=begin,
         end=end,
         word=read_only(word),
         value_bits=value_bits,
         time_bits=time_bits,
         single=single,
-        support=read_only(count_distinct(by_record, n_items)[1]) if repeats else NO_ITEMS,
+        support=read_only(count_distinct(by_record, n_items)[1]) if repeats else NO_NUMBERS,
     )
 
 

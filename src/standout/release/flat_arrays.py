@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Levels, RecordEntries, Release
-from standout.release.postings import NO_ITEMS, NO_RUNS, Postings
+from standout.release.postings import NO_NUMBERS, Postings
+from standout.release.run_columns import NO_ENDS, StoredRuns, run_positions, stored_runs
 
 __all__ = [
     "CONTENT",
@@ -21,6 +22,7 @@ __all__ = [
     "fingerprint",
     "fingerprint_from_digests",
     "release_columns",
+    "run_columns",
 ]
 
 Columns = dict[str, NDArray[Any]]
@@ -43,6 +45,7 @@ CONTENT = (
 
 def release_columns(release: Release) -> Columns:
     """Return every array of a release by its name, in little-endian byte order."""
+    runs = stored_runs(release.by_item)
     named: dict[str, NDArray[Any] | None] = {
         "record-ids": release.records.data,
         "record-id-offsets": release.records.offsets,
@@ -53,14 +56,14 @@ def release_columns(release: Release) -> Columns:
         "by-record-item": release.by_record.item,
         "by-record-value": release.by_record.value,
         "by-record-time": release.by_record.time,
-        "by-item-start": release.by_item.start,
-        "by-item-run": release.by_item.run,
-        "by-item-block": release.by_item.block,
-        "by-item-end": release.by_item.end,
+        "by-item-start": runs.start,
+        "by-item-run": runs.run,
+        "by-item-block": runs.block,
+        "by-item-end": runs.end,
         "by-item-word": release.by_item.word,
     }
     if release.has_repeats:
-        named |= {"by-item-single": release.by_item.single, "by-item-support": release.by_item.support}
+        named |= {"by-item-single": runs.single, "by-item-support": runs.support}
     if release.titles is not None:
         named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
     return {name: _little_endian(array) for name, array in named.items() if array is not None}
@@ -78,11 +81,15 @@ class ArrayFields(TypedDict):
 
 
 def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayFields:
-    """Return the fields of a release that are arrays; the bits are those of the words by item."""
+    """Return the fields of a release that are arrays; the columns must match.
+
+    The bits are those of the words by item.
+    """
     levels: Levels | None = stored.get("levels")
     if "level-texts" in stored:
         levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
     titles = Labels(stored["title-offsets"], stored["titles"]) if "titles" in stored else None
+    begin, end, single = run_positions(run_columns(stored))
     return {
         "records": Labels(stored["record-id-offsets"], stored["record-ids"]),
         "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
@@ -98,14 +105,27 @@ def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayField
             start=stored["by-item-start"],
             run=stored["by-item-run"],
             block=stored["by-item-block"],
-            end=stored["by-item-end"],
+            begin=begin,
+            end=end,
             word=stored["by-item-word"],
             value_bits=value_bits,
             time_bits=time_bits,
-            single=stored.get("by-item-single", NO_RUNS),
-            support=stored.get("by-item-support", NO_ITEMS),
+            single=single,
+            support=stored.get("by-item-support", NO_NUMBERS),
         ),
     }
+
+
+def run_columns(stored: Columns) -> StoredRuns:
+    """Return the columns of runs."""
+    return StoredRuns(
+        start=stored["by-item-start"],
+        run=stored["by-item-run"],
+        block=stored["by-item-block"],
+        end=stored["by-item-end"],
+        single=stored.get("by-item-single", NO_ENDS),
+        support=stored.get("by-item-support", NO_NUMBERS),
+    )
 
 
 def array_digest(array: NDArray[Any]) -> str:

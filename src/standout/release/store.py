@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from standout.core import bus_errors
 from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
-from standout.release.flat_arrays import Columns, array_fields, fingerprint_from_digests
+from standout.release.flat_arrays import Columns, array_fields, fingerprint_from_digests, run_columns
 from standout.release.index_folder import is_index, leads_to, open_file, read_folder
 from standout.release.index_writer import open_index_writer
 from standout.release.integrity import damage_message, damaged_column, levels_are_valid
 from standout.release.manifest import MANIFEST, Column, Manifest
 from standout.release.model import Release, StoredColumns, read_only
-from standout.release.postings import block_starts, mismatched_column
+from standout.release.postings import block_starts
+from standout.release.run_columns import mismatched_column
 
 __all__ = ["is_index", "open_index", "save", "verify"]
 
@@ -201,21 +202,16 @@ def _release(manifest: Manifest, origin: StoredColumns) -> Release:
     """Make the release of the columns, after a check that they match."""
     path, stored = origin.path, origin.arrays
     try:
-        fields = array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
+        problem = _contradiction(manifest, stored)
+        fields = (
+            None if problem else array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
+        )
     except (KeyError, ValueError) as error:
         raise _damaged(path, "a column is missing or contradicts the others") from error
-    for name, (count, last) in _ends(manifest, stored).items():
-        start = stored[name]
-        if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
-            raise _damaged(path, f"{name}.bin contradicts the other files")
+    if problem or fields is None:
+        raise _damaged(path, problem or "")
     if not levels_are_valid(fields["levels"]):
         raise _damaged(path, "its values are not distinct and in order")
-    by_record, by_item = fields["by_record"], fields["by_item"]
-    entries = (*by_record[1:], by_item.word)
-    if any(column is not None and len(column) != manifest.entries for column in entries):
-        raise _damaged(path, "its columns have different lengths")
-    if column := mismatched_column(by_item, len(block_starts(manifest.records))):
-        raise _damaged(path, f"by-item-{column}.bin contradicts the other files")
     return Release(
         **fields,
         clock=manifest.clock,
@@ -223,6 +219,20 @@ def _release(manifest: Manifest, origin: StoredColumns) -> Release:
         stored_fingerprint=manifest.fingerprint,
         stored_columns=origin,
     )
+
+
+def _contradiction(manifest: Manifest, stored: Columns) -> str | None:
+    """What is wrong with the lengths of the columns, the offsets or the runs; None if they match."""
+    for name, (count, last) in _ends(manifest, stored).items():
+        start = stored[name]
+        if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
+            return f"{name}.bin contradicts the other files"
+    entries = ("by-record-item", "by-record-value", "by-record-time", "by-item-word")
+    if any(len(stored[name]) != manifest.entries for name in entries if name in stored):
+        return "its columns have different lengths"
+    if column := mismatched_column(run_columns(stored), len(block_starts(manifest.records))):
+        return f"by-item-{column}.bin contradicts the other files"
+    return None
 
 
 def _damaged(path: Path, problem: str) -> StoreError:

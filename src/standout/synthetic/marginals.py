@@ -9,6 +9,7 @@ from standout.core.arrays import Bools, Floats, Ints
 from standout.core.jit import Array, Int, Real, inline, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.release.model import Codes, Release
+from standout.release.postings import Postings
 
 __all__ = ["PersonStatistics", "date_bits", "harmonic", "item_levels", "near_bits", "person_statistics"]
 
@@ -67,8 +68,7 @@ def person_statistics(release: Release, reaches: Ints, progress: Progress = no_p
 def item_levels(release: Release) -> Ints:
     """Number of entries of each item with each value level."""
     out = np.zeros((release.n_items, release.n_levels + 1), np.int64)
-    side = release.by_item
-    _count_item_levels(side.start, side.word, _layout(release), out)
+    _count_item_levels(release.by_item, _layout(release), out)
     return out[:, :-1]
 
 
@@ -79,11 +79,10 @@ def date_bits(release: Release, items: Ints, reach: int) -> Floats:
     near. It is computed as a difference of harmonic numbers, (H(n − 1) − H(k)) / ln 2 for k of n − 1 others,
     which is unbiased for items with few entries. The logarithm of a small count would be biased.
     """
-    side, out = release.by_item, np.zeros(len(items))
+    out = np.zeros(len(items))
     table = harmonic(int(release.item_entries.max(initial=0)))
     _fill_date_bits(
-        start=side.start,
-        word=side.word,
+        postings=release.by_item,
         layout=_layout(release),
         items=items,
         reach=reach,
@@ -179,28 +178,32 @@ def _fill_shares_of_pairs(count: Array, n: Int, reaches: Array, out: Array) -> N
 
 
 @kernel
-def _count_item_levels(start: Array, word: Array, layout: Array, out: Array) -> None:
+def _count_item_levels(postings: Postings, layout: Array, out: Array) -> None:
     """Set out[i, v] to the number of entries of item i with level v; the last column is for no value."""
     time_bits, mask, bank = layout[0], layout[1], layout[2]
-    for item in range(len(start) - 1):
-        for p in range(start[item], start[item + 1]):
-            kind = (np.int64(word[p]) >> time_bits) & mask
-            out[item, kind if kind < bank else kind - bank] += 1
+    run, begin, end, word = postings.run, postings.begin, postings.end, postings.word
+    for item in range(len(run) - 1):
+        for j in range(run[item], run[item + 1]):
+            for p in range(begin[j], end[j]):
+                kind = (np.int64(word[p]) >> time_bits) & mask
+                out[item, kind if kind < bank else kind - bank] += 1
 
 
 @kernel
 def _fill_date_bits(
-    start: Array, word: Array, layout: Array, items: Array, reach: Int, table: Array, out: Array
+    postings: Postings, layout: Array, items: Array, reach: Int, table: Array, out: Array
 ) -> None:
     """Set out[k] to the bits that a time adds for items[k]."""
     time_bits, mask, bank = layout[0], layout[1], layout[2]
+    start, run, begin, end, word = postings.start, postings.run, postings.begin, postings.end, postings.word
     for k in range(len(items)):
         times, n = np.empty(start[items[k] + 1] - start[items[k]], np.int64), 0
-        for p in range(start[items[k]], start[items[k] + 1]):
-            posting = np.int64(word[p])
-            if ((posting >> time_bits) & mask) < bank:
-                times[n] = posting & ((1 << time_bits) - 1)
-                n += 1
+        for j in range(run[items[k]], run[items[k] + 1]):
+            for p in range(begin[j], end[j]):
+                posting = np.int64(word[p])
+                if ((posting >> time_bits) & mask) < bank:
+                    times[n] = posting & ((1 << time_bits) - 1)
+                    n += 1
         times = np.sort(times[:n])
         total, low, high, at = 0.0, 0, 0, 0
         while at < n:

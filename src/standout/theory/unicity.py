@@ -282,15 +282,14 @@ def _find_smallest_sizes(
 @subroutine
 def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntries, q: Int, size: Int) -> Int:
     """Another record that agrees with the first `size` entries, by way of the rarest item; or -1."""
-    start, run, block, end, word, value_bits, time_bits, _, _ = postings
+    _, run, block, begin, end, word, value_bits, time_bits, _, _ = postings
     rarest = np.argmin(known.entries[q, :size])
-    item, at = known.item[q, rarest], start[known.item[q, rarest]]
+    item = known.item[q, rarest]
     time_shift, record_shift = U(time_bits), U(time_bits + value_bits)
     time_mask, kind_mask = (U(1) << time_shift) - U(1), (U(1) << U(value_bits)) - U(1)
     compared = np.int64(-1)
     for j in range(run[item], run[item + 1]):
-        stop = start[item] + np.int64(end[j])
-        for p in range(at, stop):
+        for p in range(begin[j], end[j]):
             x = U(word[p])
             kind = np.int64((x >> time_shift) & kind_mask)
             has_time = kind <= columns.n_levels
@@ -304,7 +303,6 @@ def _find_witness(postings: Postings, columns: RecordColumns, known: KnownEntrie
             if _agrees(columns, known, q, size, record):
                 return record
             compared = record  # its other entries of the item follow
-        at = stop
     return -1
 
 

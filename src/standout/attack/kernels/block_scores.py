@@ -69,7 +69,7 @@ def score_queries(
     high: Int,
 ) -> None:
     """Fill in the summaries of queries low … high - 1."""
-    start, run, block, end = postings.start, postings.run, postings.block, postings.end
+    run, block, first_word, end = postings.run, postings.block, postings.begin, postings.end
     scores, highest, left_out, listed, sums = work.scores, work.highest, work.left_out, work.listed, work.sums
     cursor, at, stop, best, item = work.cursor, work.at, work.stop, work.best, facts.item
     single, repeats = postings.single, len(postings.single) > 0
@@ -78,7 +78,7 @@ def score_queries(
         f, k = facts.first[q], facts.first[q + 1] - facts.first[q]
         n = n_records - rule_out(candidates, q, n_records, work.out, left_out)
         for j in range(k):
-            cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
+            cursor[j] = run[item[f + j]]
             if rule.sized:
                 fill_gain(rule.sizes.inverse, rule.odds[f + j], rule.constant[f + j], work.gain[j])
         for i in range(len(best)):
@@ -89,8 +89,10 @@ def score_queries(
             first, words = number * BLOCK, 0
             size = min(n_records - first, BLOCK)
             for j in range(k):
-                stop[j] = run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number)
-                words += max(stop[j] - at[j], 0)
+                stop[j] = run_end(run, block, end, item=item[f + j], cursor=cursor[j], number=number)
+                if stop[j] > 0:
+                    at[j] = first_word[cursor[j]]
+                    words += stop[j] - at[j]
             few = words < FEW
             base = first if with_z and not few else spare
             if base == first:
@@ -98,7 +100,7 @@ def score_queries(
             for j in range(k):
                 until = stop[j]
                 if repeats and until > 0:
-                    until = start[item[f + j]] + np.int64(single[cursor[j]])
+                    until = single[cursor[j]]
                     n_parts = fill_parts(
                         postings, tables, facts, rule, f + j, until, stop[j], first, work.repeated
                     )
@@ -129,7 +131,7 @@ def score_queries(
                 if stop[j] > 0:
                     if few:
                         listed[number] = _move_to_list(postings, at[j], stop[j], work, number, listed[number])
-                    at[j], cursor[j] = stop[j], cursor[j] + 1
+                    cursor[j] += 1
             if few:
                 highest[0] = _sum_list(scores, first, listed[number], sums)
             else:
@@ -169,10 +171,10 @@ def score_queries(
 
 
 @inline
-def run_end(start: Array, run: Array, block: Array, end: Array, item: Int, cursor: Int, number: Int) -> Int:
+def run_end(run: Array, block: Array, end: Array, item: Int, cursor: Int, number: Int) -> Int:
     """Where the words of an item end in block `number`, if its next run is in this block; else 0."""
     if cursor < run[item + 1] and block[cursor] == number:
-        return start[item] + np.int64(end[cursor])
+        return end[cursor]
     return np.int64(0)
 
 

@@ -59,7 +59,7 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
     most = int(release.support[facts.item[order[0]]])
     record, score = np.empty(most, np.int64), np.empty(most)
     n = _conjunction(
-        *release.by_item[:7],
+        *release.by_item[1:8],
         *(facts.item[order], facts.shape[order], facts.time[order]),
         *(tables.a, tables.b, tables.off, tables.c, tables.terms.astype(np.float64)),
         *work,
@@ -78,9 +78,9 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
 
 @kernel
 def _conjunction(
-    start: Array,
     run: Array,
     block: Array,
+    begin: Array,
     end: Array,
     word: Array,
     value_bits: Int,
@@ -103,27 +103,24 @@ def _conjunction(
 
     Arrays are passed one by one, because Numba takes longer to look into tuples than a query takes.
     """
-    postings = Postings(start, run, block, end, word, value_bits, time_bits, end[:0], start[:0])
+    postings = Postings(run[:0], run, block, begin, end, word, value_bits, time_bits, end[:0], end[:0])
     facts, work = _Facts(item, shape, time, a, b, off, c, terms), Workspace(agreed, least)
     n, k = 0, len(item)
     cursor = run[item]
-    at = start[item].copy()
     while cursor[0] < run[item[0] + 1]:
         number, alive = np.int64(block[cursor[0]]), BLOCK
-        first, last = at[0], start[item[0]] + np.int64(end[cursor[0]])
+        first, last = begin[cursor[0]], end[cursor[0]]
         for j in range(k):
             while cursor[j] < run[item[j] + 1] and np.int64(block[cursor[j]]) < number:
-                at[j] = start[item[j]] + np.int64(end[cursor[j]])
                 cursor[j] += 1
             if cursor[j] == run[item[j] + 1] or np.int64(block[cursor[j]]) != number or alive == 0:
                 alive = 0
                 continue
-            stop = start[item[j]] + np.int64(end[cursor[j]])
+            low, high = begin[cursor[j]], end[cursor[j]]
             if repeats:
-                alive = _count_agreeing_in_best_entry(postings, facts, work, j, at[j], stop)
+                alive = _count_agreeing_in_best_entry(postings, facts, work, j, low, high)
             else:
-                alive = _count_agreeing(postings, facts, work, j, at[j], stop)
-            at[j] = stop
+                alive = _count_agreeing(postings, facts, work, j, low, high)
             cursor[j] += 1
         for p in range(first, last):
             position = np.int64((U(word[p]) >> U(value_bits + time_bits)) & U(BLOCK - 1))

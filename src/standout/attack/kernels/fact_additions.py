@@ -64,14 +64,13 @@ def _add_weighted(
     postings: Postings, rows: FactRows, c: Array, weight: Real, step: Real, scores: Array
 ) -> Flag:
     """Add the parts; return whether every record exists."""
-    start, run, blocks, end, word = postings.start, postings.run, postings.block, postings.end, postings.word
+    _, run, blocks, begin, end, word, _, _, _, _ = postings
     item, known, a, b, off = rows
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
-    p = start[item]
     for j in range(run[item], run[item + 1]):
-        first, stop = U(blocks[j]) << U(BLOCK_BITS), start[item] + np.int64(end[j])
-        while p < stop:
+        first = U(blocks[j]) << U(BLOCK_BITS)
+        for p in range(begin[j], end[j]):
             x = U(word[p])
             kind, record = (x >> kind_shift) & kind_mask, first + (x >> position_shift)
             if record >= U(len(scores)):
@@ -79,7 +78,6 @@ def _add_weighted(
             timed = b[kind] * time_similarity(c, U(np.int64(x & time_mask) + off[kind] - known))
             part = _on_grid(weight * max(a[kind], 0.0), step)
             scores[record] += part + _on_grid(weight * max(timed, 0.0), step)
-            p += 1
     return True
 
 
@@ -88,19 +86,17 @@ def _add_sized(
     postings: Postings, rows: FactRows, c: Array, gain: Array, code: Array, step: Real, scores: Array
 ) -> Flag:
     """Add the parts; return whether every record exists."""
-    start, run, blocks, end, word = postings.start, postings.run, postings.block, postings.end, postings.word
+    _, run, blocks, begin, end, word, _, _, _, _ = postings
     item, known, a, b, off = rows
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
-    p = start[item]
     for j in range(run[item], run[item + 1]):
-        first, stop = U(blocks[j]) << U(BLOCK_BITS), start[item] + np.int64(end[j])
-        while p < stop:
+        first = U(blocks[j]) << U(BLOCK_BITS)
+        for p in range(begin[j], end[j]):
             x = U(word[p])
             kind, record = (x >> kind_shift) & kind_mask, first + (x >> position_shift)
             if record >= U(len(scores)):
                 return False
             timed = b[kind] * time_similarity(c, U(np.int64(x & time_mask) + off[kind] - known))
             scores[record] += _on_grid(max(gain[code[record]] + a[kind] + timed, 0.0), step)
-            p += 1
     return True

@@ -30,9 +30,9 @@ class NestedWorkspace(NamedTuple):
     `scores` are those of one block, lane by lane. `a`, `b` and `c` are the lanes' own tables by step. `sums`
     and `floor` are sums and bounds by step and lane; until[j] is the first wanted step from j on. `best` and
     `highest` are the highest scores of a shortlist and of each lane. `noticed` are the positions of the block
-    that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` and `at` are each
-    fact's next run and next word. `flat` is one lane of the block. `gain` is by step and size of a record
-    (see `sized_additions`). `repeated` has the parts of records that have an item several times.
+    that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` is each fact's
+    next run. `flat` is one lane of the block. `gain` is by step and size of a record (see `sized_additions`).
+    `repeated` has the parts of records that have an item several times.
     """
 
     scores: NDArray[np.float32]
@@ -48,7 +48,6 @@ class NestedWorkspace(NamedTuple):
     n_noticed: NDArray[np.int64]
     mark: NDArray[np.bool_]
     cursor: NDArray[np.int64]
-    at: NDArray[np.int64]
     flat: NDArray[np.float32]
     gain: NDArray[np.float32]
     repeated: RepeatedParts
@@ -73,7 +72,6 @@ class NestedWorkspace(NamedTuple):
             n_noticed=np.zeros(LANES, np.int64),
             mark=np.zeros(BLOCK * width, np.bool_),
             cursor=np.zeros(steps, np.int64),
-            at=np.zeros(steps, np.int64),
             flat=np.zeros(BLOCK, np.float32),
             gain=np.zeros((steps, n_sizes), np.float32),
             repeated=RepeatedParts.allocate(repeats),

@@ -62,12 +62,12 @@ def score_prefixes(
     """Fill in the rows of groups low … high - 1."""
     # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
     # passed, which costs up to a tenth of the time where a block has few words.
-    start, run, block, end, word, value_bits, time_bits, single, _ = postings
+    _, run, block, begin, end, word, value_bits, time_bits, single, _ = postings
     a, b, off, c, _, even, lines, line_bits, near, reach = tables
     sized, odds, constant, sizes, slack, _ = rule
     code, inverse_sizes = sizes
     first_fact, item, weight, shape, time = facts
-    row, scores, cursor, at, sums = groups.row, work.scores, work.cursor, work.at, work.sums
+    row, scores, cursor, sums = groups.row, work.scores, work.cursor, work.sums
     floor, until, noticed, n_noticed, mark = work.floor, work.until, work.noticed, work.n_noticed, work.mark
     candidates, total, squares, highest, z, shortlisted, record, score, overflow, capacity = summaries
     best = work.best
@@ -82,13 +82,11 @@ def score_prefixes(
             fill_gain(inverse_sizes, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
         for walk in range(3 if with_z else 2):
             for j in range(steps):
-                cursor[j], at[j] = run[item[f + j]], start[item[f + j]]
+                cursor[j] = run[item[f + j]]
             for number in range(-(-n_records // BLOCK)):
                 touched = False
                 for j in range(steps):
-                    touched |= (
-                        run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number) > 0
-                    )
+                    touched |= run_end(run, block, end, item=item[f + j], cursor=cursor[j], number=number) > 0
                 size = min(BLOCK, n_records - number * BLOCK)
                 if walk != MASS and not touched:
                     continue
@@ -97,11 +95,11 @@ def score_prefixes(
                 for lane in range(lanes):
                     n_noticed[lane] = 0
                 for j in range(steps):
-                    stop = run_end(start, run, block, end, item=item[f + j], cursor=cursor[j], number=number)
+                    stop = run_end(run, block, end, item=item[f + j], cursor=cursor[j], number=number)
                     if stop > 0:
-                        bound, once = until[j] if walk == BEST else steps, stop
+                        bound, at, once = until[j] if walk == BEST else steps, begin[cursor[j]], stop
                         if len(single):
-                            once = start[item[f + j]] + np.int64(single[cursor[j]])
+                            once = single[cursor[j]]
                             for lane in range(lanes):
                                 add_repeats(
                                     postings,
@@ -121,9 +119,9 @@ def score_prefixes(
                                 )
                         gap = once
                         if exclude // BLOCK == number:
-                            gap = _find_position(postings, at[j], once, exclude % BLOCK)
+                            gap = _find_position(postings, at, once, exclude % BLOCK)
                         for turn in range(2):  # before the excluded record, and after
-                            first, last = (at[j], gap) if turn == 0 else (gap + 1, once)
+                            first, last = (at, gap) if turn == 0 else (gap + 1, once)
                             if first >= last:
                                 continue
                             block_code = code[number * BLOCK : number * BLOCK + size]
@@ -197,7 +195,7 @@ def score_prefixes(
                                     code=block_code,
                                     gain=work.gain[j],
                                 )
-                        at[j], cursor[j] = stop, cursor[j] + 1
+                        cursor[j] += 1
                     if row[q, j] < 0:
                         continue
                     for lane in range(lanes):
