@@ -51,7 +51,7 @@ INTO_A_FOLDER = [
     f"simulate people.csv --knows 3 {QUICK} --save place/save",
     f"simulate people.csv --knows 3 {QUICK} -o place/simulation.csv",
     "sparsity people.csv -o place/sparsity.csv --threads 1",
-    f"unicity people.csv --points 1,2 {QUICK} --chart place/unicity.svg",
+    f"unicity places.csv --grid 0.01 --time-bin 1h --points 1,2 {QUICK} --chart place/unicity.svg",
     "schema table.csv -o place/schema.toml",
     "synthesize --records 200 --items 50 --entries 2000 -o place/synthetic.index",
     "describe rejects.csv --max-rejects 100% --rejects place/rejects.csv",
@@ -187,6 +187,8 @@ def _prepare(folder: Path) -> None:
     (folder / "rejects.csv").write_text(
         "user,item,rating,date\nu1,1,x,2005-01-01\nu2,1,3,never\n,2,3,2005-01-01\n"
     )
+    places = [f"u{i % 6},52.{i * 37 % 97},13.{i * 53 % 97},2010-05-{1 + i % 28:02d}T08:15" for i in range(60)]
+    (folder / "places.csv").write_text("\n".join(["user,lat,lon,time", *places, ""]))
     (folder / "names.csv").write_text(
         (folder / "people.csv").read_text().replace("u1", "Zoë-Ω-🙂"), encoding="utf-8"
     )

@@ -1,7 +1,8 @@
 """Writes the tables of docs/reliability.md from the records in docs/campaign: `make reliability`.
 
 The records are lines of JSON that `make fuzz`, `make crash` and `make faults` write with
-RECORD=docs/campaign. Runs on the same commit with different seeds add up; of the same seed, the last counts.
+RECORD=docs/campaign. Runs of a target on the same commit with different seeds add up; of the same seed, the
+last counts. Lines of a target on an earlier commit do not count.
 """
 
 import json
@@ -22,9 +23,15 @@ def lines(name: str) -> Lines:
 
 
 def latest(record: Lines, key: str) -> Lines:
-    """Lines of the last commit, one for each seed and key."""
-    chosen = {(line["seed"], line[key]): line for line in record if line["commit"] == record[-1]["commit"]}
+    """Lines of the last commit of each target or command, one for each seed."""
+    last = {line[key]: line["commit"] for line in record}
+    chosen = {(line[key], line["seed"]): line for line in record if line["commit"] == last[line[key]]}
     return list(chosen.values())
+
+
+def commits(chosen: Lines) -> list[str]:
+    """The commits of some lines, in the order in which they were recorded."""
+    return list(dict.fromkeys(line["commit"] for line in chosen))
 
 
 def fuzz_table() -> str:
@@ -34,6 +41,7 @@ def fuzz_table() -> str:
         return "No run is recorded yet."
     chosen = latest(record, "target")
     sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    tested = {line["target"]: line["commit"] for line in chosen}
     for line in chosen:
         for key in ("inputs", "read", "refused"):
             sums[line["target"]][key] += line[key]
@@ -49,18 +57,20 @@ def fuzz_table() -> str:
             kinds[kind] += count
     seeds = ", ".join(str(seed) for seed in sorted({line["seed"] for line in chosen}))
     keys = ("inputs", "read", "refused", "failures", "peak_mb")
-    rows = [_row(name, *(counts[key] for key in keys)) for name, counts in sums.items()]
+    rows = [
+        f"{_row(name, *(counts[key] for key in keys))} `{tested[name]}` |" for name, counts in sums.items()
+    ]
     found = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(kinds.items())) or "none"
     hours = sum(line["seconds"] for line in chosen) / 3600
     summary = (
-        f"{total['inputs']:,} inputs on commit `{record[-1]['commit']}`, seed {seeds}, in {hours:.1f} hours "
-        f"of one core. Failures: {found}. Largest process: {peak:,} MB."
+        f"{total['inputs']:,} inputs, seeds {seeds}, in {hours:.1f} hours of one core. Failures: {found}. "
+        f"Largest process: {peak:,} MB. Each target was run on one commit, which the last column names."
     )
     head = [
-        "| Target | Inputs | Read | Refused in one line | Failures | Peak MB |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| Target | Inputs | Read | Refused in one line | Failures | Peak MB | Commit |",
+        "|---|--:|--:|--:|--:|--:|---|",
     ]
-    return "\n".join([summary, "", *head, *rows, _row("**all**", *total.values(), peak)])
+    return "\n".join([summary, "", *head, *rows, f"{_row('**all**', *total.values(), peak)} |"])
 
 
 def _row(name: str, *numbers: int) -> str:
@@ -87,7 +97,7 @@ def crash_table() -> str:
     ]
     return "\n".join(
         [
-            f"{total[0]:,} kills on commit `{record[-1]['commit']}`.",
+            f"{total[0]:,} kills on commit {' and '.join(f'`{name}`' for name in commits(chosen))}.",
             "",
             "| Command | Kills | Runs afterwards | Wrong |",
             "|---|--:|--:|--:|",
