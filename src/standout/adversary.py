@@ -12,6 +12,7 @@ from standout.core.arrays import Bools, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError
 from standout.core.rng import key as stream_key
+from standout.core.suggestions import did_you_mean
 from standout.facts import Aux, KnownFacts
 from standout.observation import Choice, Observer
 from standout.own_observation import ChosenObserver, TargetEntries, check_known_facts, observe_each
@@ -130,8 +131,8 @@ class Adversary:
             object.__setattr__(self, name, _error(name, getattr(self, name)))
         if isinstance(self.items, str):
             if self.items not in CHOICES:
-                names = ", ".join(CHOICES)
-                raise ParameterError(f"items must be {names} or outside_top(k), got {self.items!r}")
+                names, near = ", ".join(CHOICES), did_you_mean(self.items, CHOICES)
+                raise ParameterError(f"items must be {names} or outside_top(k), got {self.items!r}{near}")
             object.__setattr__(self, "items", Choice(self.items))
         elif not isinstance(self.items, Choice):
             raise ParameterError(f"items must be a name or outside_top(k), got {type(self.items).__name__}")

@@ -1,7 +1,6 @@
-"""The command line as a whole: help, usage, and errors of one line without anybody's data."""
+"""The command line as a whole: usage, and errors of one line without anybody's data."""
 
 import gzip
-import re
 
 import polars as pl
 import pytest
@@ -9,35 +8,6 @@ from click.testing import CliRunner
 from command_line import SECRET, check_error, file_names, run_process
 
 from standout.cli.command_group import cli
-
-HELP_WIDTH = 80
-
-
-def help_texts():
-    """Return the help of the group and of every command, as a terminal of any width shows it."""
-    for args in ([], *([name] for name in cli.commands)):
-        result = CliRunner().invoke(cli, [*args, "--help"], prog_name="standout", terminal_width=None)
-        assert result.exit_code == 0
-        yield " ".join(args) or "standout", result.output
-
-
-def test_every_help_has_an_example_and_fits_80_columns():
-    for name, text in help_texts():
-        assert re.search(r"^  Example:\n    standout ", text, re.M), name
-        assert [line for line in text.splitlines() if len(line) > HELP_WIDTH] == [], name
-        assert [line for line in text.splitlines() if line.endswith("-")] == [], f"{name}: a broken word"
-
-
-def test_the_list_of_commands_shortens_no_summary():
-    text = dict(help_texts())["standout"]
-    assert "..." not in text.partition("Commands:")[2]
-    assert all(f"\n  {name} " in text for name in cli.commands)
-
-
-def test_every_command_that_can_be_interrupted_documents_its_exit_codes():
-    texts = dict(help_texts())
-    for name in ("advise", "audit", "link", "paper", "simulate"):
-        assert re.search(r"Exit codes:\n    0  .*\n    1  .*\n    3  .*interrupted", texts[name]), name
 
 
 def test_wrong_usage_is_explained():

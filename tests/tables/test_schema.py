@@ -67,7 +67,7 @@ def test_a_schema_file_explains_every_key(tmp_path):
     ("columns", "message"),
     [
         ({"nobody": {}}, "no column 'nobody'"),
-        ({"age": {"knd": "number"}}, "unknown key 'knd'; did you mean kind"),
+        ({"age": {"knd": "number"}}, "unknown key 'knd'; did you mean 'kind'"),
         ({"age": {"kind": "integer"}}, "kind must be one of number"),
         ({"age": {"error": "two"}}, "error must be a number"),
         ({"age": {"error": -1}}, "error must be a number from 0"),

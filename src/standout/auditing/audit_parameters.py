@@ -9,6 +9,7 @@ from standout.attack.likelihood import Likelihood
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
+from standout.core.suggestions import did_you_mean
 from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER
 
 __all__ = [
@@ -65,7 +66,10 @@ def only_attack(attack: Any, own_attacks: Mapping[str, AnyAttack]) -> str | AnyA
         return None if attack is None else check_attack(attack)
     names = (PAPER, LIKELIHOOD, *own_attacks)
     if attack not in names:
-        raise ParameterError(f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}")
+        raise ParameterError(
+            f"attack must be one of {', '.join(names)}, or an attack, got {attack!r}"
+            f"{did_you_mean(attack, names)}"
+        )
     return attack
 
 

@@ -14,6 +14,7 @@ from standout.auditing.risk_table import risk_table
 from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
+from standout.core.suggestions import not_one_of
 from standout.findings.advice import AdviceFindings
 from standout.findings.audit import AuditFindings
 from standout.findings.json_types import JsonObject
@@ -186,7 +187,7 @@ class Audit:
         """
         name = self.findings.settings.headline if adversary is None else adversary
         if name not in self.adversaries:
-            raise ParameterError(f"adversary must be one of {', '.join(self.adversaries)}, got {name!r}")
+            raise ParameterError(not_one_of("adversary", name, self.adversaries))
         return risk_table(
             self.release,
             self.adversaries[name],

@@ -15,6 +15,7 @@ from standout.adversary import Adversary, Choice
 from standout.auditing.adversary_text import describe_precision
 from standout.auditing.relative_errors import ABSOLUTE, DataSpread, RelativeError, RelativeErrors
 from standout.core.errors import ParameterError
+from standout.core.suggestions import not_one_of
 from standout.release.model import Release
 
 __all__ = [
@@ -204,7 +205,7 @@ def checked_ladder(rungs: Sequence[Rung], headline: str | None, source: str) -> 
 def _rung_name(rungs: Sequence[Rung], name: object) -> str:
     names = [rung.name for rung in rungs]
     if name not in names:
-        raise ParameterError(f"headline must be one of {', '.join(names)}, got {shortened(name)}")
+        raise ParameterError(not_one_of("headline", name, names))
     return str(name)
 
 

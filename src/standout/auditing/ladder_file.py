@@ -9,6 +9,7 @@ from standout.auditing.ladder import Ladder, Rung, checked_ladder, shortened
 from standout.auditing.relative_errors import RelativeError, RelativeErrors
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
+from standout.core.suggestions import did_you_mean
 from standout.core.toml_files import read_toml
 from standout.release.clock import SECONDS, TimeUnit
 
@@ -84,7 +85,10 @@ def _rung(table: TomlTable, where: str) -> Rung:
 def _check_table(table: TomlTable, where: str) -> None:
     if unknown := sorted({*table} - {*OPTIONS}):
         name = shortened(unknown[0])
-        raise ParameterError(f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}")
+        raise ParameterError(
+            f"{where}: unknown option {name}; the options are {', '.join(OPTIONS)}"
+            f"{did_you_mean(unknown[0], OPTIONS)}"
+        )
     if "name" not in table:
         raise ParameterError(f"{where}: name is missing")
     for name in (*TEXTS, "wrong_facts", "items"):

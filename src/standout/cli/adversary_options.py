@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from standout.cli.common_options import parse_number_or_none
+from standout.cli.option_groups import ADVERSARY, grouped_option
 from standout.cli.source_options import Command
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AdversaryOptions", "adversary_options"]
 
-option = functools.partial(click.option, show_default=True)
+option = functools.partial(grouped_option, ADVERSARY, show_default=True)
 OPTIONS = [
     option("--knows", default=8, metavar="N", help="Number of known facts."),
     option("--wrong", default=0, metavar="N", help="Number of known facts that are wrong."),

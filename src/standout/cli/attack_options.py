@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from standout.cli.common_options import parse_number_or_none
+from standout.cli.option_groups import ATTACK, grouped_option
 from standout.cli.source_options import Command
 from standout.core.errors import ParameterError
 
@@ -35,47 +36,54 @@ APPLIES = {
 CLAIMS = ("phi", "posterior")
 """Options about claims."""
 OPTIONS = [
-    click.option(
+    grouped_option(
+        ATTACK,
         "--posterior",
         type=float,
         metavar="SHARE",
         help="likelihood: minimum posterior probability for a claim.",
         show_default=f"{POSTERIOR:g}",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--coverage",
         type=float,
         metavar="SHARE",
         help="likelihood: chance that the target's own record has a known item.",
         show_default="0.98, or less if items can be wrong",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--present",
         type=float,
         metavar="SHARE",
         help="likelihood: prior probability that the target is in the data.",
         show_default="0.5",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--phi",
         type=float,
         metavar="FLOAT",
         help="paper and Algorithm 1A: minimum eccentricity for a claim.",
         show_default=f"{PHI:g}",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--value-scale",
         metavar="E|none",
         help="paper: scale with which the similarity of values decays; none: ignore them.",
         show_default=f"{VALUE_SCALE:g}",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--time-scale",
         metavar="DAYS|none",
         help="paper: scale with which the similarity of dates decays; none: ignore them.",
         show_default=f"{TIME_SCALE:g}",
     ),
-    click.option(
+    grouped_option(
+        ATTACK,
         "--weights",
         type=click.Choice(["rarity", "one", "inverse"]),
         help="paper: weight of an item that n records have: 1/ln n, 1 or 1/n.",
@@ -153,8 +161,8 @@ def attack_options(choices: Sequence[str], default: str, help_text: str) -> Call
             options.check()
             command(attack=options, **parameters)
 
-        choice = click.option(
-            "--attack", type=click.Choice(choices), default=default, show_default=True, help=help_text
+        choice = grouped_option(
+            ATTACK, "--attack", type=click.Choice(choices), default=default, show_default=True, help=help_text
         )
         for add_option in reversed([choice, *OPTIONS]):
             run = add_option(run)

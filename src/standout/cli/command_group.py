@@ -31,6 +31,7 @@ from standout.cli.error_lines import error_line
 from standout.cli.exit_codes import ERROR
 from standout.cli.next_command import keep_arguments
 from standout.cli.option_errors import option_names, with_option_name
+from standout.cli.option_groups import format_commands
 from standout.cli.standard_output import CLOSED, printing_error, set_up_output
 from standout.core import bus_errors
 from standout.core.errors import ParameterError, StandoutError
@@ -65,6 +66,9 @@ class _Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         keep_arguments(ctx, args)
         return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        format_commands(self, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from standout.cli.option_groups import ADVERSARY, GENERAL, grouped_option
 from standout.cli.output_folders import output_file
 from standout.core.errors import ParameterError
 
@@ -24,22 +25,25 @@ __all__ = [
 MOST_DIGITS = 18
 TABLE_SUFFIXES = (".csv", ".parquet", ".json")
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-threads_option = click.option(
+json_option = grouped_option(GENERAL, "--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+threads_option = grouped_option(
+    GENERAL,
     "--threads",
     type=click.IntRange(1),
     metavar="N",
     help="Number of threads.",
     show_default="all cores",
 )
-seed_option = click.option(
+seed_option = grouped_option(
+    GENERAL,
     "--seed",
     default=0,
     show_default=True,
     metavar="N",
     help="Random seed; the same seed gives the same numbers.",
 )
-ladder_option = click.option(
+ladder_option = grouped_option(
+    ADVERSARY,
     "--ladder",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.console import print_line
+from standout.cli.option_groups import ORIGINAL, grouped_option
 from standout.cli.reading_report import show_reading
 from standout.cli.source_options import Command, SourceOptions, prefixed_source_options
 from standout.core.errors import ParameterError
@@ -72,15 +73,17 @@ def original_options(command: Command) -> Command:
     def run(original: str | None, key: Path | None, original_source: SourceOptions, **others: Any) -> None:
         command(original=OriginalOptions(original, key, original_source), **others)
 
-    decorated = prefixed_source_options("original", "the original", run)
-    decorated = click.option(
+    decorated = prefixed_source_options("original", "the original", ORIGINAL, run)
+    decorated = grouped_option(
+        ORIGINAL,
         "--key",
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Key file written by `standout sanitize --key`. Needed if ids are new or one record "
         "represents several people.",
     )(decorated)
-    return click.option(
+    return grouped_option(
+        ORIGINAL,
         "--original",
         metavar="IN",
         help="Data that `standout sanitize` made DATA from. Known facts are taken from it.",

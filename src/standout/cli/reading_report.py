@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import print_line
+from standout.cli.option_groups import GENERAL, grouped_option
 
 if TYPE_CHECKING:
     from standout.core.json_values import Json
@@ -20,7 +21,8 @@ def _remember(context: click.Context, parameter: click.Parameter, verbose: bool)
     context.meta[VERBOSE] = verbose
 
 
-VERBOSE_OPTION = click.option(
+VERBOSE_OPTION = grouped_option(
+    GENERAL,
     "--verbose",
     is_flag=True,
     expose_value=False,

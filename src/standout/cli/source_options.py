@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from standout.cli.console import print_warning
 from standout.cli.next_command import naming_next_command
+from standout.cli.option_groups import COLUMNS, FILES, PLACES, VALUES_AND_TIMES, grouped_option
 from standout.cli.output_folders import output_file
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
 from standout.core.errors import ParameterError
@@ -38,17 +39,20 @@ __all__ = [
 
 Command = Callable[..., None]
 ClickParameters: TypeAlias = dict[str, Any]  # click passes keywords without types
-option = functools.partial(click.option, show_default=True)
+column, place, refine, file = (
+    functools.partial(grouped_option, group, show_default=True)
+    for group in (COLUMNS, PLACES, VALUES_AND_TIMES, FILES)
+)
 
-GRID = option("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees.")
-GEOHASH = option("--geohash", metavar="N", help="Items are places: geohashes of N letters, 1 to 12.")
-TIME_BIN = option(
+GRID = place("--grid", metavar="DEGREES", help="Items are places: squares of a grid, such as 0.01 degrees.")
+GEOHASH = place("--geohash", metavar="N", help="Items are places: geohashes of N letters, 1 to 12.")
+TIME_BIN = refine(
     "--time-bin",
     metavar="WIDTH",
     help="Round times down to minute, hour, day, week or month, or to a width like 15min, 6h or 2d.",
 )
 RESOLUTIONS = (GRID, GEOHASH, TIME_BIN)
-IGNORE = option(
+IGNORE = column(
     "--ignore",
     metavar="COLUMN",
     multiple=True,
@@ -56,13 +60,13 @@ IGNORE = option(
     "--fail-above.",
 )
 TEXT_FILES = [
-    option("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
-    option("--header/--no-header", default=None, help="Whether the first line names the columns."),
-    option("--quote", metavar="CHAR", default='"', help="Quote character, '' for none."),
-    option("--encoding", metavar="NAME", default="utf-8", help="Text encoding."),
-    option("--member", metavar="NAME", help="File to read from a zip archive."),
-    option("--sql-table", metavar="NAME", help="Table to read from a SQLite or DuckDB file."),
-    option(
+    file("--separator", metavar="TEXT", help="Separator, one or more characters; \\t is a tab."),
+    file("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    file("--quote", metavar="CHAR", default='"', help="Quote character, '' for none."),
+    file("--encoding", metavar="NAME", default="utf-8", help="Text encoding."),
+    file("--member", metavar="NAME", help="File to read from a zip archive."),
+    file("--sql-table", metavar="NAME", help="Table to read from a SQLite or DuckDB file."),
+    file(
         "--skip-lines",
         type=click.IntRange(min=0),
         metavar="N",
@@ -72,62 +76,62 @@ TEXT_FILES = [
 ]
 """Options about text files, archives and databases."""
 OPTIONS = [
-    option("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
-    option("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
-    option("--value", metavar="COLUMN", help="Column of the value."),
-    option("--no-value", is_flag=True, help="Ignore values."),
-    option("--time", metavar="COLUMN", help="Column of the time."),
-    option("--no-time", is_flag=True, help="Ignore times."),
+    column("--record", metavar="COLUMN", help="Column of the record id: its name, or its number from 1."),
+    column("--item", metavar="COLUMN", multiple=True, help="Column of the item; repeat to join several."),
+    column("--value", metavar="COLUMN", help="Column of the value."),
+    column("--no-value", is_flag=True, help="Ignore values."),
+    column("--time", metavar="COLUMN", help="Column of the time."),
+    column("--no-time", is_flag=True, help="Ignore times."),
     IGNORE,
-    option("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
-    option("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
+    place("--latitude", metavar="COLUMN", help="Column of the latitude, with --grid or --geohash."),
+    place("--longitude", metavar="COLUMN", help="Column of the longitude, with --grid or --geohash."),
     GRID,
     GEOHASH,
-    option("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
-    *TEXT_FILES,
-    option(
+    column("--titles", metavar="FILE", help="Titles of the items: CSV, or a MovieLens or Netflix file."),
+    column(
         "--record-from-name",
         metavar="REGEX",
         help="Each file is one record; its id is the first group of REGEX in the file's path.",
     ),
-    option(
+    refine(
         "--value-type",
         type=click.Choice(["auto", "number", "text"]),
         default="auto",
         help="Whether values are numbers or categories.",
     ),
-    option("--value-bin", type=float, metavar="WIDTH", help="Round numbers down to multiples of WIDTH."),
-    option(
+    refine("--value-bin", type=float, metavar="WIDTH", help="Round numbers down to multiples of WIDTH."),
+    refine(
         "--time-format",
         metavar="FORMAT",
         help="Format of times: s, ms, us or ns since 1970, iso, or a pattern like %d.%m.%Y.",
     ),
-    option(
+    refine(
         "--time-unit",
         type=click.Choice(["day", "hour", "minute"]),
         help="Resolution of times (default: day, or the unit of --time-bin).",
     ),
     TIME_BIN,
-    option(
+    refine(
         "--zone",
         metavar="NAME",
         default="UTC",
         help="Time zone to convert Unix times and times with a zone to. Other times are kept as written.",
     ),
-    option(
+    refine(
         "--repeats",
         type=click.Choice(["auto", "keep", "last", "first", "max", "error"]),
         default="auto",
         help="Entries to keep when a record has the same item several times: all (keep), one (by time and "
         "then row, or the largest value), or all if more than 1 % of the rows repeat, else the last (auto).",
     ),
-    option(
+    *TEXT_FILES,
+    file(
         "--max-rejects",
         default="0",
         metavar="N|SHARE",
         help="Maximum number of unusable rows, or their share, like 5%.",
     ),
-    option(
+    file(
         "--rejects",
         type=click.Path(path_type=Path),
         metavar="FILE",
@@ -313,7 +317,7 @@ def text_options(command: Command) -> Command:
     return source_options(command, [add for add in OPTIONS if add not in (IGNORE, *TEXT_FILES)])
 
 
-def prefixed_source_options(prefix: str, name: str, command: Command) -> Command:
+def prefixed_source_options(prefix: str, name: str, group: str, command: Command) -> Command:
     """Add --PREFIX-… options for a second source; the command receives them as `PREFIX_source`."""
 
     @functools.wraps(command)
@@ -324,7 +328,7 @@ def prefixed_source_options(prefix: str, name: str, command: Command) -> Command
 
     for option_name, option in reversed(SECOND_SOURCE_OPTIONS.items()):
         settings = option._replace(help=option.help.format(name))._asdict()
-        run = click.option(f"--{prefix}-{option_name}", **settings)(run)
+        run = grouped_option(group, f"--{prefix}-{option_name}", **settings)(run)
     return run
 
 

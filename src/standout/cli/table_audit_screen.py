@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, print_text
+from standout.cli.option_groups import TABLES, grouped_option
 from standout.cli.original_options import WARNING, OriginalOptions
 from standout.cli.source_options import Command, SourceOptions
 from standout.cli.table_options import TableOptions
@@ -78,13 +79,15 @@ def only_for_histories(options: Mapping[str, object]) -> None:
 
 
 OPTIONS = [
-    click.option(
+    grouped_option(
+        TABLES,
         "--quasi-identifiers",
         metavar="NAMES",
         help="Quasi-identifiers of a table: columns that others may know, like zip,age,sex.",
         show_default="columns with this role",
     ),
-    click.option(
+    grouped_option(
+        TABLES,
         "--sensitive-column",
         "sensitive_columns",
         metavar="NAME",
@@ -92,7 +95,8 @@ OPTIONS = [
         help="Sensitive column of a table: nobody should learn its values. Repeat for several.",
         show_default="columns with this role",
     ),
-    click.option(
+    grouped_option(
+        TABLES,
         "--population",
         type=click.IntRange(1),
         metavar="N",

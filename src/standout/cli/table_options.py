@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.console import print_line, print_warning
+from standout.cli.option_groups import TABLES, grouped_option
 from standout.cli.source_options import Command, SourceOptions
 from standout.cli.table_report import show_table
 from standout.core.errors import ColumnError, ParameterError
@@ -24,26 +25,33 @@ if TYPE_CHECKING:
 
 __all__ = ["HISTORY", "TABLE", "TableOptions", "table_options"]
 
-TABLE = click.option(
-    "--table", "is_table", is_flag=True, help="DATA is a table: one row per person, not one per entry."
+TABLE = grouped_option(
+    TABLES,
+    "--table",
+    "is_table",
+    is_flag=True,
+    help="DATA is a table: one row per person, not one per entry.",
 )
-HISTORY = click.option(
+HISTORY = grouped_option(
+    TABLES,
     "--history",
     metavar="FILE",
     help="Entries of the same people, such as ratings; --record, --item, … then describe this file.",
 )
 OPTIONS = [
     TABLE,
-    click.option(
+    grouped_option(
+        TABLES,
         "--schema",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="Schema of a table: a TOML file that `standout schema` writes.",
     ),
-    click.option("--id", "id_column", metavar="COLUMN", help="Id column of a table."),
-    click.option("--no-id", is_flag=True, help="The table has no id column."),
+    grouped_option(TABLES, "--id", "id_column", metavar="COLUMN", help="Id column of a table."),
+    grouped_option(TABLES, "--no-id", is_flag=True, help="The table has no id column."),
     HISTORY,
-    click.option(
+    grouped_option(
+        TABLES,
         "--missing",
         metavar="TEXT",
         multiple=True,

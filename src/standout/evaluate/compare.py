@@ -9,6 +9,7 @@ from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
+from standout.core.suggestions import not_one_of
 from standout.evaluate.cell import SimulationCell, rate_by_target
 from standout.evaluate.comparison import Comparison, ComparisonRow
 from standout.evaluate.paired import paired_difference
@@ -79,7 +80,7 @@ def compare(
     named = attacks_by_name(attacks)
     reference = next(iter(named)) if baseline is None else baseline
     if reference not in named:
-        raise ParameterError(f"baseline must be one of {', '.join(named)}, got {baseline!r}")
+        raise ParameterError(not_one_of("baseline", baseline, named))
     simulations: dict[str, Simulation] = {}
     for number, (name, attack) in enumerate(named.items(), 1):
         simulations[name] = simulate(

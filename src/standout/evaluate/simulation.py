@@ -1,5 +1,6 @@
 """The result of `simulate`: outcomes by adversary and number of facts, and a table of all measures."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,6 +8,7 @@ import polars as pl
 
 from standout._version import __version__
 from standout.core.errors import NotFoundError
+from standout.core.suggestions import did_you_mean
 from standout.evaluate.cell import Measurement, SimulationCell
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.estimates import Estimate
@@ -111,10 +113,11 @@ class Simulation(EstimateResult):
         NotFoundError
             If there is no such measure, setting or cell.
         """
-        for measurement in self.measurements(self.cell(adversary, facts)):
+        measurements = self.measurements(self.cell(adversary, facts))
+        for measurement in measurements:
             if measurement.measure == measure and setting in (None, measurement.setting):
                 return measurement.estimate
-        raise NotFoundError(f"no measure {measure!r}" + (f" with setting {setting!r}" if setting else ""))
+        raise _no_measure(measure, setting, measurements)
 
     def measurements(self, cell: SimulationCell) -> list[Measurement]:
         """All measures of a cell, in the order of the table.
@@ -140,3 +143,16 @@ class Simulation(EstimateResult):
             for measurement in self.measurements(cell)
         ]
         return estimate_table(rows, self.seed, self.fingerprint, __version__)
+
+
+def _no_measure(measure: str, setting: str | None, measurements: Iterable[Measurement]) -> NotFoundError:
+    """The error about a measure or a setting that a cell does not have, with what it has."""
+    settings: dict[str, list[str]] = {}
+    for measurement in measurements:
+        settings.setdefault(measurement.measure, []).append(measurement.setting)
+    if measure not in settings:
+        near = did_you_mean(measure, settings) or f"; there are {', '.join(settings)}"
+        return NotFoundError(f"no measure {measure!r:.60}{near}")
+    known = ", ".join(filter(None, settings[measure])) or "none"
+    near = did_you_mean(setting, settings[measure]) or f"; its settings: {known}"
+    return NotFoundError(f"no measure {measure!r} with setting {setting!r:.60}{near}")

@@ -3,6 +3,7 @@
 import shlex
 
 from standout.core.errors import ParameterError
+from standout.core.suggestions import did_you_mean
 from standout.sanitizing.cluster import ClusterRecords
 from standout.sanitizing.km import KmSuppress
 from standout.sanitizing.merge_repeats import MergeRepeats
@@ -82,7 +83,9 @@ def parse_step(words: str) -> Step:
         raise ParameterError("a step must be a name and its parameters, such as 'round-time month'") from None
     kinds = {kind.name: kind for kind in STEPS}
     if name not in kinds:
-        raise ParameterError(f"there is no step {name!r}: choose one of {', '.join(kinds)}")
+        raise ParameterError(
+            f"there is no step {name!r:.100}: choose one of {', '.join(kinds)}{did_you_mean(name, kinds)}"
+        )
     try:
         return kinds[name].from_words(*parameters)
     except ParameterError as error:

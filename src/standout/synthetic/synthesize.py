@@ -9,6 +9,7 @@ from standout.core import rng
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
+from standout.core.suggestions import not_one_of
 from standout.core.threads import thread_count
 from standout.release.build import (
     count_codes,
@@ -92,7 +93,7 @@ def synthesize(
     """
     rng.check_seed(seed)
     if like not in LIKE:
-        raise ParameterError(f"like must be one of {', '.join(LIKE)}, got {like!r}")
+        raise ParameterError(not_one_of("like", like, LIKE))
     threads = thread_count(threads)
     n_records, n_items, n_entries = _sizes(like, records, items, entries)
     if like == "netflix":

@@ -9,6 +9,7 @@ import numpy as np
 
 from standout.adversary import Adversary
 from standout.core.errors import ParameterError
+from standout.core.suggestions import not_one_of
 from standout.release.model import Release
 from standout.table_attack.table_adversary import TableAdversary
 from standout.tables.model import Table
@@ -140,7 +141,7 @@ def checked_table_ladder(rungs: Sequence[TableRung], headline: str | None, sourc
 def _rung_name(rungs: Sequence[TableRung], name: object) -> str:
     names = [rung.name for rung in rungs]
     if name not in names:
-        raise ParameterError(f"headline must be one of {', '.join(names)}, got {name!r:.40}")
+        raise ParameterError(not_one_of("headline", name, names))
     return str(name)
 
 

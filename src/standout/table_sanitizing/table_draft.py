@@ -7,6 +7,7 @@ import numpy as np
 
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError
+from standout.core.suggestions import did_you_mean
 from standout.table_sanitizing.level_change import LevelChange, recode
 from standout.tables.column import Column
 from standout.tables.model import Channel, Table
@@ -50,8 +51,8 @@ class TableDraft:
             if column.name == name:
                 return column
         dropped = name in self.original.names
-        reason = "was dropped by an earlier step" if dropped else f"is not one of {', '.join(self.names)}"
-        raise ParameterError(f"column {name!r} {reason}")
+        others = f"is not one of {', '.join(self.names)}{did_you_mean(name, self.names)}"
+        raise ParameterError(f"column {name!r} {'was dropped by an earlier step' if dropped else others}")
 
     def channel(self, name: str) -> Channel:
         """What happened to a column so far."""

@@ -3,6 +3,7 @@
 import re
 
 from standout.core.errors import ParameterError
+from standout.core.suggestions import did_you_mean
 from standout.table_sanitizing.cell_steps import DropColumn, SuppressCells, SwapColumn
 from standout.table_sanitizing.class_steps import DropRows, SuppressToK
 from standout.table_sanitizing.level_steps import GeneralizeColumn, RoundColumn, TopCode
@@ -46,7 +47,10 @@ def parse_table_step(text: str) -> TableStep:
         )
     name, rest = match.groups()
     if name not in kinds:
-        raise ParameterError(f"there is no step {name!r} on tables: choose one of {', '.join(kinds)}")
+        raise ParameterError(
+            f"there is no step {name!r:.100} on tables: choose one of {', '.join(kinds)}"
+            f"{did_you_mean(name, kinds)}"
+        )
     try:
         return kinds[name].from_text(rest)
     except ParameterError as error:

@@ -16,6 +16,7 @@ import numpy as np
 from standout.core import elementary
 from standout.core.arrays import Floats
 from standout.core.errors import ParameterError
+from standout.core.suggestions import not_one_of
 
 if TYPE_CHECKING:
     from standout.tables.column import Column
@@ -53,7 +54,7 @@ class ColumnSimilarity:
 
     def __post_init__(self) -> None:
         if self.name not in SIMILARITIES:
-            raise ParameterError(f"similarity must be one of {', '.join(SIMILARITIES)}, got {self.name!r}")
+            raise ParameterError(not_one_of("similarity", self.name, SIMILARITIES))
         if (self.name in ("within", "decay")) != (self.scale is not None):
             raise ParameterError(f"scale must be given for within and decay only, got {self.scale!r}")
         lowest = 0.0 if self.name == "within" else math.ulp(0.0)

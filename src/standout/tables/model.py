@@ -10,6 +10,7 @@ import numpy as np
 
 from standout.core.arrays import Ints
 from standout.core.errors import NotFoundError, ParameterError
+from standout.core.suggestions import did_you_mean
 from standout.release.labels import Labels
 from standout.release.model import Release
 from standout.release.provenance import Provenance
@@ -98,7 +99,10 @@ class Table:
         try:
             return self.names.index(name)
         except ValueError:
-            raise NotFoundError(f"the table has no column {name!r}; it has {', '.join(self.names)}") from None
+            raise NotFoundError(
+                f"the table has no column {name!r}; it has {', '.join(self.names)}"
+                f"{did_you_mean(name, self.names)}"
+            ) from None
 
     def column(self, name: str) -> Column:
         """The column of this name.

@@ -1,12 +1,12 @@
 """What the user says about the columns of a table: types, similarities, errors, roles, hierarchies."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from standout.core.errors import ParameterError
+from standout.core.suggestions import did_you_mean, not_one_of
 from standout.core.toml_files import read_toml
 from standout.ingest.date_patterns import check_pattern
 from standout.tables.column import KINDS, ROLES, Column, ColumnKind, ColumnRole
@@ -242,13 +242,12 @@ def _column(name: str, keys: Any) -> ColumnSchema:
     if not isinstance(keys, Mapping):
         raise ParameterError(f"{where}: must be a section with keys such as kind and role")
     if unknown := sorted({*map(str, keys)} - {*KEYS}):
-        near = difflib.get_close_matches(unknown[0], KEYS, 1)
-        meant = f"; did you mean {near[0]}?" if near else f"; the keys are {', '.join(KEYS)}"
+        meant = did_you_mean(unknown[0], KEYS) or f"; the keys are {', '.join(KEYS)}"
         raise ParameterError(f"{where}: unknown key {unknown[0]!r}{meant}")
     checked: dict[str, Any] = dict(keys)
     for key, allowed in CHOICES.items():
         if key in checked and checked[key] not in allowed:
-            raise ParameterError(f"{where}: {key} must be one of {', '.join(allowed)}, got {checked[key]!r}")
+            raise ParameterError(not_one_of(f"{where}: {key}", checked[key], allowed))
     for key in TEXTS:
         if not isinstance(checked.get(key, "x"), str) or checked.get(key, "x") == "":
             raise ParameterError(f"{where}: {key} must be a text that is not empty")

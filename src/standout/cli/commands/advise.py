@@ -24,6 +24,7 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
+from standout.cli.option_groups import ADVERSARY, command, grouped_option
 from standout.cli.output_folders import output_folder
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
@@ -51,7 +52,7 @@ __all__ = ["advise", "sanitize_command"]
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "-o",
@@ -86,7 +87,7 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
     "Repeat for several.",
 )
 @ladder_option
-@click.option("--headline", metavar="NAME", help="Adversary of the ladder to protect against.")
+@grouped_option(ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder to protect against.")
 @click.option(
     "--targets",
     type=click.IntRange(1),

@@ -28,6 +28,7 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
+from standout.cli.option_groups import ADVERSARY, ATTACK, command, grouped_option
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file, output_folder
 from standout.cli.source_options import SourceOptions, source_options
@@ -64,7 +65,7 @@ TITLE_WIDTH = 10
 ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts."
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "-o",
@@ -76,7 +77,9 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 )
 @click.option("--quick", is_flag=True, help="Fewer targets and shorter curves; wider intervals.")
 @ladder_option
-@click.option("--headline", metavar="NAME", help="Adversary of the ladder that the answer is about.")
+@grouped_option(
+    ADVERSARY, "--headline", metavar="NAME", help="Adversary of the ladder that the answer is about."
+)
 @click.option(
     "--targets",
     type=click.IntRange(1),
@@ -119,7 +122,8 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
     "--fail-above if given.",
 )
 @attack_options((BOTH, "likelihood", "paper"), BOTH, ATTACK_HELP)
-@click.option(
+@grouped_option(
+    ATTACK,
     "--budget",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.01,

@@ -24,6 +24,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.option_groups import ADVERSARY, command, grouped_option
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
@@ -42,7 +43,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
 DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
-@click.command()
+@command()
 @click.argument("data", required=False)
 @click.option(
     "--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given."
@@ -59,17 +60,24 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
     help="λ of Theorem 5: a record is in the sample with probability 1/λ.",
 )
 @click.option("--gamma", default=0.1, show_default=True, metavar="FLOAT", help="γ of Theorem 5.")
-@click.option(
-    "--wrong", default=0, show_default=True, metavar="N", help="Number of known facts that are wrong."
+@grouped_option(
+    ADVERSARY,
+    "--wrong",
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Number of known facts that are wrong.",
 )
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--value-error",
     default="0",
     show_default=True,
     metavar="E|none",
     help="Error of known values; none: unknown.",
 )
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--time-error",
     default="0",
     show_default=True,

@@ -8,6 +8,7 @@ import click
 from standout.cli.commands.audit import REPORT_FILES, exit_code, show_audit, write_audit
 from standout.cli.common_options import threads_option
 from standout.cli.console import progress
+from standout.cli.option_groups import command
 from standout.cli.output_folders import output_folder
 from standout.core.checkpoint_files import CHECKPOINTS
 
@@ -16,7 +17,7 @@ __all__ = ["demo"]
 SEED = 2008
 
 
-@click.command()
+@command()
 @click.option(
     "-o",
     "--output",

@@ -14,6 +14,7 @@ from standout.cli.console import (
     progress,
     suggest_index,
 )
+from standout.cli.option_groups import command
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["describe"]
 
 
-@click.command()
+@command()
 @click.argument("data")
 @table_options
 @source_options

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import print_line, progress, suggest_index
+from standout.cli.option_groups import SERVER, command, grouped_option
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions
 from standout.core.errors import ParameterError
@@ -29,7 +30,7 @@ OFF_LOOPBACK = (
 )
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "--what-if",
@@ -50,15 +51,18 @@ OFF_LOOPBACK = (
     metavar="FOLDER",
     help="Folder that `standout audit` wrote about DATA, to show on the page of the audit.",
 )
-@click.option("--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at.")
-@click.option(
+@grouped_option(
+    SERVER, "--host", default=LOOPBACK, show_default=True, metavar="HOST", help="Address to listen at."
+)
+@grouped_option(
+    SERVER,
     "--port",
     type=click.IntRange(1, 65535),
     metavar="N",
     show_default="8421, or a free one",
     help="Port to listen at.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address only, and open no browser.")
+@grouped_option(SERVER, "--no-browser", is_flag=True, help="Print the address only, and open no browser.")
 @click.option("--table", "is_table", is_flag=True, hidden=True, help="Refused: tables are not explored.")
 @source_options
 def explore(
@@ -72,7 +76,7 @@ def explore(
     is_table: bool,
     source: SourceOptions,
 ) -> None:
-    """Play the adversary in a browser: type facts, see whom they fit.
+    """Play the adversary in a browser: type facts, see who fits.
 
     DATA is an index, or any source that `standout index` reads. The command opens a
     local web page and prints its address, which contains a secret token. Ctrl-C stops

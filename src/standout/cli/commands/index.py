@@ -7,6 +7,7 @@ import click
 
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, print_line, progress
+from standout.cli.option_groups import command
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["index"]
 
 
-@click.command()
+@command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Index to write."

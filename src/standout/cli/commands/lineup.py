@@ -8,6 +8,7 @@ import click
 from standout.cli.attack_options import AttackOptions, attack_options, check_applies, within
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, progress, suggest_index
+from standout.cli.option_groups import ADVERSARY, TABLES, command, grouped_option
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_lineup_screen import lineup_of_table, refuse_options_of_histories
 from standout.cli.table_options import TableOptions, table_options
@@ -27,9 +28,10 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
 """Errors of known facts if only some of them are given."""
 
 
-@click.command()
+@command()
 @click.argument("data")
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--knows",
     multiple=True,
     metavar="ITEM[=VALUE][@DATE]",
@@ -37,7 +39,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     "that is known, and ? if it is doubtful: Brazil=4±1@2005-03-01±14? (or +-). For a table: COLUMN=VALUE. "
     "Repeat for several.",
 )
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--aux",
     "aux_path",
     type=click.Path(path_type=Path),
@@ -45,28 +48,37 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     help="CSV file of known facts with the columns item and, if known, value, time, value_error, time_error "
     "(in days), doubt (from 0 to below 1).",
 )
-@click.option(
-    "--length", metavar="N±SHARE", help="Number of items in the record: 200±50%, 200±50 or 100-300."
+@grouped_option(
+    ADVERSARY,
+    "--length",
+    metavar="N±SHARE",
+    help="Number of items in the record: 200±50%, 200±50 or 100-300.",
 )
-@click.option(
-    "--joined", metavar="DATE±DAYS", help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28."
+@grouped_option(
+    ADVERSARY,
+    "--joined",
+    metavar="DATE±DAYS",
+    help="First date of the record: 2004-01-01±30 or 2004-01-01/2004-02-28.",
 )
 @attack_options(ATTACKS, "likelihood", ATTACK_HELP)
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--wrong",
     type=int,
     metavar="N",
     help="likelihood: how many of the facts may be wrong.",
     show_default="1 in 10; 0 if another error is given",
 )
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--value-error",
     type=float,
     metavar="E",
     help="likelihood, algorithm-1a: largest error of known values.",
     show_default="roughly right; 1 if another error is given",
 )
-@click.option(
+@grouped_option(
+    ADVERSARY,
     "--time-error",
     type=float,
     metavar="DAYS",
@@ -86,7 +98,8 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
     is_flag=True,
     help="Accept item names that resemble an item but match none, and unknown categories.",
 )
-@click.option(
+@grouped_option(
+    TABLES,
     "--population",
     type=click.IntRange(1),
     metavar="N",

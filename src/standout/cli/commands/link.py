@@ -18,6 +18,7 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, grouped_option
 from standout.cli.output_folders import output_file, output_folder
 from standout.cli.source_options import (
     Command,
@@ -48,61 +49,70 @@ GROUP_TITLES = {
 
 
 def _public_options(command: Command) -> Command:
-    return prefixed_source_options("public", "PUBLIC", command)
+    return prefixed_source_options("public", "PUBLIC", PUBLIC, command)
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.argument("public")
-@click.option(
+@grouped_option(
+    ALIGNMENT,
     "--items",
     default="auto",
     show_default=True,
     metavar="METHOD",
     help="How to align items: auto, id, title, or a CSV file that maps ids of PUBLIC to ids of DATA.",
 )
-@click.option(
+@grouped_option(
+    ALIGNMENT,
     "--values",
     default="auto",
     show_default=True,
     metavar="METHOD",
     help="How to align values: auto, same, quantiles, none, or SCALE,SHIFT.",
 )
-@click.option(
+@grouped_option(
+    ALIGNMENT,
     "--review",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Doubtful pairs of items with your decisions, in the format of review.csv.",
 )
-@click.option(
+@grouped_option(
+    ALIGNMENT,
     "--dates",
     type=click.Choice(["use", "ignore", "learn"]),
     default="use",
     show_default=True,
     help="Compare dates, ignore them, or try both for each profile.",
 )
-@click.option(
+@grouped_option(
+    ATTACK,
     "--by",
     type=click.Choice(["evidence", "eccentricity"]),
     help="What decides about a claim.",
     show_default="evidence; with --phi: eccentricity, as in the paper",
 )
-@click.option(
+@grouped_option(
+    ATTACK,
     "--phi",
     type=float,
     metavar="FLOAT",
     help="Minimum eccentricity for a claim.",
     show_default="learned from decoys",
 )
-@click.option(
+@grouped_option(
+    ATTACK,
     "--budget",
     default=0.01,
     show_default=True,
     metavar="SHARE",
     help="False claim budget: the largest share of absent people that may be claimed.",
 )
-@click.option("--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind.")
-@click.option("--assign", is_flag=True, help="Let only the best profile claim a record.")
+@grouped_option(
+    ATTACK, "--decoys", default=2000, show_default=True, metavar="N", help="Number of decoys of each kind."
+)
+@grouped_option(ATTACK, "--assign", is_flag=True, help="Let only the best profile claim a record.")
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),

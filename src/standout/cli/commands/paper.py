@@ -17,6 +17,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.option_groups import command
 from standout.cli.output_folders import output_folder
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["paper"]
 
 
-@click.command()
+@command()
 @click.option("--data", metavar="DATA", help="Index or source, instead of the stand-in.")
 @click.option(
     "--records",

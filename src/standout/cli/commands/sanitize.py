@@ -17,6 +17,7 @@ from standout.cli.console import (
     progress,
     release_stamp,
 )
+from standout.cli.option_groups import command
 from standout.cli.reading_report import reading_json
 from standout.cli.sanitized_table_screen import show_sanitized_table
 from standout.cli.source_options import SourceOptions, source_options
@@ -59,7 +60,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
     context.exit()
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "-o",

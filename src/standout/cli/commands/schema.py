@@ -7,6 +7,7 @@ import click
 
 from standout.cli.common_options import json_option
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, progress
+from standout.cli.option_groups import command
 from standout.cli.output_folders import output_file
 from standout.cli.source_options import Command, SourceOptions, text_options
 from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
@@ -28,7 +29,7 @@ def _schema_options(command: Command) -> Command:
     return table_options(command, without=(TABLE, HISTORY))
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "-o",

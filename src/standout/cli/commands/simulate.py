@@ -18,6 +18,7 @@ from standout.cli.common_options import (
 )
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.exit_codes import INTERRUPTED
+from standout.cli.option_groups import ATTACK, command, grouped_option
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file
 from standout.cli.reading_report import reading_json
@@ -32,7 +33,7 @@ ATTACK_HELP = (
 )
 
 
-@click.command()
+@command()
 @click.argument("data")
 @adversary_options
 @attack_options(ATTACKS, "both", ATTACK_HELP)
@@ -51,7 +52,8 @@ ATTACK_HELP = (
     show_default="use all targets",
 )
 @click.option("--draws", default=1, show_default=True, metavar="N", help="Draws of known facts per target.")
-@click.option(
+@grouped_option(
+    ATTACK,
     "--budget",
     default=0.01,
     show_default=True,

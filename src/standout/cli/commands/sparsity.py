@@ -25,6 +25,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.option_groups import command
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["sparsity"]
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "--within-value",

@@ -16,6 +16,7 @@ from standout.cli.console import (
     progress,
     release_stamp,
 )
+from standout.cli.option_groups import command
 from standout.cli.output_folders import output_file
 from standout.core.errors import ParameterError, StandoutError
 
@@ -30,7 +31,7 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
 """Widths of the calibration table: 80 characters with the gaps between columns."""
 
 
-@click.command()
+@command()
 @click.option(
     "--like",
     type=click.Choice(["quick", "netflix", "flat"]),

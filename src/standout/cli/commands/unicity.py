@@ -26,6 +26,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.option_errors import naming_options
+from standout.cli.option_groups import PLACES, VALUES_AND_TIMES, command, grouped_option
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
 from standout.core.errors import ParameterError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["unicity"]
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.option(
     "-k",
@@ -63,21 +64,24 @@ __all__ = ["unicity"]
     show_default="dates are unknown",
 )
 @click.option("--targets", default=1000, show_default=True, metavar="N", help="Number of targets.")
-@click.option(
+@grouped_option(
+    PLACES,
     "--grid",
     "grids",
     multiple=True,
     metavar="DEGREES",
     help="Items are places: squares of a grid, such as 0.01 degrees; repeat for several resolutions.",
 )
-@click.option(
+@grouped_option(
+    PLACES,
     "--geohash",
     "geohashes",
     multiple=True,
     metavar="N",
     help="Items are places: geohashes of N letters, 1 to 12; repeat for several resolutions.",
 )
-@click.option(
+@grouped_option(
+    VALUES_AND_TIMES,
     "--time-bin",
     "time_bins",
     multiple=True,
@@ -110,7 +114,7 @@ def unicity(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Measure how many records are singled out by k of their entries.
+    """Measure how many records k of their entries single out.
 
     A record is singled out if no other record has all k entries, with values
     within --within-value and dates in the same bins.

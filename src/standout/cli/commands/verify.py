@@ -7,11 +7,12 @@ import click
 
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, print_line, progress
+from standout.cli.option_groups import command
 
 __all__ = ["verify"]
 
 
-@click.command()
+@command()
 @click.argument("folder", metavar="INDEX", type=click.Path(path_type=Path))
 @json_option
 def verify(folder: Path, as_json: bool) -> None:

@@ -1,0 +1,94 @@
+"""Help in which the options of a command stand under headings, and no summary is cut."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "ADVERSARY",
+    "ALIGNMENT",
+    "ATTACK",
+    "COLUMNS",
+    "FILES",
+    "GENERAL",
+    "ORIGINAL",
+    "PLACES",
+    "PUBLIC",
+    "SERVER",
+    "TABLES",
+    "VALUES_AND_TIMES",
+    "GroupedCommand",
+    "GroupedOption",
+    "command",
+    "format_commands",
+    "grouped_option",
+]
+
+OPTIONS = "Options"
+ADVERSARY = "What the adversary knows"
+ATTACK = "Attack and claims"
+ALIGNMENT = "How PUBLIC and DATA are aligned"
+SERVER = "Server"
+ORIGINAL = "The original of a sanitized release"
+PUBLIC = "Reading PUBLIC"
+TABLES = "Tables with one row per person"
+COLUMNS = "Reading: columns"
+PLACES = "Reading: places"
+VALUES_AND_TIMES = "Reading: values and times"
+FILES = "Reading: files"
+GENERAL = "General options"
+"""Heading of what many commands share; always the last one."""
+MOST_COLUMNS = 30
+"""Widest column of option names; a longer name has its help on the next line."""
+UNCUT = 10_000
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class GroupedOption(click.Option):
+    """An option under a heading of the help."""
+
+    def __init__(self, *names: Any, group: str = OPTIONS, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows options by heading: its own first, those of many commands last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by heading."""
+        groups: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        general = list[tuple[str, str]]()
+        for parameter in self.get_params(ctx):
+            if (row := parameter.get_help_record(ctx)) is not None:
+                is_help = parameter is self.get_help_option(ctx)
+                heading = GENERAL if is_help else getattr(parameter, "group", OPTIONS)
+                (general if heading == GENERAL else groups.setdefault(heading, [])).append(row)
+        _write(formatter, {heading: rows for heading, rows in (groups | {GENERAL: general}).items() if rows})
+
+
+def _write(formatter: click.HelpFormatter, groups: dict[str, list[tuple[str, str]]]) -> None:
+    """Write the groups with one width for all names, so that the help texts are below one another."""
+    widest = max((len(name) for rows in groups.values() for name, _ in rows), default=0)
+    width = min(widest, MOST_COLUMNS)
+    for heading, rows in groups.items():
+        with formatter.section(heading):
+            formatter.write_dl([(name.ljust(width), text) for name, text in rows], col_max=MOST_COLUMNS)
+
+
+def format_commands(group: click.Group, formatter: click.HelpFormatter) -> None:
+    """Write the commands of a group with their whole summaries; click would cut them to one line."""
+    rows = [(name, each.get_short_help_str(UNCUT)) for name, each in sorted(group.commands.items())]
+    with formatter.section("Commands"):
+        formatter.write_dl(rows)
+
+
+def grouped_option(group: str, *names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
+    """`click.option` for an option under a heading."""
+    return click.option(*names, cls=GroupedOption, group=group, **settings)
+
+
+def command() -> Callable[[Callable[..., Any]], GroupedCommand]:
+    """`click.command` with help by heading."""
+    return click.command(cls=GroupedCommand)
