@@ -250,3 +250,10 @@ def test_the_spread_of_dates_needs_no_memory_for_hours_without_entries():
         tracemalloc.stop()
     assert days == (36 - 4) * 7 / 24  # the 37th and the 5th of 41 dates
     assert release.span > 70_000_000 and peak < 10_000_000, f"{peak:,} bytes"
+
+
+def test_an_adversary_that_equals_another_keeps_its_say_about_the_threshold():
+    adversary = so.Adversary(knows=3)
+    rungs = [Rung("w", "W", adversary, gate=False), Rung("g", "G", adversary, gate=True)]
+    fitted = fit_ladder(resolve_ladder(rungs), people())
+    assert [(rung.name, rung.gate) for rung in fitted.rungs] == [("w", True)]

@@ -26,31 +26,6 @@ def identifying(hits, n=100, name="nosy", gate=True, hits_in_release=None):
     return adversary(name, gate, identified=rate(hits, n), identified_in_release=rate(in_release, n))
 
 
-@pytest.mark.parametrize(
-    ("hits", "limit", "exceeded", "comparison"),
-    [
-        (0, 0.5, False, "This is within the threshold of 50 %."),
-        (2, 0.05, True, "This may be above the threshold of 5 %: the interval contains the threshold."),
-        (0, 0.03, True, "This may be above the threshold of 3 %: the interval contains the threshold."),
-        (80, 0.05, True, "This is above the threshold of 5 %."),
-    ],
-)
-def test_the_threshold_is_compared_with_the_upper_end_of_the_interval(hits, limit, exceeded, comparison):
-    nosy, worst = identifying(hits), identifying(100, name="worst", gate=False)
-    threshold = sentences.threshold(limit, [nosy, worst])
-    assert (threshold.exceeded, threshold.adversary) == (exceeded, "nosy")
-    assert comparison in threshold.explanation
-    assert sentences.threshold(limit, [worst]).exceeded is None
-    assert sentences.threshold(None, [nosy]).explanation == "No threshold was set."
-
-
-def test_the_threshold_is_about_people_in_the_release():
-    nosy = identifying(50, hits_in_release=5)
-    friend = identifying(10, name="friend", hits_in_release=90)
-    threshold = sentences.threshold(0.3, [nosy, friend])
-    assert threshold.exceeded and threshold.adversary == "friend"
-
-
 def verdict(hits, n=100, records=1000, share=0.0, claims=0):
     nosy = adversary(
         identified=rate(hits, n, 1 / records),

@@ -31,6 +31,7 @@ from standout.findings.audit import (
     Trust,
 )
 from standout.findings.exposure import Exposure, SensitiveItems
+from standout.findings.gate import checked_threshold
 from standout.findings.measure_titles import LINEUP_MASS
 from standout.findings.reading import Reading, reading_of
 from standout.findings.software_versions import software_versions
@@ -93,7 +94,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         exposure=_exposure(headline_run, request),
         theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
         verdict=sentences.verdict(headline, adversaries, settings, trusted),
-        threshold=sentences.threshold(request.fail_above, adversaries),
+        threshold=checked_threshold(request.fail_above, adversaries),
         limits=sentences.limits(
             headline,
             people=people,

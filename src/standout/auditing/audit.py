@@ -225,6 +225,10 @@ def audit(  # type: ignore[misc]
     targets = whole_number("targets", targets, 1)
     truth = Population.of(release.check()).original.check()
     fitted = fit_ladder(resolved, truth)
+    if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
+        raise ParameterError(
+            "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
+        )
     named_attacks = own_attacks(attacks, work is not None)
     plan = AuditPlan(
         release=release,

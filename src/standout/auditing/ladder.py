@@ -236,9 +236,11 @@ def fit_ladder(ladder: Ladder, release: Release) -> FittedLadder:
         same = next((other.name for other in fitted if other.adversary == candidate.adversary), None)
         if same is None:
             fitted.append(candidate)
-        else:
-            replaced_by[rung.name] = same
-            limits.append(f"The adversary “{rung.name}” was skipped because it equals “{same}” on this data.")
+            continue
+        replaced_by[rung.name] = same
+        if rung.gate:  # the adversary that stays counts for the threshold if one of them does
+            fitted = [replace(other, gate=True) if other.name == same else other for other in fitted]
+        limits.append(f"The adversary “{rung.name}” was skipped because it equals “{same}” on this data.")
     if not fitted:
         raise ParameterError(f"no adversary of the ladder applies to this release: {' '.join(limits)}")
     headline = replaced_by.get(ladder.headline, ladder.headline)

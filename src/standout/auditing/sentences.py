@@ -1,4 +1,4 @@
-"""The sentences that an audit computes: the answer, the verdict, the threshold and the limits.
+"""The sentences that an audit computes: the answer, the verdict and the limits.
 
 The verdict answers the three questions of the Article 29 Working Party's Opinion 05/2014. No sentence calls
 data safe: the strongest statement is "not identified by these adversaries".
@@ -11,9 +11,9 @@ from standout.evaluate import estimates
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AdversaryFindings, MeasuresAsNamed
-from standout.findings.audit import Answer, AppliedStep, Original, Settings, Threshold, Verdict, VerdictPart
+from standout.findings.audit import Answer, AppliedStep, Original, Settings, Verdict, VerdictPart
 
-__all__ = ["answer", "curve_note", "limits", "original_explanation", "threshold", "verdict"]
+__all__ = ["answer", "curve_note", "limits", "original_explanation", "verdict"]
 
 Judgement = Literal["yes", "partly", "not by these adversaries"]
 CLEAR = 0.1
@@ -205,35 +205,6 @@ def _part(
     if low > guessing:
         judgement = "yes" if low > CLEAR else "partly"
     return VerdictPart(title=title, answer=judgement, explanation=explanation, rate=rate)
-
-
-def threshold(fail_above: float | None, adversaries: Sequence[AdversaryFindings]) -> Threshold:
-    """Whether the share of identified people may be above the threshold, by the upper end of the interval.
-
-    The share is of people who are in the release: removing people protects only those who were removed.
-    """
-    gates = [adversary for adversary in adversaries if adversary.gate]
-    if fail_above is None or not gates:
-        reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
-        return Threshold(
-            fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason
-        )
-    worst = max(gates, key=lambda adversary: adversary.as_named.identified_in_release.high)
-    rate, limit = worst.as_named.identified_in_release, percent(fail_above)
-    whom = "people" if rate.n == worst.as_named.identified.n else "people in the release"
-    if rate.high <= fail_above:
-        comparison = f"This is within the threshold of {limit}."
-    elif rate.low > fail_above:
-        comparison = f"This is above the threshold of {limit}."
-    else:
-        comparison = f"This may be above the threshold of {limit}: the interval contains the threshold."
-    return Threshold(
-        fail_above=fail_above,
-        measured=rate,
-        adversary=worst.name,
-        exceeded=rate.high > fail_above,
-        explanation=f"The adversary “{worst.name}” identifies {rate_text(rate)} of {whom}. {comparison}",
-    )
 
 
 def limits(

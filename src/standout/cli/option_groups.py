@@ -11,6 +11,7 @@ __all__ = [
     "ATTACK",
     "COLUMNS",
     "FILES",
+    "GATE",
     "GENERAL",
     "ORIGINAL",
     "PLACES",
@@ -28,6 +29,7 @@ __all__ = [
 OPTIONS = "Options"
 ADVERSARY = "What the adversary knows"
 ATTACK = "Attack and claims"
+GATE = "Checking a limit"
 ALIGNMENT = "How PUBLIC and DATA are aligned"
 SERVER = "Server"
 ORIGINAL = "The original of a sanitized release"

@@ -196,7 +196,7 @@ def audit_table(
     fitted = fit_table_ladder(resolved, original, columns.quasi_identifiers)
     if fail_above is not None and not any(rung.gate for rung in fitted.rungs):
         raise ParameterError(
-            "fail_above needs an adversary that counts for the threshold: set gate = true in the ladder"
+            "fail_above must have an adversary that counts for the threshold: set gate = true in the ladder"
         )
     targets = whole_number("targets", targets, 1)
     plan = TablePlan(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from standout._version import __version__
 from standout.evaluate.estimates import mean
 from standout.findings.audit import Check, Run, Trust
+from standout.findings.gate import checked_threshold
 from standout.findings.software_versions import software_versions
 from standout.findings.table_adversaries import (
     TableAdversaryFindings,
@@ -80,7 +81,7 @@ def assemble_table_findings(request: TableRequest, results: TableResults) -> Tab
         verdict=table_sentences.verdict(
             headline, adversaries, risks.disclosure, risks.learned, plan.budget, trusted
         ),
-        threshold=table_sentences.threshold(request.fail_above, adversaries),
+        threshold=checked_threshold(request.fail_above, adversaries),
         limits=table_sentences.limits(
             headline,
             people=people,

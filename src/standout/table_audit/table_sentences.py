@@ -1,4 +1,4 @@
-"""The sentences that an audit of a table computes: the answer, the verdict, the threshold and the limits.
+"""The sentences that an audit of a table computes: the answer, the verdict and the limits.
 
 The verdict answers the three questions of the Article 29 Working Party's Opinion 05/2014. No sentence calls
 data safe: the strongest statement is "not identified by these adversaries".
@@ -10,13 +10,13 @@ from typing import Literal
 from standout.evaluate import estimates
 from standout.evaluate.estimate_text import percent, rate_text
 from standout.evaluate.estimates import Estimate
-from standout.findings.audit import Threshold, Verdict, VerdictPart
+from standout.findings.audit import Verdict, VerdictPart
 from standout.findings.table_adversaries import TableAdversaryFindings
 from standout.findings.table_audit import TableAnswer
 from standout.findings.table_reading import TableOriginal
 from standout.findings.table_risk import Disclosure, Learned
 
-__all__ = ["answer", "limits", "threshold", "verdict"]
+__all__ = ["answer", "limits", "verdict"]
 
 Judgement = Literal["yes", "partly", "not by these adversaries"]
 CLEAR = 0.1
@@ -186,34 +186,6 @@ def _part(title: str, share: Estimate, explanation: str, guessing: float, low: f
     if low > guessing:
         judgement = "yes" if low > CLEAR else "partly"
     return VerdictPart(title=title, answer=judgement, explanation=explanation, rate=share)
-
-
-def threshold(fail_above: float | None, adversaries: Sequence[TableAdversaryFindings]) -> Threshold:
-    """Whether the share of identified people may be above the threshold, by the upper end of the interval.
-
-    The share is of people who are in the table: removing people protects only those who were removed.
-    """
-    gates = [adversary for adversary in adversaries if adversary.gate]
-    if fail_above is None or not gates:
-        reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
-        return Threshold(
-            fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason
-        )
-    worst = max(gates, key=lambda adversary: adversary.as_named.identified_in_table.high)
-    share, limit = worst.as_named.identified_in_table, percent(fail_above)
-    if share.high <= fail_above:
-        comparison = f"This is within the threshold of {limit}."
-    elif share.low > fail_above:
-        comparison = f"This is above the threshold of {limit}."
-    else:
-        comparison = f"This may be above the threshold of {limit}: the interval contains the threshold."
-    return Threshold(
-        fail_above=fail_above,
-        measured=share,
-        adversary=worst.name,
-        exceeded=share.high > fail_above,
-        explanation=f"The adversary “{worst.name}” identifies {rate_text(share)} of people. {comparison}",
-    )
 
 
 def limits(

@@ -24,7 +24,8 @@ from standout.cli.console import (
     progress,
 )
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
-from standout.cli.option_groups import ADVERSARY, command, grouped_option
+from standout.cli.gate_options import GateFiles, gate_options
+from standout.cli.option_groups import ADVERSARY, GATE, command, grouped_option
 from standout.cli.output_folders import output_folder
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
@@ -104,7 +105,8 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
     metavar="N",
     help="Number of people whose entries are held out to measure utility; not for tables.",
 )
-@click.option("--fail", is_flag=True, help="Exit with code 4 if no candidate meets the limit.")
+@grouped_option(GATE, "--fail", is_flag=True, help="Exit with code 4 if no candidate meets the limit.")
+@gate_options
 @seed_option
 @threads_option
 @table_options
@@ -123,6 +125,7 @@ def advise(
     targets: int,
     people: int,
     fail: bool,
+    gate_files: GateFiles,
     seed: int,
     threads: int | None,
     as_json: bool,
@@ -156,7 +159,9 @@ def advise(
     JSON output: the content of advice.json, as docs/findings.schema.json
     describes it under "advice"; docs/table-advice.schema.json is for tables.
     """
+    gate_files.start("standout advise", data, limit if fail else None, "--fail", [ladder])
     from standout.advising.advise import advise as run_search
+    from standout.findings.gate import advice_gate
 
     folder = output_folder(output or Path(f"{data_stem(data)}-advice"), *REPORT_FILES)
     is_table = table.is_for([data], source)
@@ -178,6 +183,7 @@ def advise(
         )
         reading = [*source.arguments(), *(table.arguments() if is_table else [])]
         findings = _write(advice, data, reading, folder)
+        gate_files.write(advice_gate(findings), data)
     _show(advice, findings, _command(advice, data, reading), folder, as_json)
     if not advice.complete:
         sys.exit(INTERRUPTED)

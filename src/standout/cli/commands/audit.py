@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import textwrap
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout.cli.attack_options import BOTH, AttackOptions, attack_options
+from standout.cli.audit_screen import show_audit
 from standout.cli.common_options import (
     data_stem,
     json_option,
@@ -19,16 +19,10 @@ from standout.cli.common_options import (
     seed_option,
     threads_option,
 )
-from standout.cli.console import (
-    borderless_table,
-    console,
-    number_columns,
-    print_json,
-    print_text,
-    progress,
-)
+from standout.cli.console import progress
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
-from standout.cli.option_groups import ADVERSARY, ATTACK, command, grouped_option
+from standout.cli.gate_options import GateFiles, gate_options
+from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file, output_folder
 from standout.cli.source_options import SourceOptions, source_options
@@ -43,25 +37,18 @@ from standout.cli.table_audit_screen import (
 from standout.cli.table_options import TableOptions, table_options
 from standout.core.checkpoint_files import CHECKPOINTS
 from standout.core.errors import ParameterError
-from standout.core.formatting import NO_NUMBER, estimate_text, interval_text
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from standout.auditing.audit_result import Audit
     from standout.core.progress import Progress
-    from standout.findings.adversaries import AdversaryFindings
-    from standout.findings.audit import AuditFindings
     from standout.table_audit.audit_table import TableAudit
 
-__all__ = ["audit", "exit_code", "show_audit", "write_audit"]
+__all__ = ["audit", "exit_code", "write_audit"]
 
 REPORT_FILES = ("report.html", "findings.json", "tables/adversaries.csv", "charts/adversaries.svg")
 DEFAULT_LIMIT, SMALLEST_LIMIT = 0.05, 1e-6
 """Limit of --advise where --fail-above is not given; the limit is strictly between 0 and 1."""
-COLUMNS = ("correct_claims_at_budget", "bits_gained")
-TITLE_WIDTH = 10
 ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronger one counts."
 
 
@@ -88,12 +75,14 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
     metavar="N",
     help="Number of targets for each adversary.",
 )
-@click.option(
+@grouped_option(
+    GATE,
     "--fail-above",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="Exit with code 4 if more than this share of people may be identified.",
 )
+@gate_options
 @click.option(
     "--sensitive",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -150,6 +139,7 @@ def audit(
     headline: str | None,
     targets: int,
     fail_above: float | None,
+    gate_files: GateFiles,
     sensitive: Path | None,
     risk_path: Path | None,
     risk_sample: int | None,
@@ -182,7 +172,7 @@ def audit(
     \b
     Example:
       standout audit ratings.csv --quick
-      standout audit ratings.csv -o report --fail-above 0.05
+      standout audit ratings.csv -o report --fail-above 0.05 --junit gate.xml
       standout audit safer.csv --original ratings.csv --key key.csv
       standout audit survey.csv --table --quasi-identifiers zip,age,sex
 
@@ -195,6 +185,13 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     _now()  # an impossible SOURCE_DATE_EPOCH is refused first: libraries fail over it while they are imported
+    gate_files.start(
+        "standout audit",
+        data,
+        fail_above,
+        "--fail-above SHARE, the limit to check",
+        [original.data, original.key, ladder, sensitive],
+    )
     from standout.auditing.audit import audit as run_audit
 
     _check_options(original, with_advice, risk_path, risk_sample)
@@ -228,6 +225,7 @@ def audit(
             people = read_audited_table(data, source, table, original, report, fail_above is not None)
             audited = run_audit(people, table=True, **of_table.parameters, **common, progress=report)
             audited = write_table_audit(audited, folder, _now())
+            _write_gate(gate_files, audited, data)
         show_table_audit(audited, folder, as_json)
         sys.exit(exit_code(audited))
     if of_table.given:
@@ -248,6 +246,7 @@ def audit(
         result = write_audit(result, folder)
         if risk_path is not None:
             result.risk_table(risk_path, records=risk_sample or "all", progress=report)
+        _write_gate(gate_files, result, data)
     show_audit(result, folder, as_json)
     sys.exit(exit_code(result))
 
@@ -318,6 +317,14 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
+def _write_gate(files: GateFiles, result: "Audit | TableAudit", data: str) -> None:
+    """Write what --junit, --sarif and --markdown ask for."""
+    from standout.findings.gate import audit_gate
+
+    if result.findings.threshold.fail_above is not None:
+        files.write(audit_gate(result.findings), data)
+
+
 def exit_code(result: "Audit | TableAudit") -> int:
     """Return the exit code; a failed self-check outweighs everything else."""
     if not result.trusted:
@@ -325,76 +332,3 @@ def exit_code(result: "Audit | TableAudit") -> int:
     if result.exceeded:
         return LIMIT_EXCEEDED
     return 0 if result.complete else INTERRUPTED
-
-
-def show_audit(result: "Audit", folder: Path, as_json: bool) -> None:
-    """Print the findings as JSON, or a small table and the answer in sentences."""
-    if as_json:
-        print_json(result.to_dict())
-        return
-    console().print(_table(result.findings))
-    print_text("", *_sentences(result), f"Report: {folder / 'report.html'}")
-
-
-def _sentences(result: "Audit") -> list[str]:
-    findings = result.findings
-    checks = findings.trust.checks
-    lines = []
-    if not result.trusted:
-        failed = ", ".join(check.title for check in checks if not check.passed)
-        lines.append(f"DO NOT TRUST THIS: the audit failed its own checks ({failed}).")
-    lines += [findings.answer.sentence, findings.verdict.summary]
-    names = {attack.name for adversary in findings.adversaries for attack in adversary.attacks}
-    if len(names) == 1:
-        lines.append(f"Only one attack was tried ({names.pop()}): another may identify more people.")
-    if findings.original is not None:
-        lines.append(findings.original.explanation)
-    if findings.threshold.fail_above is not None:
-        lines.append(findings.threshold.explanation)
-    if findings.advice is not None:
-        lines.append(f"{findings.advice.summary} {findings.advice.command}".rstrip())
-    if result.trusted:
-        lines.append(f"The audit passed all {len(checks)} of its self-checks.")
-    if not result.complete:
-        lines.append("Interrupted: run the same command again to resume.")
-    return lines
-
-
-def _table(findings: "AuditFindings") -> "Table":
-    """Return one row per adversary, with the titles and numbers that the report shows."""
-    from standout.findings.measure_titles import measure_titles
-    from standout.report.attack_table import common_threshold
-
-    titles = measure_titles(common_threshold(findings), budget=findings.settings.budget)
-    table = borderless_table()
-    table.add_column("Adversary", no_wrap=True)
-    several = any(len(adversary.attacks) > 1 for adversary in findings.adversaries)
-    number_columns(
-        table,
-        f"{titles['identified']}\n(95 % interval)",
-        *(["by the\npaper's attack"] if several else []),
-        *(_wrap(titles[key]) for key in COLUMNS),
-    )
-    for adversary in findings.adversaries:
-        identified = adversary.as_named.identified
-        table.add_row(
-            adversary.name,
-            f"{estimate_text(identified)} ({interval_text(identified)})",
-            *([_by_the_paper(adversary)] if several else []),
-            *(estimate_text(getattr(adversary.as_named, key), _unit(key)) for key in COLUMNS),
-        )
-    return table
-
-
-def _by_the_paper(adversary: "AdversaryFindings") -> str:
-    """Return the share that the paper's attack identifies, or a dash if it was not run."""
-    shares = (each.as_named.identified for each in adversary.attacks if each.name == "paper")
-    return next(map(estimate_text, shares), NO_NUMBER)
-
-
-def _wrap(title: str) -> str:
-    return textwrap.fill(title, TITLE_WIDTH, break_long_words=False)
-
-
-def _unit(key: str) -> str:
-    return "number" if key == "bits_gained" else "share"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from standout.cli.commands.audit import REPORT_FILES, exit_code, show_audit, write_audit
+from standout.cli.audit_screen import show_audit
+from standout.cli.commands.audit import REPORT_FILES, exit_code, write_audit
 from standout.cli.common_options import threads_option
 from standout.cli.console import progress
 from standout.cli.option_groups import command

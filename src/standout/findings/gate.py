@@ -1,0 +1,220 @@
+"""A gate: the conditions under which a command that checks a limit passes, and what was found for each.
+
+A gate passes only if every condition does. Conditions name adversaries and rates, never a person, and contain
+no cell of the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from standout.evaluate.estimate_text import percent, rate_text
+from standout.evaluate.estimates import Estimate
+from standout.findings.adversaries import AdversaryFindings
+from standout.findings.advice import AdviceFindings
+from standout.findings.audit import AuditFindings, Threshold
+from standout.findings.table_adversaries import TableAdversaryFindings
+from standout.findings.table_advice import TableAdviceFindings
+from standout.findings.table_audit import TableFindings
+
+__all__ = [
+    "Gate",
+    "GateCondition",
+    "Rule",
+    "advice_gate",
+    "audit_gate",
+    "checked_threshold",
+    "undecided_gate",
+]
+
+Rule = Literal["share-above-limit", "no-sufficient-change", "self-check-failed", "not-decided"]
+AnyAdversary: TypeAlias = AdversaryFindings | TableAdversaryFindings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCondition:
+    """One condition of a gate.
+
+    Attributes
+    ----------
+    rule
+        What is wrong if the condition is not met.
+    about
+        What the condition is about: the name of an adversary, or of a part of the run.
+    title
+        The condition in words.
+    passed
+        Whether it is met.
+    message
+        What was found, in sentences: the rate, its interval and the limit.
+    rate
+        The measured share, if the condition is about one.
+    """
+
+    rule: Rule
+    about: str
+    title: str
+    passed: bool
+    message: str
+    rate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What a command checked.
+
+    Attributes
+    ----------
+    command
+        Name of the command.
+    limit
+        Largest acceptable share of identified people; None if it is not known.
+    conditions
+        All conditions; the gate passes if they are met.
+    sentences
+        The results in sentences.
+    finished_at
+        Time at which the results were written; empty if they were not.
+    """
+
+    command: str
+    limit: float | None
+    conditions: tuple[GateCondition, ...]
+    sentences: tuple[str, ...] = ()
+    finished_at: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all conditions are met, and there is one."""
+        return bool(self.conditions) and not self.failed
+
+    @property
+    def failed(self) -> list[GateCondition]:
+        """The conditions that are not met."""
+        return [condition for condition in self.conditions if not condition.passed]
+
+
+def audit_gate(findings: AuditFindings | TableFindings) -> Gate:
+    """The conditions of `standout audit --fail-above`: each adversary that counts, and the run itself.
+
+    A limit that no adversary was compared with is not met.
+    """
+    limit = findings.threshold.fail_above
+    assert limit is not None, "a gate needs a limit"
+    counting = [adversary for adversary in findings.adversaries if adversary.gate]
+    failed = [check.title for check in findings.trust.checks if not check.passed]
+    trusted = findings.trust.trusted
+    explanation = f"The audit passed all {len(findings.trust.checks)} of its self-checks."
+    return Gate(
+        command="standout audit",
+        limit=limit,
+        conditions=(
+            *(_adversary_condition(adversary, limit) for adversary in counting),
+            GateCondition(
+                rule="self-check-failed",
+                about="self-check",
+                title="The audit passes its self-checks",
+                passed=trusted,
+                message=explanation if trusted else f"Do not trust the numbers. Failed: {', '.join(failed)}.",
+            ),
+            _complete_condition("audit", findings.complete and bool(counting)),
+        ),
+        sentences=(findings.answer.sentence, findings.verdict.summary, findings.threshold.explanation),
+        finished_at=findings.run.finished_at or "",
+    )
+
+
+def advice_gate(findings: AdviceFindings | TableAdviceFindings) -> Gate:
+    """The conditions of `standout advise --fail`: a candidate meets the limit, and the search is complete."""
+    recommended = findings.recommended
+    rate = None if recommended is None else recommended.rate(findings.among)
+    return Gate(
+        command="standout advise",
+        limit=findings.limit,
+        conditions=(
+            GateCondition(
+                rule="no-sufficient-change",
+                about="candidates",
+                title=f"A change leaves at most {percent(findings.limit)} of people identified",
+                passed=recommended is not None,
+                message=findings.summary,
+                rate=rate,
+            ),
+            _complete_condition("search", findings.complete),
+        ),
+        sentences=findings.sentences,
+    )
+
+
+def undecided_gate(command: str, limit: float | None) -> Gate:
+    """The gate of a command that has not finished: it does not pass."""
+    return Gate(
+        command=command,
+        limit=limit,
+        conditions=(_complete_condition(command.rpartition(" ")[2], False),),
+    )
+
+
+def checked_threshold(fail_above: float | None, adversaries: Sequence[AnyAdversary]) -> Threshold:
+    """Whether the share of identified people may be above the threshold, by the upper end of the interval.
+
+    The share is of people who are in the release: removing people protects only those who were removed.
+    """
+    counting = [adversary for adversary in adversaries if adversary.gate]
+    if fail_above is None or not counting:
+        reason = "No threshold was set." if fail_above is None else "No adversary counts for the threshold."
+        return Threshold(
+            fail_above=fail_above, measured=None, adversary=None, exceeded=None, explanation=reason
+        )
+    worst = max(counting, key=lambda adversary: _counted_share(adversary).high)
+    condition = _adversary_condition(worst, fail_above)
+    return Threshold(
+        fail_above=fail_above,
+        measured=condition.rate,
+        adversary=worst.name,
+        exceeded=not condition.passed,
+        explanation=condition.message,
+    )
+
+
+def _adversary_condition(adversary: AnyAdversary, limit: float) -> GateCondition:
+    """The upper end of the interval is at most the limit."""
+    rate, shown = _counted_share(adversary), percent(limit)
+    if rate.high <= limit:
+        comparison = f"This is within the threshold of {shown}."
+    elif rate.low > limit:
+        comparison = f"This is above the threshold of {shown}."
+    else:
+        comparison = f"This may be above the threshold of {shown}: the interval contains the threshold."
+    return GateCondition(
+        rule="share-above-limit",
+        about=adversary.name,
+        title=f"The adversary “{adversary.name}” identifies at most {shown} of people",
+        passed=rate.high <= limit,
+        message=f"The adversary “{adversary.name}” identifies {rate_text(rate)} of {_whom(adversary)}. "
+        f"{comparison}",
+        rate=rate,
+    )
+
+
+def _counted_share(adversary: AnyAdversary) -> Estimate:
+    """The share among people who are in the release, or in the table."""
+    if isinstance(adversary, AdversaryFindings):
+        return adversary.as_named.identified_in_release
+    return adversary.as_named.identified_in_table
+
+
+def _whom(adversary: AnyAdversary) -> str:
+    if _counted_share(adversary).n == adversary.as_named.identified.n:
+        return "people"
+    return "people in the release" if isinstance(adversary, AdversaryFindings) else "people in the table"
+
+
+def _complete_condition(what: str, complete: bool) -> GateCondition:
+    return GateCondition(
+        rule="not-decided",
+        about="completeness",
+        title=f"The {what} is complete",
+        passed=complete,
+        message=f"The {what} finished." if complete else f"The {what} did not finish: see its output.",
+    )
