@@ -22,7 +22,7 @@ TIMEOUT = 120
 
 
 LAYERS = [
-    "core", "release", "ingest", "fact", "fact_file", "facts", "similarity", "observation", "own_observation",
+    "core", "release", "cluster", "ingest", "fact", "fact_file", "facts", "similarity", "observation", "own_observation",
     "adversary", "sanitized", "tables", "attack", "neighbours", "evaluate", "table_attack",
     "risk_measures", "theory", "synthetic", "table_sanitizing", "sanitizing", "data_utility", "findings",
     "report", "linking", "table_audit", "auditing", "advising", "paper", "explore", "cli",

@@ -125,6 +125,7 @@ _MODULES = {
     "Verdict": "attack.verdict",
     "Verdicts": "attack.verdicts",
     "Within": "similarity.attributes",
+    "WorkersLost": "core.errors",
     "advise": "advising.advise",
     "altered": "theory.altered",
     "audit": "auditing.audit",

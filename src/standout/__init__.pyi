@@ -30,6 +30,7 @@ from standout.core.errors import (
     SourceError,
     StandoutError,
     StoreError,
+    WorkersLost,
 )
 from standout.data_utility.table_utility import TableUtility
 from standout.data_utility.utility import Utility, utility
@@ -209,6 +210,7 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "Within",
+    "WorkersLost",
     "__version__",
     "advise",
     "altered",

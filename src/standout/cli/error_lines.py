@@ -4,7 +4,7 @@ import traceback
 from pathlib import Path
 
 from standout.cli.exit_codes import BUG, ERROR, INTERRUPTED
-from standout.core.errors import BuildRunning, StandoutError
+from standout.core.errors import BuildRunning, StandoutError, WorkersLost
 
 __all__ = ["error_line"]
 
@@ -18,7 +18,7 @@ TOO_DEEP = "the input is nested too deeply: check that the file is what it shoul
 
 def error_line(error: Exception) -> tuple[str, int]:
     """The line to show for an error, and the exit code."""
-    if isinstance(error, BuildRunning):
+    if isinstance(error, BuildRunning | WorkersLost):
         return str(error), INTERRUPTED
     if isinstance(error, StandoutError):
         return str(error), ERROR

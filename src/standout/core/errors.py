@@ -6,8 +6,9 @@
     │   ├── ColumnError   a column is missing or cannot be identified
     │   └── RejectedRows  more rows are unusable than the user allows
     ├── NotFoundError     the release has no such record or item
-    └── StoreError        an index on disk: damaged, not an index, other version, or the disk is full
-        └── BuildRunning  another process is building the same index
+    ├── StoreError        an index on disk: damaged, not an index, other version, or the disk is full
+    │   └── BuildRunning  another process is building the same index
+    └── WorkersLost       the scheduler or all workers of a computation are gone
 
     ReadingWarning        a source was read, but something in it may have been overlooked
 
@@ -29,6 +30,7 @@ __all__ = [
     "SourceError",
     "StandoutError",
     "StoreError",
+    "WorkersLost",
 ]
 
 
@@ -138,6 +140,10 @@ class StoreError(StandoutError):
 
 class BuildRunning(StoreError):  # noqa: N818
     """Another process is building the same index. Wait until it has finished, or choose another path."""
+
+
+class WorkersLost(StandoutError):  # noqa: N818
+    """The scheduler or all workers are gone. A run with a checkpoint resumes when it is started again."""
 
 
 class ReadingWarning(UserWarning):

@@ -51,9 +51,7 @@ class SimilarRecords:
         target's own.
         """
         kept, may_have = self._kept()
-        if not all(target in may_have for target in targets[low:high].tolist()):
-            ahead = targets[low : max(high, low + TARGETS_AHEAD)].tolist()
-            may_have |= self._may_have(np.array([target for target in ahead if target not in may_have]))
+        self.look_ahead(targets, low, high)
         similar_records, is_sanitized = {}, Population.of(self.release).is_sanitized
         for target in targets[low:high].tolist():
             if may_have[target]:
@@ -65,6 +63,20 @@ class SimilarRecords:
                 if len(kept[target]):
                     similar_records[target] = kept[target]
         return similar_records
+
+    def look_ahead(self, targets: Ints, low: int, high: int) -> dict[int, bool]:
+        """Whether each of targets[low:high] may have a similar record; asks for further targets too."""
+        _, may_have = self._kept()
+        wanted = targets[low:high].tolist()
+        if not all(target in may_have for target in wanted):
+            ahead = targets[low : max(high, low + TARGETS_AHEAD)].tolist()
+            may_have |= self._may_have(np.array([target for target in ahead if target not in may_have]))
+        return {target: may_have[target] for target in wanted}
+
+    def expect(self, may_have: dict[int, bool]) -> "SimilarRecords":
+        """Take over what another process has found out."""
+        self._kept()[1].update(may_have)
+        return self
 
     def _kept(self) -> tuple[dict[int, Ints], dict[int, bool]]:
         """By target: the records similar to it, and whether there may be any, as far as known."""

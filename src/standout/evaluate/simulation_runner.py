@@ -1,6 +1,6 @@
 """Run a simulation: choose the targets, attack them in batches, and resume from a checkpoint."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,11 @@ from standout.core.rng import generator
 from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
 from standout.evaluate.checkpoint import Checkpoint
 from standout.evaluate.claim_threshold import ClaimThreshold
-from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
+from standout.evaluate.outcomes import Criteria, Outcomes
 from standout.evaluate.pairs import no_facts, revealed_items
 from standout.evaluate.population import Population
-from standout.evaluate.similar_records import SimilarRecords
 from standout.evaluate.simulation import Simulation
+from standout.evaluate.target_attacks import TargetAttacks
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
@@ -148,9 +148,7 @@ class SimulationRunner:
         """The outcomes, and whether the run is complete; Ctrl-C ends it early."""
         targets = task.targets.index
         checkpoint = Checkpoint.load(self.save, self._settings(task.adversary, task.sizes), targets)
-        similar_records = SimilarRecords(
-            self.release, self.criteria.similarity, self.criteria.theta, self.threads
-        )
+        batches: Iterator[Outcomes] | None = None
         parts: list[Outcomes] = []
         n_attacked, total = 0, len(targets)
         try:
@@ -158,7 +156,8 @@ class SimulationRunner:
                 end = min(n_attacked + BATCH, total)
                 part = checkpoint.outcomes_of(n_attacked, end)
                 if part is None:
-                    part = self._batch_outcomes(task, n_attacked, end, similar_records)
+                    batches = batches or self._batches(task, n_attacked)
+                    part = next(batches)
                 parts.append(part)
                 n_attacked = end
                 checkpoint.save(parts)
@@ -169,21 +168,18 @@ class SimulationRunner:
         complete = n_attacked == total or _is_precise(parts, self.precision)
         return (Outcomes.concatenate(parts) if parts else None), complete
 
-    def _batch_outcomes(self, task: _Task, low: int, high: int, similar_records: SimilarRecords) -> Outcomes:
-        """The outcomes of targets low … high - 1."""
-        targets = task.targets.index[low:high]
+    def _batches(self, task: _Task, first: int) -> Iterator[Outcomes]:
+        """The outcomes of the targets from the first on, BATCH at a time."""
         lineups = LINEUPS if self.release.n_records <= MANY_RECORDS else FEW_LINEUPS
-        return attack_outcomes(
-            fit_attack(self.attack, task.adversary),
-            self.release,
-            known=self.population.known_facts(task.adversary, targets, self.seed, self.draws),
-            targets=targets,
-            sizes=task.sizes,
+        attacks = TargetAttacks(
+            attack=fit_attack(self.attack, task.adversary),
+            adversary=task.adversary,
+            sizes=tuple(task.sizes),
             criteria=self.criteria,
-            similar_records=similar_records.of(task.targets.index, low, high),
-            lineups=min(max(lineups - low, 0), len(targets)),
-            threads=self.threads,
+            draws=self.draws,
+            seed=self.seed,
         )
+        return attacks.batches(self.release, task.targets.index, first, BATCH, lineups, self.threads)
 
     def _settings(self, adversary: Adversary, sizes: list[int]) -> list[object]:
         """Everything that the outcomes depend on. A function does not identify itself by its name."""

@@ -1,0 +1,141 @@
+"""Connect to a Dask scheduler: refuse what is not safe, and name versions that differ."""
+
+import ipaddress
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from standout.cluster.dask_pool import DaskPool
+from standout.cluster.quiet_dask import import_distributed, quiet
+from standout.core.errors import ParameterError, StandoutError
+
+__all__ = ["check_address", "scheduler_workers", "version_differences"]
+
+CONNECT_SECONDS = 30
+WORKER_SECONDS = 60
+PACKAGES = ("standout", "numba")
+COMPARED = ("python", "standout", "numpy", "numba", "dask", "distributed")
+TLS_SETTINGS = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
+
+
+@contextmanager
+def scheduler_workers(address: str, insecure: bool = False, debug: bool = False) -> Iterator[DaskPool]:
+    """The workers of the scheduler at an address.
+
+    Raises
+    ------
+    ParameterError
+        If the address is not safe or is none.
+    StandoutError
+        If nobody answers, there are no workers, or a worker has another version of Standout.
+    """
+    check_address("scheduler", address, insecure)
+    distributed = import_distributed()
+    with ExitStack() as stack:
+        stack.enter_context(quiet(debug))
+        client = stack.enter_context(_client(distributed, address))
+        try:
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        except Exception as error:
+            raise StandoutError(
+                f"{address} has no workers: start some with `dask worker {address} --memory-limit 0`"
+            ) from error
+        pool = DaskPool(client)
+        for worker in pool.workers:
+            check_address("a worker", worker, insecure)
+        _compare_versions(client.get_versions(packages=list(PACKAGES)))
+        yield pool
+
+
+def check_address(name: str, address: str, insecure: bool) -> None:
+    """Refuse what is no address of Dask, or a connection that others could read and write.
+
+    >>> check_address("scheduler", "tcp://127.0.0.1:8786", insecure=False)
+    >>> check_address("scheduler", "tcp://10.1.2.3:8786", insecure=False)
+    Traceback (most recent call last):
+    standout.core.errors.ParameterError: scheduler must be a tls:// address, or on this machine, ...
+    """
+    try:
+        parts = urlsplit(address)
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        scheme, host, port = "", None, None
+    if scheme not in ("tcp", "tls") or not host or not port:
+        raise ParameterError(f"{name} must be an address such as tls://host:8786, got {address!r}")
+    if scheme == "tls" or insecure or _is_loopback(host):
+        return
+    raise ParameterError(
+        f"{name} must be a tls:// address, or on this machine, got {address!r}: over tcp:// anybody on "
+        "the network can read the results and run code on the workers. Set up TLS (docs/scale.md), or allow "
+        "it with insecure"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _client(distributed: Any, address: str) -> Any:
+    """A client. TLS is set up as Dask's configuration says."""
+    security = None
+    if address.startswith("tls:"):
+        security = distributed.Security(require_encryption=True)
+        if not (security.tls_ca_file and security.tls_client_cert):
+            raise ParameterError(
+                f"scheduler is a tls:// address, but Dask has no certificates: set {TLS_SETTINGS}"
+            )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # differing versions are named in one line instead
+            return distributed.Client(
+                address, set_as_default=False, security=security, timeout=CONNECT_SECONDS, name="standout"
+            )
+    except (OSError, TimeoutError, ValueError) as error:
+        raise StandoutError(
+            f"no scheduler answers at {address} within {CONNECT_SECONDS} seconds: check the address, and the "
+            "certificates if it is tls://"
+        ) from error
+
+
+def _compare_versions(versions: Mapping[str, Any]) -> None:
+    differences = version_differences(versions)
+    if not differences:
+        return
+    text = "; ".join(differences)
+    if any(line.startswith("standout ") for line in differences):
+        raise StandoutError(f"all workers need the same version of Standout: {text}")
+    warnings.warn(f"versions differ, so numbers may differ in the last digits: {text}", stacklevel=2)
+
+
+def version_differences(versions: Mapping[str, Any]) -> list[str]:
+    """What differs from this process, by package: its version here, and on scheduler and workers.
+
+    The scheduler computes nothing, so only Python and Dask matter there.
+    """
+    own = _versions_of(versions["client"])
+    others = {"scheduler": _versions_of(versions["scheduler"])}
+    others |= {f"worker {address}": _versions_of(answer) for address, answer in versions["workers"].items()}
+    lines = []
+    for package in COMPARED:
+        different: dict[str, list[str]] = {}
+        for name, found in others.items():
+            if name == "scheduler" and package not in ("python", "dask", "distributed"):
+                continue
+            if found.get(package) != own.get(package):
+                different.setdefault(found.get(package) or "missing", []).append(name)
+        for version, names in different.items():
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            lines.append(f"{package} {own.get(package)} here, {version} on {names[0]}{more}")
+    return lines
+
+
+def _versions_of(answer: Mapping[str, Any]) -> dict[str, str | None]:
+    host = {name: str(version) for name, version in dict(answer["host"]).items() if name == "python"}
+    packages = {name: version and str(version) for name, version in dict(answer["packages"]).items()}
+    python = (host.get("python") or packages.get("python") or "").split(".final")[0]
+    return {**packages, "python": python}

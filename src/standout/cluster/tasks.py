@@ -1,0 +1,65 @@
+"""What runs on a worker: a group of tasks. It returns errors instead of raising them.
+
+Dask logs the arguments and the message of a task that raises, and both may be somebody's data.
+"""
+
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from standout._version import __version__
+from standout.core.errors import StandoutError, StoreError
+
+__all__ = ["GroupResult", "TaskGroup", "run_group"]
+
+
+class TaskGroup:
+    """Tasks that one worker computes one after the other. Its text shows nothing of them."""
+
+    def __init__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> None:
+        self.function = function
+        self.tasks = tasks
+        self.version = __version__
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tasks>"
+
+
+class GroupResult(NamedTuple):
+    """The results of a group, or the error that ended it; and how many seconds it took."""
+
+    results: list[Any]
+    error: Exception | None
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"<results of {len(self.results)} tasks>"
+
+
+def run_group(group: TaskGroup) -> GroupResult:
+    """Compute the tasks of a group."""
+    start, results = time.perf_counter(), list[Any]()
+    try:
+        if group.version != __version__:
+            raise StoreError(f"Standout {__version__} is installed here, but {group.version} sent the task")
+        for task in group.tasks:
+            results.append(group.function(*task))
+    except Exception as error:
+        return GroupResult([], _sendable(error), time.perf_counter() - start)
+    return GroupResult(results, None, time.perf_counter() - start)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error with its place in the code, or what is known about it if it cannot be sent."""
+    place = "".join(traceback.format_tb(error.__traceback__))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever an exception of somebody else's code can cause
+        error = StandoutError(f"a task ended with {type(error).__name__}")
+    error.add_note(f"On the worker:\n{place}")
+    return error

@@ -1,0 +1,46 @@
+"""What long computations need of workers on other processes or machines: a map whose results are in order.
+
+The package `cluster` makes pools. Computations ask for `current_pool()` and work on threads if there is none,
+so only the outermost call names the workers. A task is a function of a module and small arguments; its result
+depends on nothing else, so that a lost worker's tasks can run again elsewhere.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+__all__ = ["WorkerPool", "current_pool", "use_pool"]
+
+
+class WorkerPool(Protocol):
+    """Workers that compute tasks."""
+
+    @property
+    def size(self) -> int:
+        """Number of tasks that run at the same time."""
+
+    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """The results of function(*task) for each task, in their order.
+
+        Tasks are taken from the iterable only a little ahead of the results. Task number i runs on the same
+        worker each time, if possible.
+        """
+
+
+_POOL: ContextVar[WorkerPool | None] = ContextVar("pool", default=None)
+
+
+def current_pool() -> WorkerPool | None:
+    """The workers to use; None: threads of this process."""
+    return _POOL.get()
+
+
+@contextmanager
+def use_pool(pool: WorkerPool | None) -> Iterator[None]:
+    """Use these workers within the context."""
+    token = _POOL.set(pool)
+    try:
+        yield
+    finally:
+        _POOL.reset(token)

@@ -1,0 +1,74 @@
+"""Attacks on slices of targets: on threads of this process, or on workers that have opened the same index.
+
+The outcomes of a slice depend on its targets and the settings only, so slices may run anywhere.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from standout.adversary import Adversary
+from standout.attack.any_attack import AnyAttack
+from standout.core.arrays import Ints
+from standout.core.worker_pool import current_pool
+from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
+from standout.evaluate.population import Population
+from standout.evaluate.similar_records import SimilarRecords
+from standout.release.model import Release
+from standout.release.shared_index import SharedIndex
+
+__all__ = ["TargetAttacks"]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAttacks:
+    """What every target is attacked with, and what the attacks are judged by."""
+
+    attack: AnyAttack
+    adversary: Adversary
+    sizes: tuple[int, ...]
+    criteria: Criteria
+    draws: int
+    seed: int
+
+    def batches(
+        self, release: Release, targets: Ints, first: int, size: int, lineups: int, threads: int | None
+    ) -> Iterator[Outcomes]:
+        """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets."""
+        similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
+        pool, index = current_pool(), SharedIndex.of(release)
+        bounds = ((low, min(low + size, len(targets))) for low in range(first, len(targets), size))
+        if pool is None or index is None:
+            for low, high in bounds:
+                similar.look_ahead(targets, low, high)
+                yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
+            return
+        tasks = (
+            (index, self, targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
+            for low, high in bounds
+        )
+        yield from pool.map(_outcomes_on_worker, tasks)
+
+    def outcomes(
+        self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
+    ) -> Outcomes:
+        """The outcomes of these targets."""
+        return attack_outcomes(
+            self.attack,
+            release,
+            known=Population.of(release).known_facts(self.adversary, targets, self.seed, self.draws),
+            targets=targets,
+            sizes=self.sizes,
+            criteria=self.criteria,
+            similar_records=similar.of(targets, 0, len(targets)),
+            lineups=min(lineups, len(targets)),
+            threads=threads,
+        )
+
+
+def _outcomes_on_worker(
+    index: SharedIndex, attacks: TargetAttacks, targets: Ints, may_have: dict[int, bool], lineups: int
+) -> Outcomes:
+    """The same on a worker, in one thread: each thread of a worker has its own task."""
+    release, criteria = index.open(), attacks.criteria
+    similar = SimilarRecords(release, criteria.similarity, criteria.theta, 1).expect(may_have)
+    return attacks.outcomes(release, targets, similar, lineups, 1)
