@@ -22,8 +22,8 @@ TIMEOUT = 120
 
 
 LAYERS = [
-    "core", "release", "cluster", "ingest", "fact", "fact_file", "facts", "similarity", "observation", "own_observation",
-    "adversary", "sanitized", "tables", "attack", "neighbours", "evaluate", "table_attack",
+    "core", "release", "cluster", "ingest", "fact", "fact_file", "facts", "similarity", "observation",
+    "own_observation", "adversary", "sanitized", "tables", "attack", "neighbours", "evaluate", "table_attack",
     "risk_measures", "theory", "synthetic", "table_sanitizing", "sanitizing", "data_utility", "findings",
     "report", "linking", "table_audit", "auditing", "advising", "paper", "explore", "cli",
 ]  # fmt: skip
@@ -113,7 +113,7 @@ def test_every_package_has_a_docstring():
         assert ast.get_docstring(ast.parse(path.read_text())), path.relative_to(ROOT)
 
 
-HEAVY = ("numba", "numpy", "polars", "rich")
+HEAVY = ("dask", "distributed", "numba", "numpy", "polars", "rich")
 PRINT_LOADED = f"\nprint(sorted(set({HEAVY}) & set(sys.modules)))"
 HELPS = f"""
 import sys

@@ -17,6 +17,7 @@ import click
 
 from standout._version import __version__
 from standout.core.foreign_text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
+from standout.core.worker_pool import current_pool
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -71,14 +72,21 @@ def progress() -> Iterator["Progress"]:
         if stage not in tasks:
             for task in tasks.values():
                 bar.update(task, visible=False)
-            tasks[stage] = bar.add_task(printable(stage), total=total)
+            tasks[stage] = bar.add_task("", total=total)
             bar.start()
-        bar.update(tasks[stage], completed=done, total=total)
+        bar.update(tasks[stage], completed=done, total=total, description=_with_workers(stage))
 
     try:
         yield update
     finally:
         bar.stop()
+
+
+def _with_workers(stage: str) -> str:
+    """The stage, and how many workers it runs on."""
+    pool = current_pool()
+    number = f" · {pool.size} workers" if pool is not None and pool.is_started else ""
+    return printable(stage) + number
 
 
 def console(**settings: Any) -> "Console":

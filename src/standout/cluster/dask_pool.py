@@ -46,6 +46,11 @@ class DaskPool:
         """Addresses of the workers, in a fixed order."""
         return sorted(self.threads)
 
+    @property
+    def is_started(self) -> bool:
+        """As in `WorkerPool`."""
+        return True
+
     def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """As in `WorkerPool`."""
         self._update()

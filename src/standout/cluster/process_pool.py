@@ -33,6 +33,11 @@ class ProcessPool:
         """Number of processes."""
         return self.count
 
+    @property
+    def is_started(self) -> bool:
+        """As in `WorkerPool`."""
+        return True
+
     def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """As in `WorkerPool`."""
         return ordered_results(self, function, tasks)

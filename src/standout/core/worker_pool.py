@@ -20,6 +20,10 @@ class WorkerPool(Protocol):
     def size(self) -> int:
         """Number of tasks that run at the same time."""
 
+    @property
+    def is_started(self) -> bool:
+        """Whether the workers are there; a pool may start them when the first task is sent."""
+
     def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """The results of function(*task) for each task, in their order.
 

@@ -13,7 +13,7 @@ from standout.adversary import Adversary, check_checkpoint_key
 from standout.attack.any_attack import AnyAttack, checkpoint_key, fit_attack
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
-from standout.core.errors import NotFoundError, ParameterError
+from standout.core.errors import NotFoundError, ParameterError, WorkersLost
 from standout.core.progress import Progress
 from standout.core.rng import generator
 from standout.evaluate.cell import RandomGuess, SimulationCell, rate_by_target
@@ -164,6 +164,9 @@ class SimulationRunner:
                 self.progress(stage, n_attacked, total)
         except KeyboardInterrupt:
             pass
+        except WorkersLost:
+            checkpoint.save(parts, now=True)
+            raise
         checkpoint.save(parts, now=True)
         complete = n_attacked == total or _is_precise(parts, self.precision)
         return (Outcomes.concatenate(parts) if parts else None), complete

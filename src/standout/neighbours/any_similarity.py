@@ -18,12 +18,14 @@ from standout.attack.kernels.query_arrays import BLOCK, U
 from standout.core.arrays import Floats, Ints, slices_of
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.core.progress import Progress
+from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
+from standout.core.worker_pool import current_pool
 from standout.facts import facts_from_entries
 from standout.release.distinct_items import distinct_positions
 from standout.release.model import Release
 from standout.release.postings import Postings
+from standout.release.shared_index import SharedIndex
 from standout.similarity.attributes import ROUNDING, Similarity
 from standout.similarity.lookup_tables import tabulate
 from standout.similarity.time_cells import time_similarity
@@ -32,6 +34,8 @@ __all__ = ["ItemFacts", "Nearest", "add_item", "nearest_by_sums", "new_table"]
 
 ENTRIES_AT_ONCE = 1 << 22
 """Largest number of entries of a batch of records, unless one record has more."""
+SHARES = 4
+"""Number of tasks for each worker."""
 TABLE_BITS = 16
 """Bits of values and times up to which the highest Sim of each is kept while an item's words are read."""
 
@@ -88,6 +92,32 @@ def nearest_by_sums(
     progress: Progress,
 ) -> Nearest:
     """The nearest neighbour of each of these records, in their order; the first one in a tie."""
+    pool, index = current_pool(), SharedIndex.of(release)
+    if pool is None or index is None:
+        return _nearest_of(release, similarity, records, over_first, threads, progress)
+    count = SHARES * pool.size
+    shares = [(index, similarity, records[share::count], over_first) for share in range(count)]
+    nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
+    for share, found in enumerate(pool.map(_nearest_on_worker, shares)):
+        nearest.similarity[share::count], nearest.record[share::count] = found
+        progress("comparing", share + 1, count)
+    return nearest
+
+
+def _nearest_on_worker(
+    index: SharedIndex, similarity: Similarity, records: Ints, over_first: bool
+) -> Nearest:
+    return _nearest_of(index.open(), similarity, records, over_first, 1, no_progress)
+
+
+def _nearest_of(
+    release: Release,
+    similarity: Similarity,
+    records: Ints,
+    over_first: bool,
+    threads: int,
+    progress: Progress,
+) -> Nearest:
     nearest = Nearest(np.zeros(len(records)), np.full(len(records), -1, np.int64))
     n_items, search = release.distinct_items, _search_repeats if release.has_repeats else _search
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress
+from standout.core.progress import Progress, no_progress
 from standout.core.simd import PLANE_BITS, PLANE_WORDS
 from standout.core.threads import run_in_slices
+from standout.core.worker_pool import current_pool
 from standout.neighbours.aligned_memory import aligned_words, large_page_array
 from standout.neighbours.bitmap_kernels import (
     BATCH,
@@ -40,6 +41,7 @@ from standout.neighbours.range_kernels import (
     nearest_in_ranges,
 )
 from standout.release.model import Levels, RecordEntries, Release, read_only
+from standout.release.shared_index import SharedIndex
 from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
 __all__ = ["Rule", "counts_items", "nearest_neighbours", "rule_of"]
@@ -50,6 +52,8 @@ MAX_BITMAP_LEVELS = 32
 MAX_BITMAP_ROWS = 1 << 22
 """… unless that makes more rows than these."""
 MAX_BITMAP_BYTES = 1 << 25
+SHARES = 4
+"""Number of tasks for each worker: tiles take different times."""
 TILE_ENTRIES = 1 << 21
 """Approximate number of entries in a tile: its buckets then stay in the cache."""
 
@@ -161,6 +165,39 @@ def nearest_neighbours(
     compared with all. If records have items several times, the rule must compare items only: each item of a
     record then counts once.
     """
+    pool, index = current_pool(), SharedIndex.of(release)
+    if pool is None or index is None:
+        return _nearest_in_tiles(release, rule, records, over_first, threads, progress)
+    chosen = None if len(records) == release.n_records else records
+    count = SHARES * pool.size
+    shares = [(index, rule, chosen, over_first, share, count) for share in range(count)]
+    best = Best.of(len(records))
+    for done, found in enumerate(pool.map(_nearest_on_worker, shares), 1):
+        merge(best, 0, found)
+        progress("comparing", done, count)
+    return best
+
+
+def _nearest_on_worker(
+    index: SharedIndex, rule: Rule, records: Ints | None, over_first: bool, share: int, count: int
+) -> Best:
+    """The nearest neighbours in one of `count` shares of the tiles."""
+    release = index.open()
+    records = np.arange(release.n_records) if records is None else records
+    return _nearest_in_tiles(release, rule, records, over_first, 1, no_progress, share, count)
+
+
+def _nearest_in_tiles(
+    release: Release,
+    rule: Rule,
+    records: Ints,
+    over_first: bool,
+    threads: int,
+    progress: Progress,
+    share: int = 0,
+    count: int = 1,
+) -> Best:
+    """The nearest neighbours in every count-th tile."""
     if release.has_repeats:
         release = _distinct_items(release, rule)
     is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
@@ -171,7 +208,8 @@ def nearest_neighbours(
     best, cuts = Best.of(len(lengths)), _batch_cuts(lengths)
     ends = np.cumsum([len(tile) for tile in tiles])
     counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
-    for i, tile in enumerate(tiles):
+    for i in range(share, len(tiles), count):
+        tile = tiles[i]
         searched = slice(int(ends[i]) - len(tile), int(ends[i])) if is_mutual else slice(0, 0)
         workspaces = _Workspaces(int(release.lengths.max()), best, searched)
         batches = _long_batches_first(cuts, lengths, int(counts[i]))

@@ -35,6 +35,7 @@ from standout.cli.table_audit_screen import (
     write_table_audit,
 )
 from standout.cli.table_options import TableOptions, table_options
+from standout.cli.worker_options import worker_options
 from standout.core.checkpoint_files import CHECKPOINTS
 from standout.core.errors import ParameterError
 from standout.ingest.remote import public_url
@@ -122,6 +123,7 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 )
 @seed_option
 @threads_option
+@worker_options
 @original_options
 @table_audit_options
 @table_options

@@ -23,6 +23,7 @@ from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.worker_options import worker_options
 
 __all__ = ["simulate"]
 
@@ -76,6 +77,7 @@ ATTACK_HELP = (
 )
 @seed_option
 @threads_option
+@worker_options
 @table_option
 @click.option(
     "--save",

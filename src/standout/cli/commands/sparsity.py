@@ -28,6 +28,7 @@ from standout.cli.option_errors import naming_options
 from standout.cli.option_groups import command
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.worker_options import worker_options
 
 if TYPE_CHECKING:
     from standout.release.model import Release
@@ -57,6 +58,7 @@ __all__ = ["sparsity"]
 )
 @seed_option
 @threads_option
+@worker_options
 @table_option
 @source_options
 @json_option

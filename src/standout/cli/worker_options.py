@@ -1,0 +1,83 @@
+"""Options for workers: processes of this machine, or a Dask cluster."""
+
+import functools
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from standout.cli.option_errors import naming_options
+from standout.cli.source_options import Command
+from standout.core.errors import ParameterError
+
+__all__ = ["worker_options"]
+
+
+def worker_options(command: Command) -> Command:
+    """Add --workers, --scheduler and --insecure; the command runs with these workers."""
+
+    @functools.wraps(command)
+    def run(workers: int | None, scheduler: str | None, insecure: bool, **others: Any) -> None:
+        original = others.get("original")
+        if original is not None and original.data is not None and (workers or scheduler):
+            raise ParameterError("--workers and --scheduler cannot be used with --original: use --threads")
+        with _workers(workers, scheduler, insecure, others["data"]):
+            command(**others)
+
+    for option in (
+        click.option(
+            "--insecure",
+            is_flag=True,
+            help="Allow a tcp:// scheduler on another machine, without encryption.",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Address of a Dask scheduler whose workers can read DATA, such as tls://host:8786 "
+            "(docs/scale.md).",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(1, 1024),
+            metavar="N",
+            help="Number of worker processes on this machine. DATA must be an index. Needs standout[cluster].",
+            show_default="threads of one process",
+        ),
+    ):
+        run = option(run)
+    return run
+
+
+@contextmanager
+def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str) -> Iterator[None]:
+    if count is None and scheduler is None:
+        if insecure:
+            raise ParameterError("--insecure needs --scheduler")
+        yield
+        return
+    if count is not None and scheduler is not None:
+        raise ParameterError("--workers and --scheduler cannot be used together: choose one")
+    from standout.release.index_folder import is_index
+
+    option = "--workers" if scheduler is None else "--scheduler"
+    if not is_index(Path(data)):
+        raise ParameterError(
+            f"{option} needs an index, which all workers open: run standout index DATA -o NAME.index first, "
+            "then use NAME.index"
+        )
+    from standout.cluster.lazy_pool import use_lazily
+    from standout.cluster.local_workers import local_workers
+    from standout.cluster.quiet_dask import import_distributed
+    from standout.cluster.scheduler import check_address, scheduler_workers
+
+    debug = "--debug" in sys.argv[1:]
+    with naming_options(scheduler="--scheduler", workers=option):
+        if scheduler is not None:
+            check_address("scheduler", scheduler, insecure)
+        import_distributed()
+        pool = local_workers(count or 1, debug) if scheduler is None else None
+        with use_lazily(pool or scheduler_workers(str(scheduler), insecure, debug)):
+            yield
