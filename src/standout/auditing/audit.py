@@ -23,6 +23,7 @@ from standout.auditing.run_checks import check_runs
 from standout.auditing.selfcheck import SelfCheck
 from standout.auditing.sensitive import read_sensitive_list
 from standout.auditing.theory_section import measure_sparsity
+from standout.cluster.on_client import on_client
 from standout.core.atomic_files import make_folder
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
@@ -78,10 +79,12 @@ def audit(
     threads: int | None = ...,
     progress: Progress = ...,
     work: str | Path | None = ...,
+    client: Any = ...,
 ) -> Audit: ...
 
 
-def audit(  # type: ignore[misc]
+@on_client  # type: ignore[misc]
+def audit(
     release: Release | Table | Any,
     *,
     table: bool = False,
@@ -105,6 +108,7 @@ def audit(  # type: ignore[misc]
     threads: int | None = None,
     progress: Progress = no_progress,
     work: str | Path | None = None,
+    client: Any = None,
 ) -> Audit | TableAudit:
     """Audit a release: how many people adversaries identify, what they learn, and how certain this is.
 
@@ -163,6 +167,9 @@ def audit(  # type: ignore[misc]
         Called with the stage, the work done and the total.
     work : str or Path, optional
         Folder for checkpoints. An interrupted audit resumes from there.
+    client : distributed.Client, optional
+        Its workers attack slices of the targets, if the release is an open index that they can read at the
+        same path. It changes no result. Default: threads of this process.
 
     Returns
     -------

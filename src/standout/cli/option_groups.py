@@ -19,6 +19,7 @@ __all__ = [
     "SERVER",
     "TABLES",
     "VALUES_AND_TIMES",
+    "WORKERS",
     "GroupedCommand",
     "GroupedOption",
     "command",
@@ -39,6 +40,7 @@ COLUMNS = "Reading: columns"
 PLACES = "Reading: places"
 VALUES_AND_TIMES = "Reading: values and times"
 FILES = "Reading: files"
+WORKERS = "Workers"
 GENERAL = "General options"
 """Heading of what many commands share; always the last one."""
 MOST_COLUMNS = 30

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from standout.cli.common_options import threads_option
 from standout.cli.option_errors import naming_options
+from standout.cli.option_groups import WORKERS, grouped_option
 from standout.cli.source_options import Command
 from standout.core.errors import ParameterError
 
@@ -17,7 +19,7 @@ __all__ = ["worker_options"]
 
 
 def worker_options(command: Command) -> Command:
-    """Add --workers, --scheduler and --insecure; the command runs with these workers."""
+    """Add --threads, --workers, --scheduler and --insecure; the command runs with these workers."""
 
     @functools.wraps(command)
     def run(workers: int | None, scheduler: str | None, insecure: bool, **others: Any) -> None:
@@ -27,28 +29,27 @@ def worker_options(command: Command) -> Command:
         with _workers(workers, scheduler, insecure, others["data"]):
             command(**others)
 
-    for option in (
-        click.option(
-            "--insecure",
-            is_flag=True,
-            help="Allow a tcp:// scheduler on another machine, without encryption.",
-        ),
-        click.option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Address of a Dask scheduler whose workers can read DATA, such as tls://host:8786 "
-            "(docs/scale.md).",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(1, 1024),
-            metavar="N",
-            help="Number of worker processes on this machine. DATA must be an index. Needs standout[cluster].",
-            show_default="threads of one process",
-        ),
-    ):
-        run = option(run)
-    return run
+    run = grouped_option(
+        WORKERS,
+        "--insecure",
+        is_flag=True,
+        help="Allow a tcp:// scheduler on another machine, without encryption.",
+    )(run)
+    run = grouped_option(
+        WORKERS,
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers can read DATA, such as tls://host:8786 (see docs/scale.md).",
+    )(run)
+    run = grouped_option(
+        WORKERS,
+        "--workers",
+        type=click.IntRange(1, 1024),
+        metavar="N",
+        help="Number of worker processes on this machine. DATA must be an index (see docs/scale.md).",
+        show_default="threads of one process",
+    )(run)
+    return threads_option(run)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.scoreboard import ScoreboardRH
+from standout.cluster.on_client import on_client
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
@@ -22,6 +23,7 @@ from standout.similarity.attributes import Equal, Present, Similarity, Within
 __all__ = ["simulate"]
 
 
+@on_client
 def simulate(
     release: Release | Any,
     adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary],
@@ -42,6 +44,7 @@ def simulate(
     threads: int | None = None,
     progress: Progress = no_progress,
     save: str | Path | None = None,
+    client: Any = None,
 ) -> Simulation:
     """Measure what adversaries achieve: attack targets whose records are known.
 
@@ -90,6 +93,9 @@ def simulate(
         Called with (stage, done, total).
     save
         Name of the checkpoint files. An interrupted run resumes from them.
+    client
+        A `distributed.Client`: its workers attack slices of the targets, if the release is an open index that
+        they can read at the same path. It changes no result. Default: threads of this process.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from standout.cluster.on_client import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
@@ -155,6 +156,7 @@ class Sparsity:
         return Estimate(share.value, share.value, share.value, share.n) if self.complete else share
 
 
+@on_client
 def sparsity(
     release: Release | Any,
     similarity: Similarity = Present(),  # noqa: B008, it is frozen
@@ -164,6 +166,7 @@ def sparsity(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> Sparsity:
     """Find the nearest neighbour of every record, or of a sample, among all other records.
 
@@ -191,6 +194,9 @@ def sparsity(
         Number of threads; default: all cores.
     progress
         Called with (stage, done, total).
+    client
+        A `distributed.Client`: its workers search, if the release is an open index that they can read at the
+        same path. It changes no result. Default: threads of this process.
 
     Returns
     -------

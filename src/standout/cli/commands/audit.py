@@ -17,7 +17,6 @@ from standout.cli.common_options import (
     json_option,
     ladder_option,
     seed_option,
-    threads_option,
 )
 from standout.cli.console import progress
 from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED, NOT_TRUSTED
@@ -122,7 +121,6 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
     help="False claim budget: the largest share of absent people that may be claimed.",
 )
 @seed_option
-@threads_option
 @worker_options
 @original_options
 @table_audit_options

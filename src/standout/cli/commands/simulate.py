@@ -14,7 +14,6 @@ from standout.cli.common_options import (
     parse_targets,
     seed_option,
     table_option,
-    threads_option,
 )
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.exit_codes import INTERRUPTED
@@ -76,7 +75,6 @@ ATTACK_HELP = (
     help="Also attack with the target removed from the data, to count false claims.",
 )
 @seed_option
-@threads_option
 @worker_options
 @table_option
 @click.option(

@@ -10,7 +10,6 @@ from standout.cli.common_options import (
     json_option,
     seed_option,
     table_option,
-    threads_option,
 )
 from standout.cli.console import (
     borderless_table,
@@ -57,7 +56,6 @@ __all__ = ["sparsity"]
     "--sample", type=click.IntRange(1), metavar="N", help="Number of records to examine.", show_default="all"
 )
 @seed_option
-@threads_option
 @worker_options
 @table_option
 @source_options

@@ -1,0 +1,151 @@
+"""Workers, local processes or of Dask, give the results of one process, also when some are lost."""
+
+import os
+import signal
+from contextlib import closing
+from dataclasses import fields
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+
+import standout as so
+from standout.cluster.local_workers import local_workers
+from standout.cluster.process_pool import process_workers
+from standout.core.errors import StoreError
+from standout.core.worker_pool import use_pool
+from standout.release.shared_index import SharedIndex
+
+pytestmark = pytest.mark.once
+ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cluster") / "small.index"
+    so.save(so.synthesize(records=300, items=80, entries=5_000, seed=7), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def dask_pool():
+    with local_workers(2) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with process_workers(2) as pool:
+        yield pool
+
+
+def simulated(release, **settings):
+    result = so.simulate(release, ADVERSARY, facts=[2, 4], targets=200, seed=3, **settings)
+    columns = [getattr(cell.outcomes, field.name) for cell in result.cells for field in fields(cell.outcomes)]
+    return [column.tobytes() for column in columns]
+
+
+def neighbours(release, similarity, **settings):
+    result = so.sparsity(release, similarity, **settings)
+    return result.nearest.tobytes(), result.neighbour.tobytes()
+
+
+@pytest.fixture(params=["dask_pool", "processes"])
+def pool(request):
+    return request.getfixturevalue(request.param)
+
+
+def process_id(_):
+    return os.getpid()
+
+
+def release_seen(index):
+    return id(index.open())
+
+
+def test_simulations_on_workers_are_byte_identical(index, pool):
+    for attack in (so.ScoreboardRH(), so.Likelihood()):
+        expected = simulated(so.open(index), attack=attack)
+        assert simulated(so.open(index), attack=attack, client=pool) == expected
+
+
+def test_nearest_neighbours_on_workers_are_byte_identical(index, pool):
+    for similarity, sample in ((so.Present(), None), (so.Within(value=1, time=14), 50), (so.Decay(), 50)):
+        expected = neighbours(so.open(index), similarity, sample=sample)
+        assert neighbours(so.open(index), similarity, sample=sample, client=pool) == expected
+
+
+def test_work_is_done_by_other_processes_and_each_opens_an_index_once(index, pool):
+    pids = set(pool.map(process_id, [(i,) for i in range(20)]))
+    assert pids and os.getpid() not in pids
+    seen = set(pool.map(release_seen, [(SharedIndex.of(so.open(index)),)] * 20))
+    assert len(seen) <= 2
+
+
+def kill_own_process(number, first):
+    """End the worker without a word, the first time that any worker gets here."""
+    try:
+        first.touch(exist_ok=False)
+    except FileExistsError:
+        return number
+    return os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_the_tasks_of_a_killed_worker_run_on_another_one(tmp_path, pool):
+    tasks = [(number, tmp_path / "killed") for number in range(30)]
+    assert list(pool.map(kill_own_process, tasks)) == [*range(30)]
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_release_in_memory_stays_in_this_process(pool):
+    release = so.synthesize(records=100, items=40, entries=1_000, seed=7)
+    assert SharedIndex.of(release) is None
+    assert simulated(release, client=pool) == simulated(release)
+
+
+def test_a_worker_refuses_an_index_of_another_fingerprint_and_is_named(tmp_path, dask_pool):
+    so.save(so.synthesize(records=50, items=20, entries=300, seed=7), tmp_path / "data.index")
+    release = so.open(tmp_path / "data.index")
+    so.save(so.synthesize(records=50, items=20, entries=300, seed=8), tmp_path / "data.index")
+    with pytest.raises(StoreError, match=r"^worker tls://127\.0\.0\.1:\d+: .*its fingerprint differs"):
+        simulated(release, client=dask_pool)
+
+
+def test_a_worker_that_reads_other_files_checks_them(tmp_path, index, monkeypatch):
+    """Files that this machine checked are not checked again; the same path elsewhere may be damaged."""
+    elsewhere = SharedIndex.of(so.open(index))._replace(checked=("another machine", 0, 0))
+    checked = []
+    monkeypatch.setattr(so.Release, "check", lambda release: checked.append(release) or release)
+    SharedIndex.of(so.open(index)).open()
+    assert not checked
+    elsewhere.open()
+    assert len(checked) == 1
+
+
+def test_scheduler_and_workers_listen_on_the_loopback_address_only(dask_pool):
+    info = dask_pool.client.scheduler_info(n_workers=-1)
+    addresses = [info["address"], *info["workers"], *(each["nanny"] for each in info["workers"].values())]
+    assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
+    for page in ("", "status", "info/main/workers.html", "json/identity.json"):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://127.0.0.1:{info['services']['dashboard']}/{page}", timeout=20)
+
+
+def test_keys_of_tasks_are_numbers_and_logs_show_no_task(index, dask_pool):
+    with closing(dask_pool.map(np.square, [(424242,)] * 4)) as results:
+        next(results)
+        keys = dask_pool.client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+    assert keys and all(key.replace("-", "").isdigit() for key in keys)
+    logs = str(dask_pool.client.get_worker_logs()) + str(dask_pool.client.get_scheduler_logs())
+    assert "424242" not in logs
+
+
+def test_a_client_must_be_one():
+    with pytest.raises(so.ParameterError, match=r"client must be a distributed\.Client, got str"):
+        so.sparsity(so.synthesize(records=20, items=10, entries=100, seed=1), client="tcp://127.0.0.1:1")
+
+
+def test_a_context_without_workers_uses_threads(index):
+    with use_pool(None):
+        assert simulated(so.open(index)) == simulated(so.open(index), client=None)
