@@ -35,7 +35,7 @@ STAGES = {
     "standout.evaluate.outcomes:record_scores": "outcomes: scores of targets",
     "standout.evaluate.outcomes:_similar_guesses": "outcomes: similar guesses",
     "standout.evaluate.outcomes:_revealed_by_guesses": "outcomes: revealed items",
-    "standout.evaluate.outcomes:_lineup_sizes": "outcomes: sizes of lineups",
+    "standout.evaluate.outcomes:lineup_sizes": "outcomes: sizes of lineups",
     "standout.evaluate.outcomes:_in_top": "outcomes: in the top",
     "standout.evaluate.simulation_runner:attack_outcomes": "outcomes: other",
     "standout.evaluate.simulation_runner:SimilarRecords.of": "records similar to targets",

@@ -271,7 +271,8 @@ class Queries:
         """Records that have a fact's item, perhaps also others, and their terms."""
         release, item = self.release, int(self.facts.item[fact])
         key, kept = (item, int(self.facts.shape[fact]), int(self.facts.time[fact])), self._kept_terms
-        if key not in kept:
+        found = kept.get(key)  # another thread may empty `kept`
+        if found is None:
             if release.item_entries[item] > release.n_records:
                 records = np.arange(release.n_records)  # a record without the item adds 0
             else:
@@ -279,8 +280,9 @@ class Queries:
                 records = records[run_starts(records)]
             if len(kept) * release.n_records > KEPT_SCORES:
                 kept.clear()
-            kept[key] = records, self.entry_terms(self._pairs(np.full(len(records), fact), records))
-        return kept[key]
+            found = records, self.entry_terms(self._pairs(np.full(len(records), fact), records))
+            kept[key] = found
+        return found
 
     @cached_property
     def _kept_terms(self) -> dict[tuple[int, int, int], tuple[Ints, Floats]]:

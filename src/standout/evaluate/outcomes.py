@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from standout.attack.any_attack import AnyAttack
-from standout.attack.matching_verdict import MatchingVerdict
 from standout.attack.queries import Queries
-from standout.attack.verdict import Verdict
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets
+from standout.evaluate.lineup_sizes import MASSES, lineup_sizes
 from standout.evaluate.pairs import revealed_items
 from standout.evaluate.population import Population
 from standout.facts import KnownFacts
@@ -31,7 +30,6 @@ __all__ = [
 
 NO_RECORD = -np.inf
 """Instead of a score where no record represents the target."""
-MASSES = (0.5, 0.9, 0.99)
 MAX_TIED_GUESSES = 20
 """In a larger tie, what the guesses reveal is averaged over this many of them."""
 MANY_SIMILAR = 4
@@ -136,7 +134,7 @@ def attack_outcomes(
     own_score = np.full(len(score), NO_RECORD) if population.is_sanitized else score
     similar = _similar_guesses(verdicts, target, own_score, similar_records)
     revealed = _revealed_by_guesses(release, verdicts, _Guesses.of(columns, target), criteria)
-    lineup_50, lineup_90, lineup_99 = _lineup_sizes(verdicts, lineups, len(sizes), draws)
+    lineup_50, lineup_90, lineup_99 = lineup_sizes(verdicts, lineups, len(sizes), draws, threads)
     absent = np.full(len(score), np.nan)
     if criteria.absent:
         by_posterior = verdicts.queries.rule.sized  # an eccentricity needs no probabilities
@@ -291,30 +289,3 @@ def _scores_of(queries: Queries, query: Ints, record: Ints) -> Floats:
     for q in np.unique(query).tolist():
         scores[query == q] = queries.scores(q)[record[query == q]]
     return scores
-
-
-def _lineup_sizes(verdicts: Verdicts, targets: int, sizes: int, draws: int) -> Floats:
-    """The lineup size for each of MASSES and each query; NaN but for the first draw of the first targets."""
-    lineup_sizes = np.full((len(MASSES), len(verdicts)), np.nan)
-    for target in range(targets):
-        for q in range(target * draws * sizes, target * draws * sizes + sizes):
-            lineup_sizes[:, q] = _lineup_size(verdicts[q])
-    return lineup_sizes
-
-
-def _lineup_size(verdict: Verdict) -> Floats:
-    """The number of most probable records that hold each of MASSES."""
-    n = verdict.candidates
-    if isinstance(verdict, MatchingVerdict):
-        return np.asarray(np.ceil(np.array(MASSES) * (verdict.matching or n)))
-    if verdict.scale == 0.0:
-        return np.asarray(np.ceil(np.array(MASSES) * n))
-    positive = np.sort(verdict.scores[verdict.scores > 0])[::-1]
-    weight = elementary.exp((np.append(positive, 0.0) - verdict.highest) / verdict.scale)
-    cumulated, weight_of_zero = np.cumsum(weight[:-1]), float(weight[-1])
-    held = cumulated[-1] if len(cumulated) else 0.0
-    total = float(held) + weight_of_zero * (n - len(positive)) if len(cumulated) else weight_of_zero * n
-    wanted = np.array(MASSES) * total * (1 - 1e-12)
-    within = np.searchsorted(cumulated, wanted) + 1.0
-    beyond = len(positive) + np.ceil((wanted - held) / weight_of_zero)
-    return np.where(within <= len(positive), within, beyond)
