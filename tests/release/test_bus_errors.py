@@ -16,7 +16,7 @@ pytestmark = [
 CUT = """
 import os, signal, sys
 from pathlib import Path
-from standout.release import store
+from standout.release import index_columns
 
 path = sys.argv[1]
 
@@ -24,7 +24,7 @@ def cut(*arguments):
     for file in Path(path).glob("*.bin"):
         os.truncate(file, 0)
 
-store.damaged_column = cut  # it is called when all files are mapped, before anything is read
+index_columns.damaged_column = cut  # it is called when all files are mapped, before anything is read
 """
 COMMAND = (
     CUT

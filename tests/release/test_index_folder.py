@@ -4,7 +4,7 @@ import pytest
 from index_checks import arrays_of, check_alone, damaged_files
 
 import standout as so
-from standout.release import index_folder, store
+from standout.release import file_checks, index_columns, index_folder
 from standout.release.index_folder import is_index, open_file
 
 FILES = 14
@@ -24,7 +24,7 @@ def replace_before(monkeypatch, index, other):
                 so.save(other, index)
             return open_file(folder, name)
 
-        for module in (index_folder, store):
+        for module in (index_folder, index_columns, file_checks):
             monkeypatch.setattr(module, "open_file", opening)
         return calls
 

@@ -8,7 +8,7 @@ import pytest
 from index_checks import arrays_of, copy_of, damaged_files, forge_column
 
 import standout as so
-from standout.release import integrity, store
+from standout.release import index_columns, integrity
 from standout.release.flat_arrays import release_columns
 from standout.release.integrity import _in_order, checked_meanwhile
 from standout.release.labels import Labels, shortlex
@@ -17,7 +17,7 @@ from standout.release.labels import Labels, shortlex
 @pytest.fixture
 def large(monkeypatch):
     """Treat every column as too large to be checked at opening."""
-    monkeypatch.setattr(store, "SMALL", -1)
+    monkeypatch.setattr(index_columns, "SMALL", -1)
 
 
 def flip(path, name, position=None):

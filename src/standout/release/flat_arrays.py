@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from standout.release.clock import Clock
 from standout.release.labels import Labels
 from standout.release.model import Levels, RecordEntries, Release
-from standout.release.postings import NO_NUMBERS, Postings
+from standout.release.postings import NO_NUMBERS, Postings, ordered_words
 from standout.release.run_columns import NO_ENDS, StoredRuns, run_positions, stored_runs
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "array_bytes",
     "array_digest",
     "array_fields",
+    "catalogue_fields",
+    "columns_without_words",
     "fingerprint",
     "fingerprint_from_digests",
     "release_columns",
@@ -45,8 +47,31 @@ CONTENT = (
 
 def release_columns(release: Release) -> Columns:
     """Return every array of a release by its name, in little-endian byte order."""
+    pieces = [_little_endian(piece) for piece in ordered_words(release.by_item)]
+    words = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    return columns_without_words(release) | {"by-item-word": words}
+
+
+def columns_without_words(release: Release) -> Columns:
+    """Return every array but the words by item, which an index in shards has in several places."""
     runs = stored_runs(release.by_item)
     named: dict[str, NDArray[Any] | None] = {
+        **_content_columns(release),
+        "by-item-start": runs.start,
+        "by-item-run": runs.run,
+        "by-item-block": runs.block,
+        "by-item-end": runs.end,
+    }
+    if release.has_repeats:
+        named |= {"by-item-single": runs.single, "by-item-support": runs.support}
+    if release.titles is not None:
+        named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
+    return {name: _little_endian(array) for name, array in named.items() if array is not None}
+
+
+def _content_columns(release: Release) -> dict[str, NDArray[Any] | None]:
+    """The columns of CONTENT; None for those that the release does not have."""
+    return {
         "record-ids": release.records.data,
         "record-id-offsets": release.records.offsets,
         "item-ids": release.items.data,
@@ -56,26 +81,21 @@ def release_columns(release: Release) -> Columns:
         "by-record-item": release.by_record.item,
         "by-record-value": release.by_record.value,
         "by-record-time": release.by_record.time,
-        "by-item-start": runs.start,
-        "by-item-run": runs.run,
-        "by-item-block": runs.block,
-        "by-item-end": runs.end,
-        "by-item-word": release.by_item.word,
     }
-    if release.has_repeats:
-        named |= {"by-item-single": runs.single, "by-item-support": runs.support}
-    if release.titles is not None:
-        named |= {"titles": release.titles.data, "title-offsets": release.titles.offsets}
-    return {name: _little_endian(array) for name, array in named.items() if array is not None}
 
 
-class ArrayFields(TypedDict):
-    """The fields of a release that are arrays."""
+class CatalogueFields(TypedDict):
+    """The fields of a release about items and values."""
 
-    records: Labels
     items: Labels
     titles: Labels | None
     levels: Levels | None
+
+
+class ArrayFields(CatalogueFields):
+    """The fields of a release that are arrays."""
+
+    records: Labels
     by_record: RecordEntries
     by_item: Postings
 
@@ -85,16 +105,10 @@ def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayField
 
     The bits are those of the words by item.
     """
-    levels: Levels | None = stored.get("levels")
-    if "level-texts" in stored:
-        levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
-    titles = Labels(stored["title-offsets"], stored["titles"]) if "titles" in stored else None
     begin, end, single = run_positions(run_columns(stored))
     return {
         "records": Labels(stored["record-id-offsets"], stored["record-ids"]),
-        "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
-        "titles": titles,
-        "levels": levels,
+        **catalogue_fields(stored),
         "by_record": RecordEntries(
             stored["by-record-start"],
             stored["by-record-item"],
@@ -113,6 +127,18 @@ def array_fields(stored: Columns, value_bits: int, time_bits: int) -> ArrayField
             single=single,
             support=stored.get("by-item-support", NO_NUMBERS),
         ),
+    }
+
+
+def catalogue_fields(stored: Columns) -> CatalogueFields:
+    """Return the fields of a release about items and values."""
+    levels: Levels | None = stored.get("levels")
+    if "level-texts" in stored:
+        levels = tuple(Labels(stored["level-offsets"], stored["level-texts"]))
+    return {
+        "items": Labels(stored["item-id-offsets"], stored["item-ids"]),
+        "titles": Labels(stored["title-offsets"], stored["titles"]) if "titles" in stored else None,
+        "levels": levels,
     }
 
 
@@ -140,10 +166,9 @@ def array_bytes(array: NDArray[Any]) -> memoryview:
 
 def fingerprint(release: Release) -> str:
     """Hash of a release's content, whatever the order of its rows; titles do not count."""
-    return fingerprint_from_digests(
-        {name: array_digest(array) for name, array in release_columns(release).items() if name in CONTENT},
-        release.clock,
-    )
+    columns = _content_columns(release).items()
+    digests = {name: array_digest(_little_endian(array)) for name, array in columns if array is not None}
+    return fingerprint_from_digests(digests, release.clock)
 
 
 def fingerprint_from_digests(digests: dict[str, str], clock: Clock | None) -> str:

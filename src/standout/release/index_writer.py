@@ -7,31 +7,26 @@ next build removes.
 
 import errno
 import fcntl
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from standout.core.errors import BuildRunning, StoreError
 from standout.core.exchange import exchange
 from standout.core.new_folders import NewFolder, new_folder, random_name, remove_folder, siblings
-from standout.core.private_files import open_private
 from standout.core.progress import Progress, no_progress
 from standout.core.work_folders import FOLDER, is_at
-from standout.release.flat_arrays import array_bytes, fingerprint_from_digests, release_columns
+from standout.release.column_files import columns_to_write, sync_folder, write_columns, write_manifest
+from standout.release.flat_arrays import fingerprint_from_digests
 from standout.release.index_folder import is_index
-from standout.release.manifest import MANIFEST, Column, Manifest
+from standout.release.manifest import Manifest
 from standout.release.model import Release
 
 __all__ = ["IndexWriter", "is_index", "open_index_writer"]
 
-PIECE = 1 << 24
 BACKUP = ".old"
 
 
@@ -44,40 +39,25 @@ class IndexWriter:
 
     def write(self, release: Release, progress: Progress = no_progress) -> int:
         """Write the columns and the manifest, then move the index to its target; return its size in bytes."""
-        arrays = release_columns(release)
-        total = sum(array.nbytes for array in arrays.values())
-        self._reserve(arrays, total)
-        done, columns = 0, {}
-        for name, array in arrays.items():
-            columns[name] = _write_column(self.folder, name, array, done, total, progress)
-            done += array.nbytes
-        digests = {name: column.sha256 for name, column in columns.items()}
-        manifest = Manifest.of(release, columns, fingerprint_from_digests(digests, release.clock))
-        content = manifest.to_json()
-        with open_private(self.folder / MANIFEST) as file:
-            _write_all(file, memoryview(content))
-            os.fsync(file)
-        _sync(self.folder)
-        self._publish()
-        return total + len(content)
-
-    def _reserve(self, arrays: dict[str, NDArray[Any]], total: int) -> None:
-        """Reserve the disk space before anything is written."""
+        columns = columns_to_write(release)
+        total = sum(column.bytes for column in columns.values())
         try:
-            for name, array in arrays.items():
-                with open_private(self.folder / f"{name}.bin") as file:
-                    if array.nbytes and hasattr(os, "posix_fallocate"):
-                        os.posix_fallocate(file, 0, array.nbytes)
+            written = write_columns(self.folder, columns, progress)
         except OSError as error:
             raise _write_error(error, self.target, total) from error
+        digests = {name: column.sha256 for name, column in written.items()}
+        manifest = Manifest.of(release, written, fingerprint_from_digests(digests, release.clock))
+        total += write_manifest(self.folder, manifest)
+        self.publish()
+        return total
 
-    def _publish(self) -> None:
+    def publish(self) -> None:
         """Rename the folder to its target; exchange it with an old index and remove that."""
         if _exists(self.target):
             self._replace()
         else:
             self.folder.rename(self.target)
-        _sync(self.target.parent)
+        sync_folder(self.target.parent)
 
     def _replace(self) -> None:
         """Exchange the folder with the old index, which is locked, and remove that."""
@@ -172,33 +152,6 @@ def _check_target(target: Path) -> None:
         raise StoreError(
             f"{target} exists and is not an index: it will not be overwritten; choose another path"
         )
-
-
-def _write_column(
-    folder: Path, name: str, array: NDArray[Any], done: int, total: int, progress: Progress
-) -> Column:
-    checksum, content = hashlib.sha256(), array_bytes(array)
-    with open_private(folder / f"{name}.bin") as file:
-        for position in range(0, len(content), PIECE):
-            piece = content[position : position + PIECE]
-            checksum.update(piece)
-            _write_all(file, piece)
-            progress("writing", done + position, total)
-        os.fsync(file)
-    return Column(f"{name}.bin", array.dtype.name, len(array), array.nbytes, checksum.hexdigest())
-
-
-def _write_all(file: int, piece: memoryview) -> None:
-    while piece:
-        piece = piece[os.write(file, piece) :]
-
-
-def _sync(folder: Path) -> None:
-    file = os.open(folder, FOLDER)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _write_error(error: OSError, target: Path, size: int | None) -> StoreError:

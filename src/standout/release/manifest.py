@@ -1,13 +1,14 @@
 """The manifest of an index: its content, how the source was read, and the checksum of every file."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from standout._version import __version__
+from standout.core.address_ranges import STEP
 from standout.core.checked_json import dump_with_checksum, is_intact
 from standout.core.errors import StandoutError, StoreError
 from standout.release.clock import Clock
@@ -15,7 +16,7 @@ from standout.release.model import Release, code_type
 from standout.release.postings import block_starts, word_bits, word_type
 from standout.release.provenance import Provenance
 
-__all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Words"]
+__all__ = ["FORMAT", "MANIFEST", "VERSION", "Column", "Manifest", "Shard", "Words", "shard_folder"]
 
 FORMAT = "standout index"
 VERSION = 3
@@ -37,16 +38,53 @@ FIXED_TYPES = {
     "by-item-single": "uint32",
     "by-item-support": "int64",
 }
+CATALOGUE = {
+    "item-ids",
+    "item-id-offsets",
+    "titles",
+    "title-offsets",
+    "levels",
+    "level-texts",
+    "level-offsets",
+    "by-item-start",
+    "by-item-support",
+}
+"""Columns that an index in shards has for all of them."""
+LEADS = {"by-record-item", "by-record-value", "by-record-time"}
+"""Columns that may begin after other bytes."""
+JOINED = LEADS | {"record-ids", "record-id-offsets", "by-record-start"}
+"""Columns that only the shards have, and that the fingerprint covers."""
+
+
+def shard_folder(number: int) -> str:
+    """Name of the folder of a shard."""
+    return f"shard-{number:04}"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The file of a column: the type, number and SHA-256 of its elements."""
+    """The file of a column: the type, number and SHA-256 of its elements, and the zero bytes before them."""
 
     file: str
     type: str
     length: int
     bytes: int
+    sha256: str
+    lead: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields; without a lead of 0, as in indexes without shards."""
+        return {name: part for name, part in asdict(self).items() if name != "lead" or part}
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard of an index: its folder, its place among all records, and the SHA-256 of its manifest."""
+
+    folder: str
+    first_record: int
+    records: int
+    entries: int
     sha256: str
 
 
@@ -60,7 +98,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Content of an index."""
+    """Content of an index.
+
+    An index in shards has the columns of its catalogue only, and `joined` has the SHA-256 of columns that its
+    shards have in parts.
+    """
 
     fingerprint: str
     records: int
@@ -71,6 +113,8 @@ class Manifest:
     words: Words
     read: Provenance
     columns: dict[str, Column]
+    shards: tuple[Shard, ...] = ()
+    joined: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, release: Release, columns: dict[str, Column], fingerprint: str) -> "Manifest":
@@ -82,7 +126,10 @@ class Manifest:
     def to_json(self) -> bytes:
         """Return the content of the manifest file."""
         header = {"format": FORMAT, "version": VERSION, "written by": f"standout {__version__}"}
-        return dump_with_checksum({**header, **asdict(self)})
+        content = asdict(self) | {"columns": {name: part.to_dict() for name, part in self.columns.items()}}
+        if not self.shards:
+            del content["shards"], content["joined"]
+        return dump_with_checksum({**header, **content})
 
     @classmethod
     def from_json(cls, data: bytes, path: Path) -> "Manifest":
@@ -124,6 +171,8 @@ class Manifest:
             words=Words(**content["words"]),
             read=Provenance.from_dict(content["read"]),
             columns={name: Column(**column) for name, column in content["columns"].items()},
+            shards=tuple(Shard(**shard) for shard in content.get("shards", ())),
+            joined=content.get("joined", {}),
         )
         manifest._check()
         return manifest
@@ -139,19 +188,52 @@ class Manifest:
             raise ValueError("span")
         if self.clock is not None and self.clock.span:
             self.clock.decode(0), self.clock.decode(self.clock.span - 1)
-        types = FIXED_TYPES | self._code_types()
+        types = self.column_types()
         for name, column in self.columns.items():
             size = np.dtype(types[name]).itemsize * column.length
             named = column.file == f"{name}.bin" and column.type == types[name]
             if not named or column.bytes != size or not isinstance(column.sha256, str):
                 raise ValueError(name)
+            if type(column.lead) is not int or not 0 <= column.lead < (STEP if name in LEADS else 1):
+                raise ValueError(name)
+        self._check_shards()
+
+    def _check_shards(self) -> None:
+        """Raise an error if the shards have not all records and entries, at the beginning of blocks."""
+        if not self.shards:
+            if self.joined:
+                raise ValueError("joined")
+            return
+        if not (self.columns.keys() <= CATALOGUE and {*self.joined} <= JOINED):
+            raise ValueError("columns")
+        records = entries = 0
+        for number, shard in enumerate(self.shards):
+            sizes = shard.first_record, shard.records, shard.entries
+            if not all(type(size) is int for size in sizes) or min(sizes[1:]) < 1:
+                raise ValueError("sizes")
+            if shard.folder != shard_folder(number) or shard.first_record != records:
+                raise ValueError("shards")
+            if records % block_starts(self.records).step or not isinstance(shard.sha256, str):
+                raise ValueError("shards")
+            records, entries = records + shard.records, entries + shard.entries
+        if (records, entries) != (self.records, self.entries):
+            raise ValueError("shards")
 
     def _repeat_columns(self) -> set[str]:
-        return {"by-item-single", "by-item-support"} if self.repeats is True else set()
+        if self.repeats is not True:
+            return set()
+        return {"by-item-support"} if self.shards else {"by-item-single", "by-item-support"}
+
+    def column_types(self) -> dict[str, str]:
+        """Type of each column, also of those that only the shards have; blocks are those of all records."""
+        return FIXED_TYPES | self._code_types()
+
+    def _names(self) -> set[str]:
+        return {*self.columns, *self.joined}
 
     def _code_types(self) -> dict[str, str]:
         n_levels, span = self._n_levels(), 0 if self.clock is None else self.clock.span
-        if (self.clock is not None) != ("by-record-time" in self.columns):
+        if (self.clock is not None) != ("by-record-time" in self._names()):
             raise ValueError("clock")
         return {
             "by-record-item": code_type(self.items).name,
@@ -163,7 +245,9 @@ class Manifest:
 
     def _n_levels(self) -> int:
         numbers, texts = "levels" in self.columns, "level-offsets" in self.columns
-        if texts != ("level-texts" in self.columns) or numbers + texts != ("by-record-value" in self.columns):
+        if texts != ("level-texts" in self.columns) or numbers + texts != (
+            "by-record-value" in self._names()
+        ):
             raise ValueError("levels")
         if texts:
             return self.columns["level-offsets"].length - 1

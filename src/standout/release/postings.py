@@ -1,5 +1,6 @@
 """Entries by item: one word per entry, split into runs by blocks of records."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,13 +10,16 @@ __all__ = [
     "BLOCK_BITS",
     "NO_NUMBERS",
     "Postings",
+    "Words",
     "block_starts",
     "locate",
+    "ordered_words",
     "unpack_attributes",
     "unpack_item",
     "word_bits",
     "word_type",
     "words_are_valid",
+    "words_of_runs",
 ]
 
 BLOCK_BITS = 13
@@ -85,18 +89,32 @@ def unpack_item(
     """
     runs = slice(*postings.run[item : item + 2])
     begin, end = postings.begin[runs], postings.end[runs]
-    word = _words(postings, begin, end)
+    word = words_of_runs(postings, begin, end)
     position = (word >> (postings.value_bits + postings.time_bits)).astype(np.int64)
     block = np.repeat(postings.block[runs].astype(np.int64), end - begin)
     return (block << BLOCK_BITS) + position, *unpack_attributes(postings, word, n_levels, span)
 
 
-def _words(postings: Postings, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Words:
+def words_of_runs(postings: Postings, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Words:
     """The words of some runs; without a copy if each run begins where the one before ends."""
     first = np.flatnonzero(np.append(True, begin[1:] != end[:-1])[: len(begin)])
     last = np.append(first[1:] - 1, len(begin) - 1)[: len(first)]
     parts = [postings.word[begin[i] : end[j]] for i, j in zip(first, last, strict=True)]
     return parts[0] if len(parts) == 1 else np.concatenate([postings.word[:0], *parts])
+
+
+def ordered_words(postings: Postings) -> Iterator[Words]:
+    """Yield the words of all items in order, in pieces; in one, without a copy, if they are together."""
+    begin, end = postings.begin, postings.end
+    if np.array_equal(begin[1:], end[:-1]):
+        yield postings.word[begin[0] : end[-1]]
+        return
+    ends, low = np.cumsum(end - begin), 0
+    while low < len(begin):
+        done = ends[low - 1] if low else 0
+        high = max(low + 1, int(np.searchsorted(ends, done + PIECE, side="right")))
+        yield words_of_runs(postings, begin[low:high], end[low:high])
+        low = high
 
 
 def locate(postings: Postings, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,34 +6,21 @@
 docs/index-format.md describes every file; `index_writer` writes them.
 """
 
-import hashlib
-import mmap
-import os
 from collections.abc import Iterator
-from contextlib import ExitStack
-from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from standout.core import bus_errors
-from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
-from standout.release.flat_arrays import Columns, array_fields, fingerprint_from_digests, run_columns
-from standout.release.index_folder import is_index, leads_to, open_file, read_folder
+from standout.release.file_checks import checked_files
+from standout.release.flat_arrays import array_fields
+from standout.release.index_columns import check_small, contradiction, damaged, map_column, read_manifest
+from standout.release.index_folder import is_index, read_folder
 from standout.release.index_writer import open_index_writer
-from standout.release.integrity import damage_message, damaged_column, levels_are_valid
-from standout.release.manifest import MANIFEST, Column, Manifest
-from standout.release.model import Release, StoredColumns, read_only
-from standout.release.postings import block_starts
-from standout.release.run_columns import mismatched_column
+from standout.release.integrity import levels_are_valid
+from standout.release.joined import open_joined
+from standout.release.manifest import Manifest
+from standout.release.model import Release, StoredColumns
 
 __all__ = ["is_index", "open_index", "save", "verify"]
-
-SMALL = 1 << 22
-"""Largest column in bytes whose checksum is tested at opening; all are before anything is reported."""
 
 
 def save(release: Release, path: str | Path, progress: Progress = no_progress) -> None:
@@ -97,12 +84,7 @@ def open_index(path: str | Path) -> Release:
     standout.core.errors.StoreError: nowhere.index is not an index: no such file or directory
     """
     path = Path(path)
-    manifest, stored = read_folder(path, lambda folder: _mapped_columns(folder, path))
-    checksums = {name: column.sha256 for name, column in manifest.columns.items()}
-    small = {name: array for name, array in stored.items() if array.nbytes <= SMALL}
-    if name := damaged_column(small, checksums):
-        raise _damaged(path, f"{name}.bin does not match its checksum")
-    return _release(manifest, StoredColumns(path, stored, checksums))
+    return read_folder(path, lambda folder: _open(folder, path))
 
 
 def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple[str, bool]]:
@@ -135,83 +117,35 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     ...     all(intact for file, intact in so.verify(f"{folder}/demo"))
     True
     """
-    path = Path(path)
-    with ExitStack() as files:
-        manifest, opened = read_folder(path, lambda folder: _opened_columns(folder, path, files))
-        total = sum(column.bytes for column in manifest.columns.values())
-        done = 0
-        for column, file in zip(manifest.columns.values(), opened, strict=True):
-            progress("checking", done, total)
-            yield column.file, _digest_file(file) == column.sha256
-            done += column.bytes
-        digests = {name: column.sha256 for name, column in manifest.columns.items()}
-        yield MANIFEST, fingerprint_from_digests(digests, manifest.clock) == manifest.fingerprint
+    yield from checked_files(Path(path), progress)
 
 
-def _mapped_columns(folder: int, path: Path) -> tuple[Manifest, Columns]:
-    manifest = _manifest(folder, path)
-    return manifest, {name: _mapped(folder, path, column) for name, column in manifest.columns.items()}
-
-
-def _opened_columns(
-    folder: int, path: Path, files: ExitStack
-) -> tuple[Manifest, list[BufferedReader | None]]:
-    """Open every file before the first is read: the index may be replaced in the meantime."""
-    manifest, opened = _manifest(folder, path), list[BufferedReader | None]()
-    for column in manifest.columns.values():
-        try:
-            opened.append(files.enter_context(os.fdopen(open_file(folder, column.file), "rb")))
-        except OSError:
-            opened.append(None)
-    if None in opened and not leads_to(path, folder):
-        raise StoreError(f"{path} was replaced")
-    return manifest, opened
-
-
-def _manifest(folder: int, path: Path) -> Manifest:
-    try:
-        with os.fdopen(open_file(folder, MANIFEST), "rb") as file:
-            content = file.read()
-    except OSError as error:
-        raise StoreError(f"{path} is not an index: its {MANIFEST} is missing or cannot be read") from error
-    return Manifest.from_json(content, path)
-
-
-def _mapped(folder: int, path: Path, column: Column) -> NDArray[Any]:
-    """Map a column read-only, after a check of its size."""
-    try:
-        file = open_file(folder, column.file)
-    except OSError as error:
-        raise _damaged(path, f"{column.file} is missing or cannot be read") from error
-    try:
-        size = os.fstat(file).st_size
-        if size != column.bytes:
-            raise _damaged(path, f"{column.file} has {size:,} bytes instead of {column.bytes:,}")
-        if size == 0:
-            return read_only(np.empty(0, column.type))
-        bus_errors.explain()
-        content = mmap.mmap(file, size, prot=mmap.PROT_READ)
-        return np.frombuffer(content, np.dtype(column.type).newbyteorder("<"))
-    except OSError as error:
-        raise StoreError(f"cannot map {column.file} of {path} into memory: {error.strerror}") from error
-    finally:
-        os.close(file)
+def _open(folder: int, path: Path) -> Release:
+    """Open the index in an opened folder."""
+    manifest = read_manifest(folder, path)
+    if manifest.shards:
+        return open_joined(folder, path, manifest)
+    stored = {name: map_column(folder, path, column) for name, column in manifest.columns.items()}
+    checksums = {name: column.sha256 for name, column in manifest.columns.items()}
+    origin = StoredColumns(path, stored, checksums)
+    check_small(origin)
+    return _release(manifest, origin)
 
 
 def _release(manifest: Manifest, origin: StoredColumns) -> Release:
     """Make the release of the columns, after a check that they match."""
     path, stored = origin.path, origin.arrays
     try:
-        problem = _contradiction(manifest, stored)
+        problem = contradiction(manifest, stored)
         fields = (
             None if problem else array_fields(stored, manifest.words.value_bits, manifest.words.time_bits)
         )
     except (KeyError, ValueError) as error:
-        raise _damaged(path, "a column is missing or contradicts the others") from error
+        raise damaged(path, "a column is missing or contradicts the others") from error
     if problem or fields is None:
-        raise _damaged(path, problem or "")
+        raise damaged(path, problem or "")
     if not levels_are_valid(fields["levels"]):
-        raise _damaged(path, "its values are not distinct and in order")
+        raise damaged(path, "its values are not distinct and in order")
     return Release(
         **fields,
         clock=manifest.clock,
@@ -219,44 +153,3 @@ def _release(manifest: Manifest, origin: StoredColumns) -> Release:
         stored_fingerprint=manifest.fingerprint,
         stored_columns=origin,
     )
-
-
-def _contradiction(manifest: Manifest, stored: Columns) -> str | None:
-    """What is wrong with the lengths of the columns, the offsets or the runs; None if they match."""
-    for name, (count, last) in _ends(manifest, stored).items():
-        start = stored[name]
-        if len(start) != count + 1 or start[0] != 0 or start[-1] != last or bool((np.diff(start) < 0).any()):
-            return f"{name}.bin contradicts the other files"
-    entries = ("by-record-item", "by-record-value", "by-record-time", "by-item-word")
-    if any(len(stored[name]) != manifest.entries for name in entries if name in stored):
-        return "its columns have different lengths"
-    if column := mismatched_column(run_columns(stored), len(block_starts(manifest.records))):
-        return f"by-item-{column}.bin contradicts the other files"
-    return None
-
-
-def _damaged(path: Path, problem: str) -> StoreError:
-    return StoreError(damage_message(path, problem))
-
-
-def _ends(manifest: Manifest, stored: Columns) -> dict[str, tuple[int, int]]:
-    """Number of groups of each array of offsets, and where the last group ends."""
-    ends = {
-        "by-record-start": (manifest.records, manifest.entries),
-        "by-item-start": (manifest.items, manifest.entries),
-        "by-item-run": (manifest.items, len(stored["by-item-block"])),
-        "record-id-offsets": (manifest.records, len(stored["record-ids"])),
-        "item-id-offsets": (manifest.items, len(stored["item-ids"])),
-    }
-    if "titles" in stored:
-        ends["title-offsets"] = (manifest.items, len(stored["titles"]))
-    if "level-texts" in stored:
-        ends["level-offsets"] = (len(stored["level-offsets"]) - 1, len(stored["level-texts"]))
-    return ends
-
-
-def _digest_file(file: BufferedReader | None) -> str:
-    try:
-        return "" if file is None else hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
