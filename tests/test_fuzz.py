@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.fuzzing.case import load_case
+from tests.fuzzing.commands import Command
+from tests.fuzzing.outcomes import READ
+from tests.fuzzing.readers import Reader
 from tests.fuzzing.targets import SLOW, TARGETS
 from tests.fuzzing.worker import safely_checked
 
@@ -50,6 +53,30 @@ def test_mutated_input_ends_in_a_result_or_in_one_line(tmp_path):
 def test_every_target_takes_many_mutated_inputs(tmp_path):
     counts = fuzz(4000, list(TARGETS), tmp_path / "counts.jsonl")
     assert {line["target"] for line in counts} == {*TARGETS}
+
+
+def check_good_cases(names, folder):
+    """Inputs that nothing has changed are read: else their mutations would only try how they are refused."""
+    here = Path.cwd()
+    try:
+        for name in names:
+            for case in TARGETS[name].target.good_cases():
+                assert safely_checked(TARGETS[name].target, case, folder) == (READ, None), (
+                    f"{name}: {case.options}"
+                )
+    finally:
+        os.chdir(here)
+
+
+@pytest.mark.once
+def test_sources_that_nothing_has_changed_are_read(tmp_path):
+    check_good_cases([name for name in TARGETS if isinstance(TARGETS[name].target, Reader)], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.once
+def test_command_lines_that_nothing_has_changed_succeed(tmp_path):
+    check_good_cases([name for name in TARGETS if isinstance(TARGETS[name].target, Command)], tmp_path)
 
 
 @pytest.mark.once

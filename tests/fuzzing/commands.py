@@ -8,6 +8,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from unittest import mock
 
@@ -37,38 +38,38 @@ LINES = {
         "t.csv --table -o out --quick --targets 5 --threads 1",
         "index -o out --quick --targets 5 --ladder ladder.toml --risk-table risk.csv --threads 1",
         "safer.csv --original original.csv --key key.csv -o out --quick --targets 5 --threads 1",
-        "h.csv -o out --quick --sensitive sensitive.txt --fail-above 0.1 --targets 5 --attack scoreboard",
-        "t.csv --table --schema s.toml -o out --quick --targets 5 --population 9 --quasi-identifiers age",
+        "h.csv -o out --quick --sensitive sensitive.txt --fail-above 0.1 --targets 5 --attack paper",
+        "t.csv --table --schema s.toml -o out --quick --targets 5 --population 99 --quasi-identifiers age",
     ],
     "bounds": [
-        "h.csv --epsilon 0.5 --delta 0.5 -k 3 --targets 5 --threads 1",
+        "h.csv --epsilon 0.4 --delta 0.4 -k 3 --targets 5 --threads 1",
         "--records 500000 --epsilon 0.1",
         "h.csv --wrong 1 --value-error 1 --time-error 14 --targets 5 -o bounds.json",
     ],
-    "demo": ["-o out --records 50 --quick --threads 1"],
+    "demo": ["-o out --records 100 --quick --threads 1"],
     "describe": [
         "h.csv",
         "t.csv --table",
         "index",
         "h.csv --record record --item item --time time --time-unit hour",
-        "p.csv --latitude lat --longitude lon --grid 1km",
+        "p.csv --latitude lat --longitude lon --grid 0.01",
         "t.csv --table --history h.csv --id id --json",
     ],
     "index": [
         "h.csv -o out",
         "h.csv h.csv -o out.index --repeats last",
-        "p.csv --latitude lat --longitude lon -o out",
+        "p.csv --latitude lat --longitude lon --geohash 5 -o out",
     ],
     "lineup": [
         "h.csv --knows 1=4@2005-03-01 --knows 2",
         "h.csv --aux aux.csv --length 10-30 --joined 2005-03-01±30",
         "t.csv --table --knows age=34 --knows sex=f",
-        "index --aux aux.csv --attack scoreboard --top 3 --json",
+        "index --aux aux.csv --attack paper --top 3 --json",
     ],
     "link": [
         "h.csv original.csv -o out --threads 1",
         "h.csv h.csv --items map.csv --review review.csv -o out",
-        "h.csv index --truth truth.csv --by likelihood --decoys 5 --budget 0.1 -o out --threads 1",
+        "h.csv original.csv --truth truth.csv --by evidence --decoys 9 --budget 0.1 -o out --threads 1",
     ],
     "paper": ["--data h.csv -o out --only table --targets 5 --threads 1"],
     "sanitize": [
@@ -82,7 +83,7 @@ LINES = {
         "h.csv --knows 3 --targets 5 --threads 1",
         "h.csv --knows 4 --wrong 1 --save state --targets 5 -o s.csv",
         "safer.csv --original original.csv --key key.csv --knows 2 --targets 5 --facts 1,2 --threads 1",
-        "h.csv --value-error 1 --time-error 14 --items rarest --attack scoreboard --phi 1.5 --targets 5",
+        "h.csv --value-error 1 --time-error 14 --items rarest --attack paper --phi 1.5 --targets 5",
     ],
     "sparsity": [
         "h.csv --threads 1",
@@ -91,12 +92,12 @@ LINES = {
     ],
     "synthesize": [
         "--records 20 --items 10 --entries 60 --seed 1 -o out",
-        "--like flat --records 20 -o out --check",
+        "--like netflix --records 100 -o out",
     ],
     "unicity": [
         "h.csv --points 1,2,3 --targets 5 --threads 1",
         "h.csv --points 2 --within-value 1 --bin-days 7",
-        "p.csv --latitude lat --longitude lon --grid 1km --time-bin 1h --points 2 --chart c.svg",
+        "p.csv --latitude lat --longitude lon --grid 0.01 --time-bin 1h --points 2 --chart c.svg",
     ],
     "verify": ["index", "index --json"],
 }
@@ -144,11 +145,13 @@ def _files():
     """Good files for all commands."""
     history = small_release().to_frame().write_csv().encode()
     rows = [
-        (f"{SECRET}{i}", 20 + i * 7 % 50, "fm"[i % 2], f"1{i % 7:04d}", f"19{50 + i}-0{1 + i % 9}-11", "low")
-        for i in range(24)
+        (f"{SECRET}{i}", 20 + i * 7 % 50, sex, f"1{i % 7:04d}", f"19{50 + i}-0{1 + i % 9}-11", ill, rank)
+        for i, sex, ill, rank in zip(
+            range(24), cycle("fm"), cycle(["flu", "flu;cold"]), cycle(["low", "high"])
+        )
     ]
     table = (
-        pl.DataFrame(rows, schema=["id", "age", "sex", "zip", "born", "rank"], orient="row")
+        pl.DataFrame(rows, schema=["id", "age", "sex", "zip", "born", "diagnoses", "rank"], orient="row")
         .write_csv()
         .encode()
     )
@@ -197,29 +200,23 @@ class Command:
 
     def case(self, draw):
         """A mutated command line, and the files that it names."""
-        words = draw.choice(LINES[self.name]).split(" ")
-        words = [
-            word.replace("=", " ", 1) if before in ("--step", "--try") and ":" not in word else word
-            for before, word in zip(["", *words], words, strict=False)
-        ]
+        words = _words(draw.choice(LINES[self.name]))
         for _ in range(draw.choice([1, 1, 2, 3])):
             words = draw.choice([_more, _more, _more, _other_value, _other_value, _other_value, _shorter])(
                 draw, self.name, words
             )
         words = [self._safe(word) for word in words]
-        named = {
-            name: content
-            for name, content in _files().items()
-            if any(name.split("/")[0] in word for word in words)
-        }
-        if "key.csv" in words or "safer.csv" in words:
-            named |= sanitized_files("release")
-        if "s.toml" in words:
-            named["ranks.csv"] = HIERARCHY
+        named = _named(words)
         if named and draw.random() < 0.2:
             name = draw.choice(sorted(named))
             named[name] = mutated_text(draw, named[name])
         return Case(named, {"words": [self.name, *words]})
+
+    def good_cases(self):
+        """All command lines unchanged."""
+        return [
+            Case(_named(words), {"words": [self.name, *words]}) for words in map(_words, LINES[self.name])
+        ]
 
     def _safe(self, word):
         """A word that cannot lead out of the folder of the round."""
@@ -240,6 +237,29 @@ class Command:
                     check_text(line)
         _check_left(folder)
         return READ if code in (0, 3, 4, 5) else f"exit {code}: {errors[-300:]}"
+
+
+def _words(line):
+    """The words of a line; those of a step have a space."""
+    words = line.split(" ")
+    return [
+        word.replace("=", " ", 1) if before in ("--step", "--try") and ":" not in word else word
+        for before, word in zip(["", *words], words, strict=False)
+    ]
+
+
+def _named(words):
+    """The files that some words name."""
+    named = {
+        name: content
+        for name, content in _files().items()
+        if any(name.split("/")[0] in word for word in words)
+    }
+    if "key.csv" in words or "safer.csv" in words:
+        named |= sanitized_files("release")
+    if "s.toml" in words:
+        named["ranks.csv"] = HIERARCHY
+    return named
 
 
 def _run(words):

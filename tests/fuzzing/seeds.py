@@ -30,6 +30,7 @@ __all__ = [
     "archived",
     "arrow",
     "arrow_stream",
+    "as_utf16",
     "duckdb_file",
     "gzipped",
     "parquet",
@@ -114,6 +115,11 @@ ODD = {
     "repeats": ["last", "first", "max", "error", "", "newest"],
     "max_rejects": [0, 1, -1, "5%", "100%", "101%", "nan%", "x", "", "1e3", 10**30, "%"],
 }  # fmt: skip
+
+
+def as_utf16(data):
+    """Text as UTF-16 with its mark."""
+    return data.decode("utf-8", "replace").encode("utf-16")
 
 
 def gzipped(data):

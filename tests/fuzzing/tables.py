@@ -48,6 +48,7 @@ scale = 30
 attribute = "birth"
 ignore = false
 """
+RANKS = b"id,rank\nZq7Jx1,low\nZq7Jx2,high\nZq7Jx3,Zq7Jx high\nZq7Jx4,low\n"
 HIERARCHY = b"low,below,all\nZq7Jx high,above,all\nhigh,above,all\n"
 ODD_OPTIONS = {
     "id": ["id", "age", "nobody", "", 1, 7, 8, 0, -1, False, True, 2**70],
@@ -166,7 +167,7 @@ class HierarchyFile:
         content = change(
             draw, HIERARCHY.replace(b"low", odd_number(draw).encode()) if draw.random() < 0.1 else HIERARCHY
         )
-        return Case({"t.csv": TABLE, "ranks.csv": content})
+        return Case({"t.csv": RANKS, "ranks.csv": content})
 
     def run(self, case, folder):
         """Read the table with the hierarchy."""
