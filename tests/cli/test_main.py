@@ -8,12 +8,19 @@ from click.testing import CliRunner
 from command_line import SECRET, check_error, file_names, run_process
 
 from standout.cli.command_group import cli
+from standout.cli.main import main
 
 
 def test_wrong_usage_is_explained():
     for args in ([], ["index"], ["index", "x"], ["describe", "x", "--time-unit", "week"], ["nonsense"]):
         result = CliRunner().invoke(cli, args)
         assert result.exit_code == 2 and "Usage: " in result.output
+
+
+def test_a_system_without_the_needed_signals_is_refused_in_one_line(monkeypatch):
+    monkeypatch.delattr("signal.SIGALRM")
+    with pytest.raises(SystemExit, match="Windows is not supported: run Standout in WSL 2"):
+        main()
 
 
 # Errors. Every cell below that is neither a number nor a date holds the secret.

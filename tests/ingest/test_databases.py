@@ -85,7 +85,7 @@ def test_cells_of_sqlite_keep_their_type(tmp_path):
 def test_without_duckdb_the_message_says_how_to_install_it(tmp_path, monkeypatch):
     path = made("DuckDB", tmp_path / "x")
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(so.SourceError, match=r"pip install 'standout\[duckdb\]'"):
+    with pytest.raises(so.SourceError, match=r"pip install 'duckdb>=1.4' pyarrow"):
         so.read(path)
 
 

@@ -135,7 +135,7 @@ def test_only_urls_are_remote():
 
 def test_without_fsspec_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(so.SourceError, match=r"pip install 'standout\[remote\]'"):
+    with pytest.raises(so.SourceError, match=r"pip install aiohttp 'fsspec>=2024.6'"):
         so.read("s3://bucket/a.csv")
 
 

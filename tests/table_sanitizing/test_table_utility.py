@@ -225,7 +225,7 @@ def test_without_scikit_learn_the_rest_is_measured_and_the_note_says_how_to_inst
     monkeypatch.setattr(table_prediction, "find_spec", lambda name: None)
     utility = so.utility(random_table(100), "round:age=5", target="owner")
     assert utility.accuracy is None and utility.association_change is not None
-    assert "pip install 'standout[prediction]'" in utility.prediction_note
+    assert "pip install 'scikit-learn>=1.4'" in utility.prediction_note
 
 
 def test_the_table_of_results_has_each_measure_and_each_column():

@@ -20,6 +20,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 AGAIN = 0.02
 """Seconds until an interruption is tried again that came while a module was imported."""
 IMPORT = "<frozen importlib._bootstrap>"
+WINDOWS = "standout: Windows is not supported: run Standout in WSL 2 or Docker, see docs/install.md"
 NO_RESULT = "standout: interrupted before there was a result: run the same command again\n"
 
 
@@ -28,6 +29,8 @@ def main() -> None:
 
     Once the exit code is known, another signal ends the process at once, for instance while threads finish.
     """
+    if not hasattr(signal, "SIGALRM"):
+        sys.exit(WINDOWS)
     for number in (*SIGNALS, signal.SIGALRM):
         signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again

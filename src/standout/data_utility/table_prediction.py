@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.errors import ParameterError
+from standout.core.extras import install_command
 from standout.core.rng import generator, key
 from standout.data_utility.influence import InfluenceEstimate
 from standout.evaluate.estimates import Estimate, rate
@@ -32,7 +33,8 @@ from standout.tables.model import Channel, SanitizedTable, Table
 
 __all__ = ["INSTALL", "Prediction", "default_target", "predict_target"]
 
-INSTALL = "the prediction task needs scikit-learn: pip install 'standout[prediction]'"
+INSTALL = "the prediction task needs scikit-learn: "
+"""Begin of the error without it; the command that installs it follows."""
 CLASSES, CATEGORIES, MEMBERS = 10, 250, 32
 """Most classes of the target, most categories of a column (the rest is one), most members of a set."""
 TRAINING_ROWS = 50_000
@@ -88,7 +90,7 @@ def predict_target(safer: SanitizedTable, target: str, people: int, seed: int) -
         If scikit-learn is not installed, or the target is dropped or a set.
     """
     if find_spec("sklearn") is None:
-        raise ParameterError(INSTALL)
+        raise ParameterError(INSTALL + install_command("prediction"))
     column = _checked(safer, target)
     class_of = _classes(column)
     truth = np.append(class_of, -1)[column.codes]

@@ -206,7 +206,7 @@ def _prediction(
     try:
         prediction = predict_target(safer, name, people, seed)
     except ParameterError as error:
-        if target is not None and str(error) != INSTALL:
+        if target is not None and not str(error).startswith(INSTALL):
             raise
         return None, str(error)
     return prediction, "" if prediction else f"too few rows have different values of {name!r} to learn from"

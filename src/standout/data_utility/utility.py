@@ -200,7 +200,7 @@ def utility(
 
     **A table.** Marginals, associations of pairs of columns, information in bits, and a prediction task: a
     model learns from the release and predicts a column of people who are held out of the original. The task
-    needs scikit-learn (``pip install 'standout[prediction]'``). docs/tables.md defines each measure.
+    needs scikit-learn (``pip install scikit-learn``). docs/tables.md defines each measure.
 
     Parameters
     ----------

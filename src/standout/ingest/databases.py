@@ -10,6 +10,7 @@ from urllib.parse import quote
 import polars as pl
 
 from standout.core.errors import ColumnError, ParameterError, SourceError
+from standout.core.extras import install_command
 from standout.ingest.arrow import table_from_arrow
 from standout.ingest.tables import SAMPLE_ROWS, Table
 
@@ -58,7 +59,7 @@ def duckdb_table(path: Path, table: str | None, name: str) -> Table:
         import duckdb
     except ImportError:
         raise SourceError(
-            f"{name} is a DuckDB file: install DuckDB with `pip install 'standout[duckdb]'`"
+            f"{name} is a DuckDB file: install DuckDB with `{install_command('duckdb')}`"
         ) from None
     try:
         database = duckdb.connect(str(path), read_only=True)

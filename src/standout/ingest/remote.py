@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any, cast
 
 from standout.core.errors import SourceError
+from standout.core.extras import install_command
 
 __all__ = ["RemotePath", "is_remote", "public_url"]
 
@@ -58,7 +59,7 @@ class RemotePath:
             import fsspec
         except ImportError:
             raise SourceError(
-                f"{shown} is a remote file: install fsspec with `pip install 'standout[remote]'`"
+                f"{shown} is a remote file: install fsspec with `{install_command('remote')}`"
             ) from None
         with remote_errors(shown):
             filesystem, path = fsspec.core.url_to_fs(url)

@@ -104,4 +104,4 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(ratings, mon
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = run("ratings.csv")
     assert result.exit_code == 1
-    assert "pip install 'standout[explore]'" in str(result.exception)
+    assert "pip install 'starlette>=1' 'uvicorn>=0.40'" in str(result.exception)

@@ -27,6 +27,7 @@ from standout.cli.exit_codes import INTERRUPTED, LIMIT_EXCEEDED
 from standout.cli.gate_options import GateFiles, gate_options
 from standout.cli.option_groups import ADVERSARY, GATE, command, grouped_option
 from standout.cli.output_folders import output_folder
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
 from standout.core.checkpoint_files import CHECKPOINTS
@@ -54,7 +55,7 @@ REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "-o",
     "--output",

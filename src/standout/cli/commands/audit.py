@@ -24,6 +24,7 @@ from standout.cli.gate_options import GateFiles, gate_options
 from standout.cli.option_groups import ADVERSARY, ATTACK, GATE, command, grouped_option
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file, output_folder
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_audit_screen import (
     TableAuditOptions,
@@ -53,7 +54,7 @@ ATTACK_HELP = "likelihood (Bayesian), paper (Algorithm 1B), or both: the stronge
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "-o",
     "--output",

@@ -25,6 +25,7 @@ from standout.cli.console import (
 )
 from standout.cli.option_errors import naming_options
 from standout.cli.option_groups import ADVERSARY, command, grouped_option
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.core.errors import ParameterError
@@ -44,7 +45,7 @@ DENOMINATORS = {"first": " / |supp(r)|", "union": " / union", None: ""}
 
 
 @command()
-@click.argument("data", required=False)
+@path_argument("data", required=False)
 @click.option(
     "--records", type=click.IntRange(1), metavar="N", help="Number of records, if DATA is not given."
 )

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from standout.cli.common_options import json_option
 from standout.cli.console import (
     borderless_table,
@@ -15,6 +13,7 @@ from standout.cli.console import (
     suggest_index,
 )
 from standout.cli.option_groups import command
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions, table_options
@@ -29,7 +28,7 @@ __all__ = ["describe"]
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @table_options
 @source_options
 @json_option

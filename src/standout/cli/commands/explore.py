@@ -7,9 +7,11 @@ import click
 
 from standout.cli.console import print_line, progress, suggest_index
 from standout.cli.option_groups import SERVER, command, grouped_option
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_options import TableOptions
 from standout.core.errors import ParameterError
+from standout.core.extras import install_command
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["explore"]
 
 LOOPBACK = "127.0.0.1"
-INSTALL = "the explorer needs Starlette and Uvicorn: pip install 'standout[explore]'"
 NO_SIDECAR = (
     "standout: warning: {} has no sidecar of `standout sanitize`. The attacks assume that nothing was "
     "changed, so it can look safer than it is."
@@ -31,7 +32,7 @@ OFF_LOOPBACK = (
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "--what-if",
     "what_if",
@@ -87,8 +88,8 @@ def explore(
     random and deal facts with the errors of an adversary, and compare the data with a
     sanitized version. --key is needed if that version has new ids.
 
-    The explorer needs `pip install 'standout[explore]'`, and it is for histories. For
-    a table, use `standout lineup --table`.
+    The explorer needs Starlette and Uvicorn (docs/install.md), and it is for
+    histories. For a table, use `standout lineup --table`.
 
     \b
     Example:
@@ -148,7 +149,8 @@ def _check_installed() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
-        raise ParameterError(INSTALL) from error
+        needs = f"the explorer needs Starlette and Uvicorn: {install_command('explore')}"
+        raise ParameterError(needs) from error
 
 
 def _read_other(

@@ -8,6 +8,7 @@ import click
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, print_line, progress
 from standout.cli.option_groups import command
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 
@@ -18,7 +19,7 @@ __all__ = ["index"]
 
 
 @command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@path_argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Index to write."
 )

@@ -9,6 +9,7 @@ from standout.cli.attack_options import AttackOptions, attack_options, check_app
 from standout.cli.common_options import json_option
 from standout.cli.console import print_json, progress, suggest_index
 from standout.cli.option_groups import ADVERSARY, TABLES, command, grouped_option
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.table_lineup_screen import lineup_of_table, refuse_options_of_histories
 from standout.cli.table_options import TableOptions, table_options
@@ -29,7 +30,7 @@ VALUE_ERROR, TIME_ERROR = 1.0, 14.0
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @grouped_option(
     ADVERSARY,
     "--knows",

@@ -20,6 +20,7 @@ from standout.cli.console import (
 from standout.cli.exit_codes import INTERRUPTED
 from standout.cli.option_groups import ALIGNMENT, ATTACK, PUBLIC, command, grouped_option
 from standout.cli.output_folders import output_file, output_folder
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import (
     Command,
     SourceOptions,
@@ -53,8 +54,8 @@ def _public_options(command: Command) -> Command:
 
 
 @command()
-@click.argument("data")
-@click.argument("public")
+@path_argument("data")
+@path_argument("public")
 @grouped_option(
     ALIGNMENT,
     "--items",

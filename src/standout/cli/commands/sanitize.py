@@ -18,6 +18,7 @@ from standout.cli.console import (
     release_stamp,
 )
 from standout.cli.option_groups import command
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.sanitized_table_screen import show_sanitized_table
 from standout.cli.source_options import SourceOptions, source_options
@@ -61,7 +62,7 @@ def _list_steps(context: click.Context, parameter: click.Parameter, is_wanted: b
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "-o",
     "--output",

@@ -9,6 +9,7 @@ from standout.cli.common_options import json_option
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_line, progress
 from standout.cli.option_groups import command
 from standout.cli.output_folders import output_file
+from standout.cli.path_arguments import path_argument
 from standout.cli.source_options import Command, SourceOptions, text_options
 from standout.cli.table_options import HISTORY, TABLE, TableOptions, table_options
 from standout.cli.table_report import column_range
@@ -30,7 +31,7 @@ def _schema_options(command: Command) -> Command:
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "-o",
     "--output",

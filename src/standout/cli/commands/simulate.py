@@ -20,6 +20,7 @@ from standout.cli.exit_codes import INTERRUPTED
 from standout.cli.option_groups import ATTACK, command, grouped_option
 from standout.cli.original_options import OriginalOptions, original_options
 from standout.cli.output_folders import output_file
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import worker_options
@@ -34,7 +35,7 @@ ATTACK_HELP = (
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @adversary_options
 @attack_options(ATTACKS, "both", ATTACK_HELP)
 @click.option(

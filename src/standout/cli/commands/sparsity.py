@@ -25,6 +25,7 @@ from standout.cli.console import (
 )
 from standout.cli.option_errors import naming_options
 from standout.cli.option_groups import command
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import worker_options
@@ -37,7 +38,7 @@ __all__ = ["sparsity"]
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "--within-value",
     type=float,

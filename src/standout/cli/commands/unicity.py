@@ -27,6 +27,7 @@ from standout.cli.console import (
 )
 from standout.cli.option_errors import naming_options
 from standout.cli.option_groups import PLACES, VALUES_AND_TIMES, command, grouped_option
+from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
 from standout.core.errors import ParameterError
@@ -39,7 +40,7 @@ __all__ = ["unicity"]
 
 
 @command()
-@click.argument("data")
+@path_argument("data")
 @click.option(
     "-k",
     "--points",
