@@ -7,12 +7,14 @@ from dataclasses import fields
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import dask
 import numpy as np
 import pytest
 
 import standout as so
 from standout.cluster.local_workers import local_workers
 from standout.cluster.process_pool import process_workers
+from standout.cluster.scheduler import scheduler_workers
 from standout.core.errors import StoreError
 from standout.core.worker_pool import use_pool
 from standout.release.shared_index import SharedIndex
@@ -139,6 +141,18 @@ def test_keys_of_tasks_are_numbers_and_logs_show_no_task(index, dask_pool):
     assert keys and all(key.replace("-", "").isdigit() for key in keys)
     logs = str(dask_pool.client.get_worker_logs()) + str(dask_pool.client.get_scheduler_logs())
     assert "424242" not in logs
+
+
+def test_a_scheduler_with_tls_is_used_with_the_certificates_of_dask_s_configuration(index, dask_pool):
+    security, address = dask_pool.client.security, dask_pool.client.scheduler.address
+    certificates = {
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.client.cert": security.tls_client_cert,
+        "distributed.comm.tls.client.key": security.tls_client_key,
+    }
+    with dask.config.set(certificates), scheduler_workers(address) as pool:
+        assert simulated(so.open(index), client=pool) == simulated(so.open(index))
+        assert pool.size == 2
 
 
 def test_a_client_must_be_one():

@@ -11,7 +11,7 @@ from standout.cluster.dask_pool import DaskPool
 from standout.cluster.quiet_dask import import_distributed, quiet
 from standout.core.errors import ParameterError, StandoutError
 
-__all__ = ["check_address", "scheduler_workers", "version_differences"]
+__all__ = ["check_address", "compare_versions", "scheduler_workers", "version_differences"]
 
 CONNECT_SECONDS = 30
 WORKER_SECONDS = 60
@@ -45,7 +45,7 @@ def scheduler_workers(address: str, insecure: bool = False, debug: bool = False)
         pool = DaskPool(client)
         for worker in pool.workers:
             check_address("a worker", worker, insecure)
-        _compare_versions(client.get_versions(packages=list(PACKAGES)))
+        compare_versions(client.get_versions(packages=list(PACKAGES)))
         yield pool
 
 
@@ -102,7 +102,8 @@ def _client(distributed: Any, address: str) -> Any:
         ) from error
 
 
-def _compare_versions(versions: Mapping[str, Any]) -> None:
+def compare_versions(versions: Mapping[str, Any]) -> None:
+    """Refuse workers with another Standout; warn about other versions that differ."""
     differences = version_differences(versions)
     if not differences:
         return
