@@ -78,6 +78,11 @@ def test_nearest_neighbours_on_workers_are_byte_identical(index, pool):
         assert neighbours(so.open(index), similarity, sample=sample, client=pool) == expected
 
 
+def test_unicity_on_workers_is_equal(index, pool):
+    settings = {"k": [1, 2, 3], "value": 1, "time": 30, "targets": 250}
+    assert so.unicity(so.open(index), **settings, client=pool) == so.unicity(so.open(index), **settings)
+
+
 def test_work_is_done_by_other_processes_and_each_opens_an_index_once(index, pool):
     pids = set(pool.map(process_id, [(i,) for i in range(20)]))
     assert pids and os.getpid() not in pids

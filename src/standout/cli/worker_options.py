@@ -23,9 +23,8 @@ def worker_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def run(workers: int | None, scheduler: str | None, insecure: bool, **others: Any) -> None:
-        original = others.get("original")
-        if original is not None and original.data is not None and (workers or scheduler):
-            raise ParameterError("--workers and --scheduler cannot be used with --original: use --threads")
+        if workers is not None or scheduler is not None:
+            _check_others(others)
         with _workers(workers, scheduler, insecure, others["data"]):
             command(**others)
 
@@ -52,8 +51,17 @@ def worker_options(command: Command) -> Command:
     return threads_option(run)
 
 
+def _check_others(others: dict[str, Any]) -> None:
+    """Refuse options for data that is made in memory, where workers cannot see it."""
+    original = others.get("original")
+    if original is not None and original.data is not None:
+        raise ParameterError("--workers and --scheduler cannot be used with --original: use --threads")
+    if others.get("grids") or others.get("geohashes"):
+        raise ParameterError("--workers and --scheduler cannot be used with places: use --threads")
+
+
 @contextmanager
-def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str) -> Iterator[None]:
+def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str | None) -> Iterator[None]:
     if count is None and scheduler is None:
         if insecure:
             raise ParameterError("--insecure needs --scheduler")
@@ -64,7 +72,7 @@ def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str
     from standout.release.index_folder import is_index
 
     option = "--workers" if scheduler is None else "--scheduler"
-    if not is_index(Path(data)):
+    if data is not None and not is_index(Path(data)):
         raise ParameterError(
             f"{option} needs an index, which all workers open: run standout index DATA -o NAME.index first, "
             "then use NAME.index"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from standout._version import __version__
+from standout.cluster.on_client import on_client
 from standout.core.arrays import Ints
 from standout.core.atomic_files import make_folder
 from standout.core.checkpoint_files import CHECKPOINTS
@@ -49,6 +50,7 @@ READINGS = {
 """The figures that are computed in several readings of the paper's text."""
 
 
+@on_client
 def reproduce(
     release: Release,
     folder: str | Path,
@@ -59,6 +61,7 @@ def reproduce(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> Reproduction:
     """Compute every figure and table of the paper on a release and compare them with the paper's numbers.
 
@@ -87,6 +90,9 @@ def reproduce(
         Number of threads; default: all cores.
     progress
         Called with the stage, the work done and the total.
+    client
+        A `distributed.Client`: its workers attack slices of the targets and search neighbours, if the release
+        is an open index that they can read at the same path. Default: threads of this process.
 
     Returns
     -------

@@ -10,22 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.query_arrays import BLOCK, U
+from standout.cluster.on_client import on_client
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import run_in_slices
+from standout.core.worker_pool import current_pool
 from standout.evaluate.estimates import Estimate, rate
 from standout.ingest.as_release import as_release
 from standout.release.model import Levels, Release
 from standout.release.postings import Postings
+from standout.release.shared_index import SharedIndex
 from standout.similarity.attributes import ROUNDING, Within, days_per_unit
 from standout.theory.points import draw_points, record_points
 
 __all__ = ["Unicity", "unicity"]
 
 NO_CODES = np.empty(0, np.uint8)
+SLICE = 64
+"""Number of targets in a task of a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ def unicity(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> Unicity: ...
 @overload
 def unicity(
@@ -81,7 +87,9 @@ def unicity(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> list[Unicity]: ...
+@on_client
 def unicity(
     release: Release | Any,
     k: int | Sequence[int],
@@ -92,6 +100,7 @@ def unicity(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> Unicity | list[Unicity]:
     """Share of records that k of their entries, drawn at random, single out: no other record has all k.
 
@@ -123,6 +132,9 @@ def unicity(
         Number of threads; default: all cores.
     progress
         Called with (stage, done, total).
+    client
+        A `distributed.Client`: its workers compare slices of the targets, if the release is an open index
+        that they can read at the same path. It changes no result. Default: threads of this process.
 
     Returns
     -------
@@ -251,6 +263,25 @@ def _smallest_unique_sizes(
     release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress
 ) -> Ints:
     """For each target the smallest size that singles it out; one more than the largest if none does."""
+    pool, index, n = current_pool(), SharedIndex.of(release), len(known.target)
+    if pool is None or index is None:
+        return _smallest_sizes(release, known, sizes, threads, progress)
+    parts = [np.empty(0, np.int64)]
+    slices = [slice(low, low + SLICE) for low in range(0, n, SLICE)]
+    tasks = ((index, KnownEntries(*(column[part] for column in known)), sizes) for part in slices)
+    for part, least in zip(slices, pool.map(_smallest_sizes_on_worker, tasks), strict=True):
+        parts.append(least)
+        progress("attacking", min(part.stop, n), n)
+    return np.concatenate(parts)
+
+
+def _smallest_sizes_on_worker(index: SharedIndex, known: KnownEntries, sizes: Ints) -> Ints:
+    return _smallest_sizes(index.open(), known, sizes, 1, no_progress)
+
+
+def _smallest_sizes(
+    release: Release, known: KnownEntries, sizes: Ints, threads: int | None, progress: Progress
+) -> Ints:
     columns, least = RecordColumns.of(release), np.zeros(len(known.target), np.int64)
 
     def work_on(low: int, high: int, work: None) -> None:

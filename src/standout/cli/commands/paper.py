@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from standout.cli.common_options import json_option, seed_option, threads_option
+from standout.cli.common_options import json_option, seed_option
 from standout.cli.console import (
     borderless_table,
     number_columns,
@@ -21,6 +21,7 @@ from standout.cli.option_groups import command
 from standout.cli.output_folders import output_folder
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ __all__ = ["paper"]
     show_default="qualifying.txt next to DATA",
 )
 @seed_option
-@threads_option
+@worker_options
 @click.option(
     "-o",
     "--output",

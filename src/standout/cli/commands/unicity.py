@@ -13,7 +13,6 @@ from standout.cli.common_options import (
     parse_counts,
     parse_number_or_none,
     seed_option,
-    threads_option,
 )
 from standout.cli.console import (
     borderless_table,
@@ -30,6 +29,7 @@ from standout.cli.option_groups import PLACES, VALUES_AND_TIMES, command, groupe
 from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import RESOLUTIONS, SourceOptions, source_options
+from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ __all__ = ["unicity"]
     help="Also draw a chart of the resolutions: NAME.svg, NAME.png or NAME.html.",
 )
 @seed_option
-@threads_option
+@worker_options
 @functools.partial(source_options, without=RESOLUTIONS)
 @json_option
 def unicity(
