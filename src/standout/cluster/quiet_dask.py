@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from standout.core.errors import ParameterError
+from standout.core.extras import install_command
 
 __all__ = ["import_distributed", "quiet"]
 
@@ -19,7 +20,7 @@ def import_distributed() -> ModuleType:
         import cryptography  # noqa: F401  for certificates of local workers
         import distributed
     except ImportError:
-        raise ParameterError("workers need Dask: pip install 'standout[cluster]'") from None
+        raise ParameterError(f"workers need Dask: {install_command('cluster')}") from None
     module: ModuleType = distributed
     return module
 
