@@ -293,7 +293,7 @@ def test_outside_top_takes_a_whole_number_from_1_on(bad):
         so.outside_top(bad)
 
 
-@pytest.mark.parametrize("record", ["nobody", "", "007", 7, None, 7.0])
+@pytest.mark.parametrize("record", ["nobody", "", "007", 10**30])
 def test_a_record_that_does_not_exist_cannot_be_observed(release, record):
     with pytest.raises(so.NotFoundError, match="no record with this id"):
         so.Adversary().observe(release, record)

@@ -31,10 +31,14 @@ def test_a_fact_has_only_what_is_known_about_an_item():
         fact.value = 5
 
 
-@pytest.mark.parametrize("item", ["", None, 7, 7.0, b"7", ["7"]], ids=str)
+@pytest.mark.parametrize("item", ["", None, True, 7.0, b"7", ["7"]], ids=str)
 def test_a_fact_names_its_item_by_text(item):
     with pytest.raises(so.ParameterError, match="item must be an id or a title"):
         so.Fact(item)
+
+
+def test_an_item_may_be_a_whole_number():
+    assert so.Fact(7) == so.Fact(np.int32(7)) == so.Fact("7")
 
 
 @pytest.mark.parametrize(

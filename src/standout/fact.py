@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from datetime import date
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from standout.core.checks import fact_value
@@ -74,8 +74,12 @@ class Fact:
     doubt: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.item, Integral) and not isinstance(self.item, bool):
+            object.__setattr__(self, "item", str(int(self.item)))
         if not isinstance(self.item, str) or not self.item:
-            raise ParameterError("item must be an id or a title, as non-empty text")
+            raise ParameterError(
+                f"item must be an id or a title, as non-empty text, got {type(self.item).__name__}"
+            )
         object.__setattr__(self, "value", fact_value(self.value))
         if not isinstance(self.time, (date, type(None))) or self.time != self.time:  # NaT is a date too
             raise ParameterError(f"time must be a date or datetime, or None, got {type(self.time).__name__}")

@@ -55,9 +55,31 @@ def test_an_original_without_numbers_has_no_rmse(release):
     assert so.utility(categories, people=20).rmse is None
 
 
+def test_a_sanitized_release_has_the_utility_of_its_steps(release):
+    steps = ["round-time month", so.DropEntries(0.5)]
+    expected = so.utility(release, *steps, people=40, seed=3)
+    safer = so.sanitize(release, steps, seed=1, renumber=True)
+    for result in (
+        so.utility(safer, people=40, seed=3),
+        so.utility(so.sanitize(release, steps[0], seed=1), steps[1], people=40, seed=3),
+        so.utility(release, steps, people=40, seed=3),
+    ):
+        assert result.steps == expected.steps == ("round-time month", "drop-entries 0.5")
+        assert repr(dict(result.measures())) == repr(dict(expected.measures()))
+        assert result.fingerprint == release.fingerprint
+
+
+def test_steps_that_cannot_be_repeated_are_explained(release, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "items.txt").write_text(f"{release.items[0]}\n")
+    safer = so.sanitize(release, so.DropItems(file=tmp_path / "items.txt"), seed=1)
+    with pytest.raises(so.ParameterError, match="cannot be repeated, because one names a file"):
+        so.utility(safer, people=40)
+
+
 def test_bad_parameters_are_refused(release):
-    with pytest.raises(so.ParameterError, match="give utility the original"):
-        so.utility(so.sanitize(release, so.DropEntries(0.5)))
+    with pytest.raises(so.ParameterError, match="give a sanitized release alone"):
+        so.utility(release, so.sanitize(release, so.DropEntries(0.5)))
     with pytest.raises(so.ParameterError, match="at least 5 items"):
         so.utility(so.synthesize(records=20, items=10, entries=40, like="flat"))
     with pytest.raises(so.ParameterError, match="people"):

@@ -23,6 +23,17 @@ def test_students_t_is_the_one_in_the_tables(freedom, confidence, t):
     assert student(freedom, confidence) == pytest.approx(t, rel=2e-4)
 
 
+@pytest.mark.parametrize("freedom", [1, 2, 3, 7, 40, 250])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_students_density_between_the_ends_has_the_confidence_as_its_integral(freedom, confidence):
+    t = student(freedom, confidence)
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+    x = np.linspace(0, math.atan(t), 20_001)  # x = tan u, so that long tails need no more points
+    density = np.exp(log_scale - (freedom + 1) / 2 * np.log1p(np.tan(x) ** 2 / freedom)) / np.cos(x) ** 2
+    simpson = (density[0] + density[-1] + 4 * density[1:-1:2].sum() + 2 * density[2:-1:2].sum()) / 3
+    assert 2 * simpson * (x[1] - x[0]) == pytest.approx(confidence, rel=1e-8)
+
+
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_ends_of_wilsons_interval_solve_its_equation(case):
     successes, n = case

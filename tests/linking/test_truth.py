@@ -55,9 +55,12 @@ def test_a_truth_may_have_other_separators_and_columns(pair, put):
 def test_a_truth_may_be_a_mapping_or_a_frame_and_a_blank_record_means_absent(pair):
     mapped = read_truth({"p11": "11", "p12": ""}, *pair)
     framed = read_truth(pl.DataFrame({"profile": ["p11", "p12"], "record": ["11", None]}), *pair)
+    assert read_truth({"p11": 11}, *pair).record.tolist() == mapped.record.tolist()
     assert mapped.record.tolist() == framed.record.tolist() and mapped.present == 1
-    with pytest.raises(so.ParameterError, match="ids in truth must be text"):
-        read_truth({"p11": 11}, *pair)
+    with pytest.raises(
+        so.ParameterError, match="truth: a record id must be text or a whole number, got float"
+    ):
+        read_truth({"p11": 11.0}, *pair)
     with pytest.raises(so.ParameterError, match="got list"):
         read_truth(["p11"], *pair)
     with pytest.raises(so.SourceError, match="cannot be read"):

@@ -342,11 +342,12 @@ def test_a_missing_id_is_not_found():
         assert "\n" not in str(caught.value)
 
 
-def test_ids_are_text_and_positions_are_bounded():
+def test_ids_are_text_or_whole_numbers_and_positions_are_bounded():
     release = Table([("7", "x", None, None), ("007", "x", None, None)], None, None).read()
-    assert [release.record(name).id for name in ("7", "007")] == ["7", "007"]
-    with pytest.raises(so.StandoutError):
-        release.record(7)
+    assert [release.record(name).id for name in ("7", "007", 7, np.int64(7))] == ["7", "007", "7", "7"]
+    for nothing in (7.0, None, True, b"7"):
+        with pytest.raises(so.ParameterError, match="a record id must be text or a whole number, got"):
+            release.record(nothing)
     for index in (-1, 2):
         with pytest.raises(so.NotFoundError, match="index must be from 0 to 1"):
             release.record_at(index)

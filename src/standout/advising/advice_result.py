@@ -15,6 +15,7 @@ from standout.advising.frontier import frontier
 from standout.advising.search import SearchResult
 from standout.advising.sentences import sanitize_command
 from standout.core.atomic_files import write_atomically
+from standout.core.formatting import estimate_line, percent
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.result_table import TableResult
 from standout.findings.advice import AdviceFindings
@@ -161,8 +162,14 @@ class AdviceResult(TableResult, Generic[UtilityT]):
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
     def __repr__(self) -> str:
-        best = "nothing recommended" if self.recommended is None else f"recommended: {self.recommended.name}"
-        return f"<{type(self).__name__}: {len(self.candidates) - 1} candidates; {best}>"
+        best = self.recommended
+        answer = f"nothing recommended for a limit of {percent(self.limit)}".replace("\xa0", " ")
+        if best is not None:
+            utility = percent(best.utility_kept).replace("\xa0", " ")
+            numbers = f"identified {estimate_line(best.rate)}, {utility} of the utility kept"
+            answer = f"recommended: {best.name}; {numbers}"
+        state = "" if self.complete else ", interrupted"
+        return f"<{type(self).__name__}: {len(self.candidates) - 1} candidates{state}; {answer}>"
 
 
 def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:

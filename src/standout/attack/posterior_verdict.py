@@ -35,6 +35,13 @@ class PosteriorVerdict(Verdict):
     ('42', True, True)
     """
 
+    def __repr__(self) -> str:
+        best = self._probability(self.highest) if self.candidates else 0.0
+        return (
+            f"<PosteriorVerdict: {self.candidates:,} candidates; probability of the best {best:.3g}, "
+            f"of nobody {self.nobody:.3g}; {self.ties:,} with the best score>"
+        )
+
     @property
     def nobody(self) -> float:
         """Posterior probability that the target is not in the release; 1 if there is no candidate."""

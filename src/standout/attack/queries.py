@@ -349,6 +349,8 @@ def excluded_records(
         codes = exclude.astype(np.int64)
     else:
         names = [exclude] * queries if exclude is None or isinstance(exclude, str) else list(exclude)
+        if not all(name is None or isinstance(name, str) for name in names):
+            raise ParameterError("exclude must be record ids as text, or an array of positions")
         codes = np.array(
             [-1 if name is None else position_of_id(release.records, name) for name in names], np.int64
         )

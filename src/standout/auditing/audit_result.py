@@ -16,6 +16,7 @@ from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.suggestions import not_one_of
 from standout.findings.advice import AdviceFindings
+from standout.findings.answer_line import answer_line
 from standout.findings.audit import AuditFindings
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
@@ -25,7 +26,7 @@ from standout.report.safe_tables import inert
 __all__ = ["Audit"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """Result of an audit.
 
@@ -47,13 +48,16 @@ class Audit:
         The strongest attack by adversary, chosen on other targets than those reported.
     """
 
-    release: Release = field(repr=False)
-    findings: AuditFindings = field(repr=False)
+    release: Release
+    findings: AuditFindings
     adversaries: Mapping[str, Adversary]
     complete: bool
     seed: int = 0
     threads: int | None = None
-    attacks: Mapping[str, AnyAttack] = field(default_factory=dict, repr=False)
+    attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Audit: {answer_line(self.findings)}>"
 
     @property
     def trusted(self) -> bool:

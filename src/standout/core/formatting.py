@@ -7,6 +7,7 @@ __all__ = [
     "HasInterval",
     "count",
     "decimal",
+    "estimate_line",
     "estimate_text",
     "interval_text",
     "is_near_limit",
@@ -74,6 +75,18 @@ def estimate_text(estimate: HasInterval | None, unit: str = "share") -> str:
     """Format the value of an estimate; – if there is none."""
     value = None if estimate is None else estimate.value
     return percent(value) if unit == "share" else decimal(value)
+
+
+def estimate_line(estimate: HasInterval, unit: str = "share") -> str:
+    """Format an estimate with its interval, in plain characters.
+
+    >>> from standout.evaluate.estimates import Estimate
+    >>> estimate_line(Estimate(0.84, 0.81, 0.868, n=9))
+    '84 % (81 to 87 %)'
+    """
+    interval = interval_text(estimate, unit)
+    text = estimate_text(estimate, unit) + (f" ({interval})" if interval else "")
+    return text.replace("\xa0", " ")
 
 
 def decimal(value: float | None) -> str:

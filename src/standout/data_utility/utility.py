@@ -5,7 +5,7 @@ be rewarded for remembering them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, overload
 
@@ -29,8 +29,10 @@ from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.result_table import TableResult
 from standout.release.model import Release
 from standout.sanitized import Sanitized
-from standout.sanitizing.sanitize import sanitize
+from standout.sanitizing.sanitize import flat_steps, sanitize
 from standout.sanitizing.step import Step
+from standout.sanitizing.step_parser import parse_step
+from standout.sanitizing.suppression_steps import DropItems
 from standout.table_sanitizing.table_step import TableStep
 from standout.tables.model import SanitizedTable, Table
 
@@ -159,7 +161,7 @@ class Utility(TableResult):
 @overload
 def utility(
     release: Release,
-    *steps: Step,
+    *steps: Step | str | Sequence[Step | str],
     people: int = PEOPLE,
     target: None = None,
     seed: int = 0,
@@ -171,7 +173,7 @@ def utility(
 @overload
 def utility(
     release: Table,
-    *steps: TableStep | str,
+    *steps: TableStep | str | Sequence[TableStep | str],
     people: int = PEOPLE,
     target: str | None = None,
     seed: int = 0,
@@ -182,7 +184,7 @@ def utility(
 
 def utility(
     release: Release | Table,
-    *steps: Step | TableStep | str,
+    *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
     people: int = PEOPLE,
     target: str | None = None,
     seed: int = 0,
@@ -205,9 +207,11 @@ def utility(
     Parameters
     ----------
     release
-        Original release, or a table: an original one, or one that `standout.sanitize` made.
+        Release or table: an original one, or one that `standout.sanitize` made. The steps of a sanitized
+        release are applied to its original again, without the held-out entries and with `seed`.
     *steps
-        Steps to apply; without any, the untouched release, or the sanitized table as it is.
+        Steps to apply, as objects or as text, one by one or as a list; without any, the release or table as
+        it is.
     people
         Number of test people; fewer if the release has not enough with five items, and at most a fifth of the
         rows of a table.
@@ -228,7 +232,7 @@ def utility(
     Raises
     ------
     ParameterError
-        If the release is sanitized already, or nobody has enough items.
+        If the steps of a sanitized release cannot be repeated, or nobody has enough items.
 
     Examples
     --------
@@ -244,7 +248,17 @@ def utility(
         return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
     if target is not None:
         raise ParameterError(f"target is for tables only, got {target!r:.100}")
-    return _release_utility(release, steps, people, seed, threads, progress)  # type: ignore[arg-type]
+    return _release_utility(release, _steps(steps), people, seed, threads, progress)
+
+
+def _steps(given: Sequence[object]) -> tuple[Step, ...]:
+    """The steps of a release, given one by one or as lists, as objects or as text."""
+    steps = [parse_step(step) if isinstance(step, str) else step for step in flat_steps(given)]
+    if any(isinstance(step, Release) for step in steps):
+        raise ParameterError(
+            "a step must not be a release: give a sanitized release alone, so.utility(sanitized)"
+        )
+    return tuple(steps)  # type: ignore[arg-type]
 
 
 def _release_utility(
@@ -256,12 +270,27 @@ def _release_utility(
     progress: Progress,
 ) -> Utility:
     if isinstance(release, Sanitized):
-        raise ParameterError("release is sanitized already: give utility the original and the steps")
+        steps = (*_steps_of(release), *steps)
+        release = release.original
     bench = RecommenderBenchmark.of(release, whole_number("people", people, 1), check_seed(seed))
     progress("measuring utility", 1, 3)
     safer = sanitize(bench.holdout.rest, *steps, seed=seed, threads=threads)
     progress("measuring utility", 2, 3)
     return measure_utility(bench, safer, tuple(map(str, steps)), seed, release.fingerprint)
+
+
+def _steps_of(release: Sanitized) -> list[Step]:
+    """The steps that made a release, read from its own reports."""
+    instead = "give utility the original and the steps"
+    try:
+        steps = [parse_step(report.step) for report in release.step_reports]
+    except ParameterError as error:
+        raise ParameterError(f"the steps of this release cannot be repeated ({error}): {instead}") from None
+    if any(isinstance(step, DropItems) and step.file is not None for step in steps):
+        raise ParameterError(
+            f"the steps of this release cannot be repeated, because one names a file of items: {instead}"
+        )
+    return steps
 
 
 def measure_utility(

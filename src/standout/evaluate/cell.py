@@ -10,6 +10,7 @@ import polars as pl
 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
+from standout.core.formatting import estimate_line
 from standout.evaluate.claim_budget import rates_within_budget
 from standout.evaluate.claim_rates import LAST_DIGITS, ClaimRates
 from standout.evaluate.claim_threshold import PAPER_THRESHOLD, ClaimThreshold
@@ -76,7 +77,13 @@ class SimulationCell:
     threshold: ClaimThreshold = PAPER_THRESHOLD
 
     def __repr__(self) -> str:
-        return f"<SimulationCell: {self.adversary}; {self.facts} facts, {len(self.outcomes):,} targets>"
+        size = f"{self.facts} facts, {len(self.outcomes):,} targets"
+        return f"<SimulationCell: {self.adversary}; {size}; identified {estimate_line(self.identified)}>"
+
+    @property
+    def identified(self) -> Estimate:
+        """The share of targets whose record is the best guess."""
+        return rate_by_target(self.outcomes.identified, self.present / self.n_records)
 
     @property
     def claim_rates(self) -> ClaimRates:
@@ -112,7 +119,7 @@ class SimulationCell:
         """All measures, in the order of the table."""
         n, outcomes, theta = self.n_records, self.outcomes, f"theta={criteria.theta:g}"
         in_top = min(1.0, criteria.top / n)
-        yield Measurement("identified", "", rate_by_target(outcomes.identified, self.present / n))
+        yield Measurement("identified", "", self.identified)
         yield Measurement(
             "in_top", f"top={criteria.top}", rate_by_target(outcomes.in_top, self.present * in_top)
         )

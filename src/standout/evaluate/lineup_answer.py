@@ -1,7 +1,7 @@
 """The answer to known facts: a lineup, whether it is a claim, what it assumes, and what it means in words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from standout.adversary import Adversary
@@ -29,7 +29,7 @@ LONGEST = 1000
 """Largest number of records in a lineup."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LineupAnswer:
     """The answer of `standout.lineup`.
 
@@ -49,12 +49,15 @@ class LineupAnswer:
         Largest number of records in the lineup.
     """
 
-    release: Release = field(repr=False)
-    aux: Aux = field(repr=False)
+    release: Release
+    aux: Aux
     attack: AnyAttack
     verdict: Verdict
     threshold: ClaimThreshold
     top: int
+
+    def __repr__(self) -> str:
+        return f"<LineupAnswer: {self.conclusion}>"
 
     @cached_property
     def lineup(self) -> Lineup:
@@ -162,6 +165,10 @@ def lineup(
     >>> answer.conclude("candidate 1").partition(",")[0]
     'Claim: candidate 1'
     """
+    if not isinstance(aux, Aux):
+        raise ParameterError(
+            f"aux must be an Aux: so.Aux([so.Fact(item, value, time), …]), got {type(aux).__name__}"
+        )
     attack = Likelihood() if attack is None else check_attack(attack)
     threshold = ClaimThreshold.of(attack, phi=phi, posterior=posterior)
     if whole_number("top", top, 1) > LONGEST:

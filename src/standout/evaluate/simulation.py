@@ -8,6 +8,7 @@ import polars as pl
 
 from standout._version import __version__
 from standout.core.errors import NotFoundError
+from standout.core.formatting import estimate_line
 from standout.core.suggestions import did_you_mean
 from standout.evaluate.cell import Measurement, SimulationCell
 from standout.evaluate.claim_threshold import ClaimThreshold
@@ -41,7 +42,7 @@ class Simulation(EstimateResult):
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> simulation = so.simulate(release, so.Adversary(knows=4), targets=40)
     >>> simulation
-    <Simulation: 1 cell, 40 attacks>
+    <Simulation: 1 cell, 40 attacks; identified 100 % (91.2 to 100 %)>
     >>> simulation.table.columns[:5]
     ['adversary', 'facts', 'measure', 'setting', 'estimate']
     """
@@ -58,7 +59,17 @@ class Simulation(EstimateResult):
     def __repr__(self) -> str:
         cells = "1 cell" if len(self.cells) == 1 else f"{len(self.cells)} cells"
         attacks = sum(len(cell.outcomes) for cell in self.cells)
-        return f"<Simulation: {cells}, {attacks:,} attacks{'' if self.complete else ', interrupted'}>"
+        state = "" if self.complete else ", interrupted"
+        return f"<Simulation: {cells}, {attacks:,} attacks{state}; {self._identified}>"
+
+    @property
+    def _identified(self) -> str:
+        """The main result: the share of targets identified, or its range over the cells."""
+        rates = sorted((cell.identified for cell in self.cells), key=lambda rate: rate.value)
+        if not rates:
+            return "no result"
+        shown = list(dict.fromkeys(map(estimate_line, (rates[0], rates[-1]))))
+        return f"identified {' to '.join(shown) if len(rates) > 1 else shown[0]}"
 
     def cell(self, adversary: str | None = None, facts: int | None = None) -> SimulationCell:
         """The cell of an adversary and a number of facts.

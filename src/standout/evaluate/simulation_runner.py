@@ -24,6 +24,7 @@ from standout.evaluate.pairs import no_facts, revealed_items
 from standout.evaluate.population import Population
 from standout.evaluate.simulation import Simulation
 from standout.evaluate.target_attacks import TargetAttacks
+from standout.release.labels import position_of_id
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
@@ -243,7 +244,7 @@ def _sizes(facts: FactCounts, adversary: Adversary) -> list[int]:
 
 
 def _index_of(release: Release, record_id: object) -> int:
-    index = release.records.find(record_id) if isinstance(record_id, str) else None
-    if index is None:
-        raise NotFoundError("targets: the release has no record with this id; ids are text, so 007 is not 7")
-    return index
+    try:
+        return position_of_id(release.records, record_id)
+    except (NotFoundError, ParameterError) as error:
+        raise type(error)(f"targets: {error}") from None

@@ -117,7 +117,7 @@ def link(
     >>> release = so.synthesize(records=500, items=200, entries=10_000, seed=7)
     >>> links = link(release, release, decoys=200, seed=1)
     >>> links
-    <Links: 500 profiles, 499 claims>
+    <Links: 500 profiles, 499 claims, less than 0.1 of them likely false>
     >>> links.table.filter("claimed").filter(pl.col("profile") != pl.col("record")).height
     0
     """

@@ -77,7 +77,10 @@ class Links:
 
     def __repr__(self) -> str:
         interrupted = "" if self.complete else ", interrupted"
-        return f"<Links: {len(self):,} profiles, {self.claims:,} claims{interrupted}>"
+        false = self.likely_false_claims
+        about = "less than 0.1" if false < 0.05 else f"about {false:.1f}"
+        worth = f", {about} of them likely false" if self.claims and math.isfinite(false) else ""
+        return f"<Links: {len(self):,} profiles, {self.claims:,} claims{worth}{interrupted}>"
 
     def __len__(self) -> int:
         return len(self.best)

@@ -12,6 +12,7 @@ import polars as pl
 from standout.core.arrays import Bools, Ints
 from standout.core.errors import ParameterError, SourceError
 from standout.linking.small_csv import read_rows
+from standout.release.labels import id_text
 from standout.release.model import Release
 
 __all__ = ["Truth", "TruthSource", "read_truth"]
@@ -83,10 +84,14 @@ def _pairs(source: TruthSource) -> Iterable[tuple[str, str]]:
 
 
 def _as_texts(pairs: Iterable[Any]) -> list[tuple[str, str]]:
-    texts = [(profile, "" if record is None else record) for profile, record in pairs]
-    if not all(isinstance(text, str) for pair in texts for text in pair):
-        raise ParameterError("the ids in truth must be text: convert them with str()")
-    return texts
+    """The pairs as ids; whole numbers are ids too."""
+    try:
+        return [
+            (id_text(profile, "profile"), "" if record is None else id_text(record))
+            for profile, record in pairs
+        ]
+    except ParameterError as error:
+        raise ParameterError(f"truth: {error}") from None
 
 
 def _columns(names: list[str], source: str) -> list[str]:

@@ -21,7 +21,7 @@ MOST_DIGITS = 1e15
 LEAST_ENTRIES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Description:
     """Sizes, shares and quantiles of a release: counts and rates only.
 
@@ -73,6 +73,10 @@ class Description:
     supports: dict[str, float]
     outside_top: dict[int, dict[int, float]]
     provenance: Provenance
+
+    def __repr__(self) -> str:
+        sizes = f"{self.entries:,} entries, {self.records:,} records × {self.items:,} items"
+        return f"<Description: {sizes}, density {self.density:.3g}, {self.values:,} values>"
 
     def to_dict(self) -> JsonObject:
         """Return the fields as a dictionary for JSON."""

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.arrays import offsets
-from standout.core.errors import NotFoundError
+from standout.core.errors import NotFoundError, ParameterError
 
-__all__ = ["Labels", "position_of_id", "shortlex"]
+__all__ = ["Labels", "id_text", "position_of_id", "shortlex"]
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -71,7 +72,20 @@ class Labels:
 
 def position_of_id(labels: Labels, text: object, kind: str = "record") -> int:
     """Position of the id of a record or an item; a NotFoundError if there is none."""
-    position = labels.find(text) if isinstance(text, str) else None
+    position = labels.find(id_text(text, kind))
     if position is None:
         raise NotFoundError(f"the release has no {kind} with this id; ids are text, so 007 is not 7")
     return position
+
+
+def id_text(given: object, kind: str = "record") -> str:
+    """An id as text. Ids are often whole numbers in the source, so whole numbers are taken as ids too.
+
+    >>> id_text("007"), id_text(7)
+    ('007', '7')
+    """
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        return str(int(given))
+    raise ParameterError(f"a {kind} id must be text or a whole number, got {type(given).__name__}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.errors import NotFoundError, ParameterError, StoreError
+from standout.core.errors import NotFoundError, StoreError
 from standout.release.clock import Clock
 from standout.release.labels import Labels, position_of_id
 from standout.release.postings import Postings, unpack_item
@@ -210,13 +210,13 @@ class Release:
         assert first is not None and last is not None
         return first, last
 
-    def record(self, record_id: str) -> Record:
+    def record(self, record_id: str | int) -> Record:
         """Find a record by its id.
 
         Parameters
         ----------
-        record_id : str
-            Id of the record. Ids are text: "007" and "7" are two people.
+        record_id : str or int
+            Id of the record. Ids are text: "007" and "7" are two people, and 7 means "7".
 
         Returns
         -------
@@ -234,10 +234,6 @@ class Release:
         >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).record("17").support
         ('14', '15', '32')
         """
-        if not isinstance(record_id, str):
-            raise ParameterError(
-                f"record_id must be text, got {type(record_id).__name__}: use str(record_id)"
-            )
         return self.record_at(position_of_id(self.records, record_id))
 
     def record_at(self, index: int) -> Record:
@@ -273,13 +269,13 @@ class Release:
         entries = tuple(map(Entry, items, values, times))
         return Record(self.records[index], index, entries)
 
-    def item(self, item_id: str) -> Item:
+    def item(self, item_id: str | int) -> Item:
         """Find an item by its id, with the records that have it.
 
         Parameters
         ----------
-        item_id : str
-            Id of the item. Ids are text.
+        item_id : str or int
+            Id of the item. Ids are text, and 7 means "7".
 
         Returns
         -------

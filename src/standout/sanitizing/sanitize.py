@@ -24,7 +24,7 @@ from standout.table_sanitizing.sanitize_table import sanitize_table
 from standout.table_sanitizing.table_step import TableStep
 from standout.tables.model import SanitizedTable, Table
 
-__all__ = ["sanitize"]
+__all__ = ["flat_steps", "sanitize"]
 
 
 @overload
@@ -106,13 +106,13 @@ def sanitize(
     >>> safer.n_entries, [report.step for report in safer.step_reports]
     (886, ['round-time month', 'drop-rare-items 10'])
     """
-    given = _flat(steps)
+    given = flat_steps(steps)
     if isinstance(release, Table):
         return sanitize_table(release, given, seed, progress)  # type: ignore[arg-type]
     return _sanitize_release(release, given, seed, renumber, progress, threads)
 
 
-def _flat(steps: Sequence[object]) -> list[object]:
+def flat_steps(steps: Sequence[object]) -> list[object]:
     """The steps, with those in lists one by one."""
     return [step for given in steps for step in (given if isinstance(given, (list, tuple)) else [given])]
 

@@ -13,6 +13,7 @@ from standout.core.foreign_text import printable
 from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
+from standout.findings.answer_line import answer_line
 from standout.findings.audit import Check
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
@@ -57,7 +58,7 @@ RISK_COST, ADVERSARY_COST, CURVE_COST, CHECK_COST = 0.5, 1.0, 1.0, 0.3
 """Approximate relative costs of the parts of an audit, for its progress."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableAudit:
     """Result of an audit of a table.
 
@@ -77,12 +78,15 @@ class TableAudit:
         Number of threads; None for all.
     """
 
-    table: Table = field(repr=False)
-    findings: TableFindings = field(repr=False)
+    table: Table
+    findings: TableFindings
     adversaries: Mapping[str, TableAdversary]
     complete: bool
     seed: int = 0
     threads: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<TableAudit: {answer_line(self.findings)}>"
 
     @property
     def trusted(self) -> bool:

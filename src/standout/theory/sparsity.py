@@ -1,7 +1,7 @@
 """Sparsity: how similar the nearest neighbour of each record is  [Definition 1, appendix "Sparsity"]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75)
 POINTS = tuple(i / 100 for i in range(101))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sparsity:
     """The nearest neighbours of records, and the sparsity that follows from them.
 
@@ -58,10 +58,13 @@ class Sparsity:
     True
     """
 
-    records: Ints = field(repr=False)
-    nearest: Floats = field(repr=False)
-    neighbour: Ints = field(repr=False)
+    records: Ints
+    nearest: Floats
+    neighbour: Ints
     total: int
+
+    def __repr__(self) -> str:
+        return f"<Sparsity: {self}>"
 
     def __str__(self) -> str:
         return (
