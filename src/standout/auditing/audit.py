@@ -293,7 +293,7 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
                 runs[rung.name] = run_adversary(plan, rung, meter)
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
-        checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline))
+        checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline), plan.threads)
         with meter.part(SPARSITY_COST):
             simulation = runs[request.headline].as_named
             assert simulation is not None

@@ -54,12 +54,11 @@ class Recomputation:
     attack: AnyAttack
     known: KnownFacts
     top: int
-    entries: EntriesOfItems
 
-    @classmethod
-    def of(cls, release: Release, attack: AnyAttack, known: KnownFacts, top: int) -> "Recomputation":
-        """Recomputations with these known facts, in codes of the release."""
-        return cls(release, attack, known, top, entries_of_items(release, known.item))
+    @cached_property
+    def entries(self) -> EntriesOfItems:
+        """The entries of all known items."""
+        return entries_of_items(self.release, self.known.item)
 
     def outcomes(self, query: int, record: int, removed: int = -1) -> Iterator[Reported]:
         """What the attack may report about a target whose record this is, without the removed record."""
@@ -93,7 +92,8 @@ class Recomputation:
     @cached_property
     def _in_double_precision(self) -> Queries:
         """The attack's own scores without the kernels, where there is no reference implementation."""
-        return self.attack.attacks(self.release, self.known).queries
+        assert isinstance(self.attack, Likelihood)
+        return self.attack.attacks(self.release, self.known, with_z=False).queries
 
     def _scores(self, query: int, removed: int) -> tuple[Floats, float]:
         """The scores of all records, and an upper bound of them."""
@@ -174,16 +174,17 @@ def _judged(scored: _Scored, record: int, top: int, tie: float) -> Reported:
     is_best = scores >= highest - tie
     second = float(scores[~is_best].max(initial=-np.inf)) if is_best.sum() == 1 else highest
     weight = np.exp((scores[candidates] - highest) / scale) if scale > 0 else np.ones(len(candidates))
+    total = float(weight.sum())
     strength = NO_CLAIM
     if is_best.sum() == 1 and highest > tie and nobody is not None:
-        others = math.fsum(weight) - 1.0 + math.exp(min(nobody - highest, 700.0))
+        others = float(weight.sum(where=~is_best[candidates])) + math.exp(min(nobody - highest, 700.0))
         strength = min(-math.log10(max(others / (1.0 + others), 1e-300)), STRONGEST)
     elif is_best.sum() == 1 and highest > tie and scale > 0 and len(candidates) > 1:
         strength = (highest - second) / scale
     if record < 0 or scores[record] == -np.inf:
         return Reported(0.0, 0.0, strength, math.log2(len(scores)), float(len(candidates)))
     own = scores[record]
-    share = math.exp((own - highest) / scale) / math.fsum(weight) if scale > 0 else 1.0 / len(candidates)
+    share = math.exp((own - highest) / scale) / total if scale > 0 else 1.0 / len(candidates)
     higher = int((scores > own + tie).sum())
     equal = int((np.abs(scores[candidates] - own) <= tie).sum())
     return Reported(
@@ -230,7 +231,7 @@ def _one(known: KnownFacts, query: int) -> KnownFacts:
 
 def _support(item: KnownItem) -> int:
     """Number of records that have the item; some may have several entries of it."""
-    return len(np.unique(item.record))
+    return int(np.count_nonzero(np.bincount(item.record)))
 
 
 def _without(item: KnownItem, removed: int) -> KnownItem:

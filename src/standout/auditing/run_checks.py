@@ -5,7 +5,7 @@ the same facts. For absent targets, the release is really rebuilt without their 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from standout.auditing.fact_checks import check_facts
 from standout.auditing.recomputed import Recomputation, Reported, can_recompute, without_record
 from standout.auditing.recomputed_likelihood import has_reference
 from standout.core.arrays import Ints
+from standout.core.progress import no_progress
+from standout.core.threads import run_in_slices
 from standout.evaluate.candidate_attacks import LIKELIHOOD, PAPER
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.population import Population
@@ -66,7 +68,7 @@ class CheckedRun:
         return fit_attack(built_in.get(self.name, self.attack), self.adversary)
 
 
-def check_runs(release: Release, runs: Sequence[CheckedRun]) -> list[Check]:
+def check_runs(release: Release, runs: Sequence[CheckedRun], threads: int | None = None) -> list[Check]:
     """Check the outcomes of attacks, as the audit reports them.
 
     Parameters
@@ -75,6 +77,8 @@ def check_runs(release: Release, runs: Sequence[CheckedRun]) -> list[Check]:
         The release that was attacked.
     runs
         Attacks and their outcomes. For each, the cell with most facts is checked.
+    threads
+        Number of threads; default: all cores.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def check_runs(release: Release, runs: Sequence[CheckedRun]) -> list[Check]:
     runs = [run for run in runs if run.simulation.cells]
     if not runs:
         return []
-    agreements = [_Comparison(release, run) for run in runs]
+    agreements = [_Comparison(release, run, threads) for run in runs]
     names = " and ".join(dict.fromkeys(run.name for run in runs))
     return [
         _facts(release, runs),
@@ -140,6 +144,7 @@ class _Comparison:
 
     release: Release
     run: CheckedRun
+    threads: int | None
 
     @property
     def people(self) -> Population:
@@ -153,13 +158,22 @@ class _Comparison:
             return _Agreement()
         chosen = self._sample(TARGETS if self.run.is_headline else FEW_TARGETS)
         top, known = self.run.simulation.criteria.top, self._known(chosen)
-        again = Recomputation.of(self.release, attack, known, top)
+        again = Recomputation(self.release, attack, known, top)
         records = self.people.record_of(self.run.cell.targets[chosen])
-        agreeing = sum(
-            _agree(self._reported(int(target)), again.outcomes(q, int(records[q])))
-            for q, target in enumerate(chosen)
+        return self._count(
+            lambda q: _agree(self._reported(int(chosen[q])), again.outcomes(q, int(records[q]))), len(chosen)
         )
-        return _Agreement(agreeing, len(chosen))
+
+    def _count(self, agrees: Callable[[int], bool], n: int) -> _Agreement:
+        """How many of n outcomes agree, each computed again on one of several threads."""
+        agreeing = np.zeros(n, np.bool_)
+
+        def work_on(low: int, high: int, _: None) -> None:
+            for q in range(low, high):
+                agreeing[q] = agrees(q)
+
+        run_in_slices(n, self.threads, lambda: None, work_on, no_progress)
+        return _Agreement(int(agreeing.sum()), n)
 
     def absence(self) -> _Agreement:
         """Compare the strengths of claims about some absent targets."""
@@ -170,17 +184,19 @@ class _Comparison:
         chosen = self._sample(ABSENT if self.run.is_headline else FEW_ABSENT)
         known, records = self._known(chosen), self.people.record_of(self.run.cell.targets[chosen])
         rebuilds = isinstance(attack, ScoreboardRH) and self.release.n_entries <= MOST_ENTRIES
-        agreeing = 0
-        for q, target in enumerate(chosen):
-            release, facts, removed = self.release, known, int(records[q])
+        whole = Recomputation(self.release, attack, known, 1)
+        slack = ABSENT_SLACK if is_bayesian else 1.0
+
+        def agrees(q: int) -> bool:
+            again, removed = whole, int(records[q])
             if rebuilds and removed >= 0:
-                release, facts = without_record(release, known, removed)
-                removed = -1
-            results = Recomputation.of(release, attack, facts, 1).outcomes(q, -1, removed)
-            strength = float(self.run.cell.outcomes.absent_claim_strength[target, 0])
-            slack = ABSENT_SLACK if is_bayesian else 1.0
-            agreeing += any(_is_close(strength, result.claim_strength, slack) for result in results)
-        return _Agreement(agreeing, len(chosen))
+                release, facts = without_record(self.release, known, removed)
+                again, removed = Recomputation(release, attack, facts, 1), -1
+            strength = float(self.run.cell.outcomes.absent_claim_strength[chosen[q], 0])
+            results = again.outcomes(q, -1, removed)
+            return any(_is_close(strength, result.claim_strength, slack) for result in results)
+
+        return self._count(agrees, len(chosen))
 
     def _sample(self, count: int) -> Ints:
         """Targets spread over the whole run; fewer if a large release is read as a whole for each."""
