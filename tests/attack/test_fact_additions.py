@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import standout as so
 from attack_cases import attacked, examples, similarities
-from standout.attack.kernels.fact_additions import FactRows, add_weighted_fact
+from standout.attack.kernels.fact_additions import FactRows, PartScores, add_weighted_fact
 from standout.attack.queries import excluded_records, prepare_queries
+from standout.core.parts import Part
 from standout.facts import encode_auxes
 from standout.similarity.lookup_tables import tabulate
 
@@ -34,8 +35,9 @@ def test_the_compiled_sum_equals_the_sum_of_the_parts_to_the_bit(drawn):
 def test_a_damaged_index_does_not_write_beyond_the_scores():
     release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
     tables = tabulate(release, encode_auxes(release, [so.Aux([so.Fact("1")])]), so.Present())
+    scores = PartScores(Part(0, 1), np.zeros(3))
     with pytest.raises(so.StoreError, match="damaged"):
-        add_weighted_fact(release, FactRows.of(tables, 0, 0, 0), tables.c, 1.0, 0.5, np.zeros(3))
+        add_weighted_fact(release, FactRows.of(tables, 0, 0, 0), tables.c, 1.0, 0.5, scores)
 
 
 @pytest.mark.parametrize("named", [False, True])

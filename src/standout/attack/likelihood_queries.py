@@ -15,22 +15,23 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from standout.attack.average_probabilities import AverageProbabilities
 from standout.attack.error_model import ErrorModel
 from standout.attack.kernels.entry_terms import mean_terms
-from standout.attack.kernels.fact_additions import FactRows, add_sized_fact
+from standout.attack.kernels.fact_additions import FactRows, PartScores, add_sized_fact
 from standout.attack.kernels.query_arrays import NO_LIKELIHOODS, QueryFacts, ScoreRule
 from standout.attack.kernels.record_scores import Pairs, entry_ranges
 from standout.attack.log_tables import LOWEST, exponentials, log, tabulate_logarithms
 from standout.attack.queries import Queries, log2_up
-from standout.attack.record_sizes import ChoiceModel
+from standout.attack.record_sizes import ChoiceModel, choice_model
 from standout.attack.release_counts import ReleaseCounts
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
+from standout.core.parts import Part
 from standout.facts import KnownFacts
 from standout.release.model import Release
 from standout.sanitized import Sanitized
@@ -108,11 +109,20 @@ class LikelihoodQueries(Queries):
         """As in `Queries`; sums of logarithms of equal products are equal."""
         return _on_grid(super().scores_of(query, record), self.step[query])
 
-    def scores(self, q: int) -> Floats:
+    def part_scores(self, q: int, part: Part) -> Floats:
         """As in `Queries`."""
-        return _on_grid(super().scores(q), self.step[q])
+        return _on_grid(super().part_scores(q, part), self.step[q])
 
-    def add_single_fact(self, scores: Floats, fact: int, rows: FactRows, step: float) -> None:
+    def detached(self) -> "LikelihoodQueries":
+        """As in `Queries`."""
+        return replace(cast(LikelihoodQueries, super().detached()), sizes=self.sizes.detached())
+
+    def attached(self, release: Release) -> "LikelihoodQueries":
+        """As in `Queries`."""
+        sizes = choice_model(release, self.sizes.choice)
+        return replace(cast(LikelihoodQueries, super().attached(release)), sizes=sizes)
+
+    def add_single_fact(self, scores: PartScores, fact: int, rows: FactRows, step: float) -> None:
         """As in `Queries`."""
         gain = elementary.log1p(self.odds[fact] / self.sizes.size) + self.constant[fact]
         add_sized_fact(self.release, rows, self.tables.c, gain, self.sizes.code, step, scores)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.attack.kernels.fact_additions import FactRows, add_weighted_fact
+from standout.attack.kernels.fact_additions import FactRows, PartScores, add_weighted_fact
 from standout.attack.kernels.query_arrays import (
     NO_LIKELIHOODS,
     CandidateFilter,
@@ -20,7 +20,9 @@ from standout.attack.kernels.record_scores import Pairs, first_times, has_item, 
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints, offsets, run_starts
 from standout.core.errors import NotFoundError, ParameterError
+from standout.core.parts import Part
 from standout.facts import ANY_TIME, KnownFacts
+from standout.release.block_ranges import record_range, whole
 from standout.release.labels import position_of_id
 from standout.release.model import Release
 from standout.release.postings import unpack_item
@@ -115,6 +117,14 @@ class Queries:
         sizes = RecordSizes(np.empty(0, np.uint16), NO_NUMBERS)
         return ScoreRule(False, NO_NUMBERS, NO_NUMBERS, sizes, 0.0, NO_LIKELIHOODS)
 
+    def detached(self) -> "Queries":
+        """The same queries without their release, to be sent to a worker that has it open."""
+        return replace(self, release=cast(Release, None), prepare=None)
+
+    def attached(self, release: Release) -> "Queries":
+        """Detached queries with their release."""
+        return replace(self, release=release)
+
     def nobody(self, candidates: Ints) -> Floats:
         """Score, by query, of the case that the target is not in the release: −∞, as it is ruled out."""
         return np.full(len(candidates), -np.inf)
@@ -158,10 +168,13 @@ class Queries:
             is_candidate &= (since < 0) | (is_late_enough & is_early_enough)
         return np.asarray(is_candidate)
 
-    def count_candidates(self, q: int) -> int:
-        """Number of candidates of query q."""
-        is_candidate = self.is_candidate(q)
-        return self.release.n_records if is_candidate is None else int(np.count_nonzero(is_candidate))
+    def count_candidates(self, q: int, part: Part | None = None) -> int:
+        """Number of candidates of query q, in the whole release or in a part."""
+        records = record_range(self.release, whole(self.release) if part is None else part)
+        if not self.known.filtered:
+            return len(records) - (int(self.exclude[q]) in records)
+        every = np.arange(records.start, records.stop)
+        return int(np.count_nonzero(self.are_candidates(np.full(len(every), q), every)))
 
     def facts_of(self, q: int) -> slice:
         """Positions of the facts of query q in `facts`."""
@@ -233,7 +246,7 @@ class Queries:
     def scores(self, q: int) -> Floats:
         """The scores of all records for query q in double precision; -∞ unless a record is a candidate."""
         if q not in self._kept_scores:
-            scores = self._scores(q)
+            scores = self.part_scores(q, whole(self.release))
             if self.release.n_records * len(self) > KEPT_SCORES:
                 return scores
             self._kept_scores[q] = scores
@@ -244,40 +257,46 @@ class Queries:
         """Scores of small releases, which verdicts ask for again."""
         return {}
 
-    def _scores(self, q: int) -> Floats:
-        release = self.release
-        scores = np.zeros(release.n_records)
+    def part_scores(self, q: int, part: Part) -> Floats:
+        """The same for the records of a part."""
+        records = record_range(self.release, part)
+        scores = PartScores(part, np.zeros(len(records)))
         for fact in range(*self.facts_of(q).indices(len(self.weight))):
             self._add_fact(scores, q, fact)
-        is_candidate = self.is_candidate(q)
-        return scores if is_candidate is None else np.where(is_candidate, scores, -np.inf)
+        if self.exclude[q] < 0 and not self.known.filtered:
+            return scores.scores
+        is_candidate = self.are_candidates(np.full(len(records), q), np.arange(records.start, records.stop))
+        return np.where(is_candidate, scores.scores, -np.inf)
 
-    def _add_fact(self, scores: Floats, q: int, fact: int) -> None:
-        """Add what a fact adds to the scores of all records."""
+    def _add_fact(self, scores: PartScores, q: int, fact: int) -> None:
+        """Add what a fact adds to the scores of all records of a part."""
         if self.release.has_repeats:
-            records, terms = self._terms_of_records(fact)
+            records, terms = self._terms_of_records(fact, scores.part)
             same, query = np.full(len(records), fact), np.full(len(records), q)
-            scores[records] += self.parts(query, same, records, terms)
+            first = record_range(self.release, scores.part).start
+            scores.scores[records - first] += self.parts(query, same, records, terms)
         else:
             _, item, _, shape, time = self.facts
             rows = FactRows.of(self.tables, int(item[fact]), int(shape[fact]), int(time[fact]))
             self.add_single_fact(scores, fact, rows, float(self.step[q]))
 
-    def add_single_fact(self, scores: Floats, fact: int, rows: FactRows, step: float) -> None:
+    def add_single_fact(self, scores: PartScores, fact: int, rows: FactRows, step: float) -> None:
         """The same where no record has an item several times."""
         add_weighted_fact(self.release, rows, self.tables.c, float(self.weight[fact]), step, scores)
 
-    def _terms_of_records(self, fact: int) -> tuple[Ints, Floats]:
-        """Records that have a fact's item, perhaps also others, and their terms."""
+    def _terms_of_records(self, fact: int, part: Part) -> tuple[Ints, Floats]:
+        """Records of a part that have a fact's item, perhaps also others, and their terms."""
         release, item = self.release, int(self.facts.item[fact])
-        key, kept = (item, int(self.facts.shape[fact]), int(self.facts.time[fact])), self._kept_terms
+        shape, time, kept = int(self.facts.shape[fact]), int(self.facts.time[fact]), self._kept_terms
+        key, within = (item, shape, time, part), record_range(release, part)
         found = kept.get(key)  # another thread may empty `kept`
         if found is None:
             if release.item_entries[item] > release.n_records:
-                records = np.arange(release.n_records)  # a record without the item adds 0
+                records = np.arange(within.start, within.stop)  # a record without the item adds 0
             else:
                 records = unpack_item(release.by_item, item, release.n_levels, release.span)[0]
                 records = records[run_starts(records)]
+                records = records[(records >= within.start) & (records < within.stop)]
             if len(kept) * release.n_records > KEPT_SCORES:
                 kept.clear()
             found = records, self.entry_terms(self._pairs(np.full(len(records), fact), records))
@@ -285,8 +304,8 @@ class Queries:
         return found
 
     @cached_property
-    def _kept_terms(self) -> dict[tuple[int, int, int], tuple[Ints, Floats]]:
-        """Records and terms by item, shape and time: queries with more of the same facts ask again."""
+    def _kept_terms(self) -> dict[tuple[int, int, int, Part], tuple[Ints, Floats]]:
+        """Records and terms by item, shape, time and part: queries with more of the same facts ask again."""
         return {}
 
 

@@ -11,7 +11,7 @@ entries of item i, which is |supp(i)| unless some record has it several times. S
 The last two are the chances of one draw; that entries are not drawn twice is neglected.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,12 +35,13 @@ class ChoiceModel:
 
     weight(i) / anywhere(i) = entries / e(i) in all three cases, where `entries` are the release's entries,
     those outside the most popular items, or Σ |supp| over all entries. Without an excluded record, its own
-    size is subtracted from it.
+    size is subtracted from it. `choice` is how the adversary chooses.
     """
 
     code: Ints
     chosen: Floats
     entries: float
+    choice: Choice
 
     @cached_property
     def size(self) -> Floats:
@@ -55,6 +56,10 @@ class ChoiceModel:
     def of(self, record: Ints) -> Floats:
         """size(r) of these records."""
         return self.size[self.code[record]]
+
+    def detached(self) -> "ChoiceModel":
+        """The same without the sizes of records, which `choice_model` finds again by `choice`."""
+        return replace(self, code=np.empty(0, np.int64))
 
     def for_kernels(self) -> RecordSizes:
         """The sizes in single precision."""
@@ -73,15 +78,15 @@ def choice_model(release: Release, choice: Choice | str) -> ChoiceModel:
 
 
 def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
-    by_record, total = release.by_record, np.zeros(release.n_records)
+    by_record, total, choice = release.by_record, np.zeros(release.n_records), Choice(name, top)
     if name == "outside_top":
         _sum_weights(by_record.start, by_record.item, (release.rank > top).astype(np.int64), total)
-        return _classes(total, float(total.sum()))
+        return _classes(choice, total, float(total.sum()))
     if name == "popular":
         _sum_weights(by_record.start, by_record.item, release.support, total)
         rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
-        return _classes(rounded, float(release.support.astype(np.float64) @ release.item_entries))
-    return _classes(release.lengths, float(release.n_entries))
+        return _classes(choice, rounded, float(release.support.astype(np.float64) @ release.item_entries))
+    return _classes(choice, release.lengths, float(release.n_entries))
 
 
 @kernel
@@ -92,6 +97,6 @@ def _sum_weights(start: Array, item: Array, weight: Array, total: Array) -> None
             total[record] += np.float64(weight[item[entry]])
 
 
-def _classes(size: Ints | Floats, entries: float) -> ChoiceModel:
+def _classes(choice: Choice, size: Ints | Floats, entries: float) -> ChoiceModel:
     distinct, code = np.unique(size, return_inverse=True)
-    return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries)
+    return ChoiceModel(code.astype(np.int64), distinct.astype(np.float64), entries, choice)

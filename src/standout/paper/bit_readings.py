@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from standout.attack.batches import mean_and_sigma_with_zeros
 from standout.attack.queries import Queries, excluded_records, prepare_queries
+from standout.attack.score_spread import mean_and_sigma_with_zeros
 from standout.attack.scoreboard import ScoreboardRH
 from standout.core import elementary
 from standout.core.arrays import Bools, Floats, Ints

@@ -18,12 +18,12 @@ PIECES = BLOCK // PIECE
 class BlockWorkspace(NamedTuple):
     """A thread's own arrays.
 
-    `scores` has the scores of all records (a list where a block has few) and one spare block, which is used
-    where they need not be kept; `score_bits` are the same as bits. `highest` is the highest score of each
+    `scores` has the scores of all records of the part (a list where a block has few) and one spare block,
+    used where they need not be kept; `score_bits` are the same as bits. `highest` is the highest of each
     piece of a block, `highest_bits` the same as bits. `position` is the position in its block of each listed
     score, `out` marks records that are not candidates, `left_out` is their number per block. `listed` is
-    the length of a block's list, or -1. `sums` are the sums of scores and of squares. `cursor`, `at` and
-    `stop` are each fact's next run, next word and last word of the block. `best` are the highest scores.
+    the length of a block's list, or -1. `sums` are a block's sums of scores and of squares. `cursor`, `at`
+    and `stop` are each fact's next run, next word and last word of the block. `best` are the highest scores.
     `gain` is by fact and size of a record (see `sized_additions`). `repeated` has the parts of a block's
     records that have an item several times.
     """
@@ -46,10 +46,10 @@ class BlockWorkspace(NamedTuple):
 
     @classmethod
     def allocate(
-        cls, n_records: int, most_facts: int, top: int, n_sizes: int, repeats: bool
+        cls, n_blocks: int, most_facts: int, top: int, n_sizes: int, repeats: bool
     ) -> "BlockWorkspace":
-        """Arrays for queries of at most `most_facts` facts."""
-        n = -(-n_records // BLOCK)
+        """Arrays for a part of this many blocks, and for queries of at most `most_facts` facts."""
+        n = n_blocks
         scores, highest = np.zeros((n + 1) * BLOCK, np.float32), np.zeros(PIECES, np.float32)
         return cls(
             scores=scores,

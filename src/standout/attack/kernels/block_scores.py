@@ -21,8 +21,13 @@ from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
 from standout.attack.kernels.interpolation import interpolated
 from standout.attack.kernels.query_arrays import (
     BLOCK,
+    FIRST_ROUND,
     LEAST,
     OUT,
+    PARTITION,
+    SCORES,
+    SECOND_ROUND,
+    SQUARES,
     ZERO,
     CandidateFilter,
     QueryFacts,
@@ -31,15 +36,17 @@ from standout.attack.kernels.query_arrays import (
     U,
 )
 from standout.attack.kernels.repeated_parts import RepeatedParts, fill_parts
-from standout.attack.kernels.shortlist import lowest_listed, prune, raise_bound
+from standout.attack.kernels.run_cursors import first_run, run_end
+from standout.attack.kernels.shortlist import enlist, lowest_listed, prune, raise_bound
 from standout.attack.kernels.sized_additions import add_sized_fact, fill_gain
-from standout.core.jit import Array, Flag, Int, Real, inline, kernel, subroutine, summing_subroutine
+from standout.core.exact_sums import add_to_sum, sum_value
+from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine, summing_subroutine
 from standout.core.simd import multiply_add
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
 from standout.similarity.time_cells import time_similarity
 
-__all__ = ["run_end", "score_queries"]
+__all__ = ["score_queries"]
 
 FEW = BLOCK // 8
 """A block that fewer postings touch keeps its scores as a list."""
@@ -62,34 +69,46 @@ def score_queries(
     candidates: CandidateFilter,
     rule: ScoreRule,
     n_records: Int,
-    with_z: Flag,
+    first_block: Int,
+    rounds: Int,
     work: BlockWorkspace,
     summaries: QuerySummaries,
     low: Int,
     high: Int,
 ) -> None:
-    """Fill in the summaries of queries low … high - 1."""
+    """Fill in the summaries of queries low … high - 1 over a part of the release.
+
+    The part has as many blocks as `work`, from `first_block` on. If it is the whole release, both rounds can
+    be done at once, and scores are kept for the second. Otherwise scores are computed again for the second.
+    """
     run, block, first_word, end = postings.run, postings.block, postings.begin, postings.end
     scores, highest, left_out, listed, sums = work.scores, work.highest, work.left_out, work.listed, work.sums
     cursor, at, stop, best, item = work.cursor, work.at, work.stop, work.best, facts.item
     single, repeats = postings.single, len(postings.single) > 0
     spare = len(listed) * BLOCK  # the spare block, whose scores are 0
+    first_record = first_block * BLOCK
+    is_first, with_z = rounds & FIRST_ROUND != 0, rounds & SECOND_ROUND != 0
     for q in range(low, high):
+        if not is_first and summaries.scale[q] == 0.0:
+            continue
         f, k = facts.first[q], facts.first[q + 1] - facts.first[q]
-        n = n_records - rule_out(candidates, q, n_records, work.out, left_out)
+        gone = rule_out(candidates, q, first_record, n_records, work.out, left_out)
+        n = min(n_records - first_record, len(listed) * BLOCK) - gone
         for j in range(k):
-            cursor[j] = run[item[f + j]]
+            cursor[j] = first_run(block, run[item[f + j]], run[item[f + j] + 1], first_block)
             if rule.sized:
                 fill_gain(rule.sizes.inverse, rule.odds[f + j], rule.constant[f + j], work.gain[j])
         for i in range(len(best)):
             best[i] = ZERO
-        sums[0], sums[1] = 0.0, 0.0
-        floor, count, overflow = LEAST, np.int64(0), False
-        for number in range(len(listed)):
+        floor, lost, count = LEAST, ZERO, np.int64(0)
+        for number in range(len(listed)):  # in the part; so are positions of records and of their scores
             first, words = number * BLOCK, 0
-            size = min(n_records - first, BLOCK)
+            record = first_record + first
+            size = min(n_records - record, BLOCK)
             for j in range(k):
-                stop[j] = run_end(run, block, end, item=item[f + j], cursor=cursor[j], number=number)
+                stop[j] = run_end(
+                    run, block, end, item=item[f + j], cursor=cursor[j], number=first_block + number
+                )
                 if stop[j] > 0:
                     at[j] = first_word[cursor[j]]
                     words += stop[j] - at[j]
@@ -102,7 +121,7 @@ def score_queries(
                 if repeats and until > 0:
                     until = single[cursor[j]]
                     n_parts = fill_parts(
-                        postings, tables, facts, rule, f + j, until, stop[j], first, work.repeated
+                        postings, tables, facts, rule, f + j, until, stop[j], record, work.repeated
                     )
                     _add_parts(work.repeated, n_parts, base, scores)
                 if stop[j] > 0 and rule.sized:
@@ -120,7 +139,7 @@ def score_queries(
                         reach=tables.reach,
                         shape=facts.shape[f + j],
                         known_time=facts.time[f + j],
-                        code=rule.sizes.code[first : first + size],
+                        code=rule.sizes.code[record : record + size],
                         gain=work.gain[j],
                         scores=scores[base : base + BLOCK],
                     )
@@ -132,50 +151,52 @@ def score_queries(
                     if few:
                         listed[number] = _move_to_list(postings, at[j], stop[j], work, number, listed[number])
                     cursor[j] += 1
-            if few:
-                highest[0] = _sum_list(scores, first, listed[number], sums)
-            else:
-                if left_out[number]:
-                    _mark(scores, base, work.out, first, size, ZERO)
-                _sum_block(scores, work.score_bits, base, work.highest_bits, sums)
-            pieces, length, begin = (1, listed[number], first) if few else (PIECES, PIECE, base)
-            floor = max(floor, raise_bound(highest, np.int64(0), np.int64(1), pieces, best, k, rule.slack))
-            for j in range(pieces):
-                if highest[j] >= floor and not overflow:
-                    piece = _Piece(begin + j * PIECE, length, first + j * PIECE, few)
-                    count, overflow, floor = _shortlist(
-                        work, piece, floor, summaries, q, count, k, rule.slack
-                    )
+            if not few and left_out[number]:
+                _mark(scores, base, work.out, first, size, ZERO)
+            if is_first:
+                if few:
+                    highest[0] = _sum_list(scores, first, listed[number], sums)
+                else:
+                    _sum_block(scores, work.score_bits, base, work.highest_bits, sums)
+                add_to_sum(summaries.sums, q, SCORES, sums[SCORES], summaries.units[q, SCORES])
+                add_to_sum(summaries.sums, q, SQUARES, sums[SQUARES], summaries.units[q, SQUARES])
+                pieces, length, begin = (1, listed[number], first) if few else (PIECES, PIECE, base)
+                bound = raise_bound(highest, np.int64(0), np.int64(1), pieces, best, k, rule.slack)
+                floor = max(floor, bound)
+                for j in range(pieces):
+                    if highest[j] >= floor and highest[j] > lost:
+                        piece = _Piece(begin + j * PIECE, length, record + j * PIECE, few)
+                        count, floor, lost = _shortlist(
+                            work, piece, floor, lost, summaries, q, count, k, rule.slack
+                        )
             if base == first and left_out[number]:
                 _mark(scores, base, work.out, first, size, OUT)
             if not few and base != first:
                 _clear(scores, base)
-        summaries.candidates[q], summaries.total[q], summaries.squares[q] = n, sums[0], sums[1]
-        summaries.shortlisted[q], _ = prune(
-            summaries.record,
-            summaries.score,
-            first=q * summaries.capacity,
-            n=count,
-            best=best,
-            facts=k,
-            floor=floor,
-            slack=rule.slack,
-        )
-        summaries.highest[q], summaries.overflow[q] = np.float64(best[0]), overflow
+        if is_first:
+            summaries.candidates[q], summaries.lost[q] = n, lost
+            summaries.shortlisted[q], _ = prune(
+                summaries.record,
+                summaries.score,
+                first=q * summaries.capacity,
+                n=count,
+                best=best,
+                facts=k,
+                floor=floor,
+                slack=rule.slack,
+            )
+        if is_first and with_z:
+            total = sum_value(summaries.sums, q, SCORES, summaries.units[q, SCORES])
+            squares = sum_value(summaries.sums, q, SQUARES, summaries.units[q, SQUARES])
+            summaries.scale[q] = 1.0 if rule.sized else inverse_sigma(n, total, squares)
+            summaries.cut[q] = lowest_listed(
+                summaries.score, q * summaries.capacity, summaries.shortlisted[q]
+            )
+            summaries.highest[q] = np.float64(best[0])
         if with_z:
-            scale = 1.0 if rule.sized else inverse_sigma(n, sums[0], sums[1])
-            cut = lowest_listed(summaries.score, q * summaries.capacity, summaries.shortlisted[q])
-            summaries.z[q] = _partition(work, n_records, summaries.highest[q], scale, cut)
-        if candidates.exclude[q] >= 0:
-            work.out[candidates.exclude[q]] = False
-
-
-@inline
-def run_end(run: Array, block: Array, end: Array, item: Int, cursor: Int, number: Int) -> Int:
-    """Where the words of an item end in block `number`, if its next run is in this block; else 0."""
-    if cursor < run[item + 1] and block[cursor] == number:
-        return end[cursor]
-    return np.int64(0)
+            _partition(work, n_records - first_record, summaries, q)
+        if 0 <= candidates.exclude[q] - first_record < len(work.out):
+            work.out[candidates.exclude[q] - first_record] = False
 
 
 @subroutine
@@ -273,19 +294,19 @@ def _mark(scores: Array, base: Int, out: Array, first: Int, size: Int, mark: Rea
 
 @subroutine
 def _sum_list(scores: Array, first: Int, n: Int, sums: Array) -> Real:
-    """Add a list's scores and their squares to the sums; return the highest."""
-    most = ZERO
+    """The sums of a list's scores and of their squares; returns the highest."""
+    most, sums[SCORES], sums[SQUARES] = ZERO, 0.0, 0.0
     for i in range(first, first + n):
         x = np.float64(scores[i])
-        sums[0] += x
-        sums[1] += x * x
+        sums[SCORES] += x
+        sums[SQUARES] += x * x
         most = max(most, scores[i])
     return most
 
 
 @summing_subroutine
 def _sum_block(scores: Array, score_bits: Array, base: Int, highest_bits: Array, sums: Array) -> None:
-    """Add a block's scores and their squares to the sums, and keep the highest of each piece.
+    """The sums of a block's scores and of their squares, and the highest score of each piece.
 
     Scores and maxima are compared as bits: the greater of two numbers ≥ 0 has the greater bits, and whole
     numbers compare in vectors where floats do not.
@@ -300,8 +321,8 @@ def _sum_block(scores: Array, score_bits: Array, base: Int, highest_bits: Array,
         x = np.float64(scores[first + i])
         total += x
         squares += x * x
-    sums[0] += total
-    sums[1] += squares
+    sums[SCORES] = total
+    sums[SQUARES] = squares
 
 
 @subroutine
@@ -309,44 +330,52 @@ def _shortlist(
     work: BlockWorkspace,
     piece: _Piece,
     floor: Real,
+    lost: Real,
     summaries: QuerySummaries,
     q: Int,
     n: Int,
     facts: Int,
     slack: Real,
-) -> tuple[Int, Flag, Real]:
+) -> tuple[Int, Real, Real]:
     """Put every record of a piece whose score is at least `floor` on the query's shortlist of n.
 
-    Returns the new n, whether there were too many, and the new floor.
+    Returns the new n, the new floor and the highest score that found no room.
     """
     scores, position, best, capacity = work.scores, work.position, work.best, summaries.capacity
-    record, score, row = summaries.record, summaries.score, q * capacity
     for i in range(piece.low, piece.low + piece.length):
-        if scores[i] < floor:
-            continue
-        if n == capacity:
-            n, floor = prune(record, score, first=row, n=n, best=best, facts=facts, floor=floor, slack=slack)
-            if n == capacity:
-                return n, True, floor
-            if scores[i] < floor:
-                continue
-        record[row + n] = piece.record + (np.int64(position[i]) if piece.is_list else i - piece.low)
-        score[row + n] = scores[i]
-        n += 1
-    return n, False, floor
+        if scores[i] >= floor and scores[i] > lost:
+            n, floor, lost = enlist(
+                summaries.record,
+                summaries.score,
+                first=q * capacity,
+                capacity=capacity,
+                n=n,
+                new=piece.record + (np.int64(position[i]) if piece.is_list else i - piece.low),
+                x=scores[i],
+                best=best,
+                facts=facts,
+                floor=floor,
+                lost=lost,
+                slack=slack,
+            )
+    return n, floor, lost
 
 
 @subroutine
-def _partition(work: BlockWorkspace, n_records: Int, highest: Real, scale: Real, cut: Real) -> Real:
-    """Z = Σ e^((score − highest)/σ) over candidates with a score below `cut`; 0 if σ is 0."""
+def _partition(work: BlockWorkspace, n_records: Int, summaries: QuerySummaries, q: Int) -> None:
+    """Z = Σ e^((score − highest) · scale) over candidates with a score below the cut; 0 if σ is 0.
+
+    `n_records` is the number of records from the part's first on.
+    """
+    highest, scale, unit = summaries.highest[q], summaries.scale[q], summaries.units[q, PARTITION]
     if scale == 0.0:
-        return 0.0
-    nothing, z = np.exp(-highest * scale), 0.0
+        return
+    nothing = np.exp(-highest * scale)
     for number in range(len(work.listed)):
         first, listed = number * BLOCK, work.listed[number]
         size = min(n_records - first, BLOCK)
         length = listed if listed >= 0 else size
-        z += exp_sum(work.scores, first, first + length, highest, scale, cut)
+        mass = exp_sum(work.scores, first, first + length, highest, scale, summaries.cut[q])
         if listed >= 0:
-            z += nothing * (size - work.left_out[number] - length)
-    return z
+            mass += nothing * (size - work.left_out[number] - length)
+        add_to_sum(summaries.sums, q, PARTITION, mass, unit)

@@ -9,13 +9,19 @@ __all__ = ["rule_out"]
 
 
 @subroutine
-def rule_out(candidates: CandidateFilter, q: Int, n_records: Int, out: Array, left_out: Array) -> Int:
-    """Mark the records that are not candidates, count them by block, and return their number."""
-    exclude, total = candidates.exclude[q], np.int64(0)
+def rule_out(
+    candidates: CandidateFilter, q: Int, first_record: Int, n_records: Int, out: Array, left_out: Array
+) -> Int:
+    """Mark the records of a part that are not candidates, count them by block, and return their number.
+
+    `out` and `left_out` are by record and by block of the part, which begins with `first_record`.
+    """
+    exclude, total = candidates.exclude[q] - first_record, np.int64(0)
     for number in range(len(left_out)):
-        gone = np.int64(0)
+        gone, first = np.int64(0), first_record + number * BLOCK
         if candidates.filtered:
-            gone = _filter(candidates, q, number * BLOCK, min(n_records, number * BLOCK + BLOCK), out)
+            last = min(n_records, first + BLOCK)
+            gone = _filter(candidates, q, first, last, out[number * BLOCK : (number + 1) * BLOCK])
         if exclude // BLOCK == number and not out[exclude]:
             out[exclude] = True
             gone += 1
@@ -32,7 +38,10 @@ def _narrow(x: Int) -> Int:
 
 @subroutine
 def _filter(candidates: CandidateFilter, q: Int, first: Int, last: Int, out: Array) -> Int:
-    """Mark records first … last - 1 that are too short, too long, or begin too early or too late."""
+    """Mark records first … last - 1 that are too short, too long, or begin too early or too late.
+
+    `out` begins with the mark of the first.
+    """
     lengths, begins = candidates.lengths, candidates.begins
     shortest, longest = _narrow(candidates.length[q, 0]), _narrow(candidates.length[q, 1])
     earliest, latest = _narrow(candidates.joined[q, 0]), _narrow(candidates.joined[q, 1])
@@ -40,6 +49,6 @@ def _filter(candidates: CandidateFilter, q: Int, first: Int, last: Int, out: Arr
     for i in range(U(first), U(last)):
         length, day = lengths[i], begins[i]
         apart = (length < shortest) | (length > longest) | ((day >= 0) & ((day < earliest) | (day > latest)))
-        out[i] = apart
+        out[i - U(first)] = apart
         gone += np.int32(apart)
     return np.int64(gone)

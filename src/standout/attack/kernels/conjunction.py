@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.attack.kernels.query_arrays import BLOCK, U
+from standout.attack.kernels.run_cursors import first_run
 from standout.attack.queries import Queries
 from standout.core.arrays import Floats, Ints
 from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
+from standout.core.parts import Part
+from standout.release.block_ranges import whole
 from standout.release.postings import Postings
 from standout.similarity.time_cells import time_similarity
 
@@ -40,8 +43,10 @@ def new_workspace() -> Workspace:
     return Workspace(np.zeros(BLOCK, np.int64), np.zeros(BLOCK))
 
 
-def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Ints, Floats]:
-    """The records whose score min Sim(aux_i, r′_i) is above 0, in order, and the scores.
+def minimum_similarities(
+    queries: Queries, q: int, work: Workspace, part: Part | None = None
+) -> tuple[Ints, Floats]:
+    """The records, of a part or all, whose score min Sim(aux_i, r′_i) is above 0, in order, and the scores.
 
     A record that has an item several times agrees through the best of these entries. Sim lies between 0 and
     1: a sum of terms counts as their mean. No record agrees with a fact about an item that the release does
@@ -64,6 +69,7 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
         *(tables.a, tables.b, tables.off, tables.c, tables.terms.astype(np.float64)),
         *work,
         repeats,
+        *(whole(release) if part is None else part),
         record,
         score,
     )
@@ -71,9 +77,10 @@ def minimum_similarities(queries: Queries, q: int, work: Workspace) -> tuple[Int
     if repeats:  # within a block, records with one entry come first
         order = np.argsort(record)
         record, score = record[order], score[order]
-    keep = queries.is_candidate(q)
-    chosen = slice(n) if keep is None else np.flatnonzero(keep[record])
-    return record[chosen], score[chosen]
+    if queries.exclude[q] >= 0 or queries.known.filtered:
+        is_candidate = queries.are_candidates(np.full(n, q), record)
+        record, score = record[is_candidate], score[is_candidate]
+    return record, score
 
 
 @kernel
@@ -96,10 +103,12 @@ def _conjunction(
     agreed: Array,
     least: Array,
     repeats: Flag,
+    first_block: Int,
+    last_block: Int,
     record: Array,
     score: Array,
 ) -> Int:
-    """Walk the rarest item's blocks. Where no record is left after some facts, the others are skipped.
+    """Walk the rarest item's blocks in a part. Where no record is left after some facts, skip the others.
 
     Arrays are passed one by one, because Numba takes longer to look into tuples than a query takes.
     """
@@ -107,7 +116,9 @@ def _conjunction(
     facts, work = _Facts(item, shape, time, a, b, off, c, terms), Workspace(agreed, least)
     n, k = 0, len(item)
     cursor = run[item]
-    while cursor[0] < run[item[0] + 1]:
+    for j in range(k):
+        cursor[j] = first_run(block, run[item[j]], run[item[j] + 1], first_block)
+    while cursor[0] < run[item[0] + 1] and np.int64(block[cursor[0]]) < last_block:
         number, alive = np.int64(block[cursor[0]]), BLOCK
         first, last = begin[cursor[0]], end[cursor[0]]
         for j in range(k):

@@ -1,10 +1,10 @@
 """The first 1, 2, … m facts of one aux, and several draws of the same facts, in one walk: compiled.
 
 Most questions of an audit are nested: how well does an adversary do with 2 facts, with 3, … with 10? The
-scores after m facts are those after m − 1 and a little more, so each posting is visited once. The sums
-follow each change: if a score grows from `old` to `new` by `part`, the sum of squares grows by part · (old
-+ new). Draws that differ only in their noise are stored next to each other, as lanes. All kinds of a fact
-share one row of the time table here. A user's own function has more rows, so it is not nested.
+scores after m facts are those after m − 1 and a little more, so each posting is visited once. The sums of a
+block follow each change: if a score grows from `old` to `new` by `part`, the sum of squares grows by part ·
+(old + new). Draws that differ only in their noise are stored next to each other, as lanes. All kinds of a
+fact share one row of the time table here. A user's own function has more rows, so it is not nested.
 
 A record that may be among the best is noticed when its score rises above the lowest of the best so far.
 Scores never fall, so a noticed record may be among the best of a later step even if it crosses no further
@@ -13,25 +13,29 @@ bound. The records noticed in a block are therefore examined again after each st
 
 import numpy as np
 
-from standout.attack.kernels.block_scores import run_end
-from standout.attack.kernels.exp_sum import exp_sum, inverse_sigma
+from standout.attack.kernels.exp_sum import exp_sum
 from standout.attack.kernels.lane_additions import add_many_lanes, add_one_lane
 from standout.attack.kernels.lane_tables import spread_tables
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
 from standout.attack.kernels.nested_repeats import add_repeats
+from standout.attack.kernels.nested_rows import add_block, prepare, report, shortlist_noticed
 from standout.attack.kernels.query_arrays import (
     BLOCK,
-    LEAST,
+    FIRST_ROUND,
     OUT,
+    PARTITION,
+    SECOND_ROUND,
     ZERO,
     QueryFacts,
     QuerySummaries,
     ScoreRule,
     U,
 )
-from standout.attack.kernels.shortlist import lowest_listed, lowest_of_best, prune
+from standout.attack.kernels.run_cursors import first_run, run_end
+from standout.attack.kernels.shortlist import lowest_of_best
 from standout.attack.kernels.sized_additions import add_sized_lane, fill_gain
-from standout.core.jit import Array, Flag, Int, Real, kernel, subroutine
+from standout.core.exact_sums import add_to_sum
+from standout.core.jit import Array, Int, Real, kernel, subroutine
 from standout.core.simd import LANES, lane_peaks
 from standout.release.postings import Postings
 from standout.similarity.lookup_tables import KernelTables
@@ -52,14 +56,16 @@ def score_prefixes(
     groups: QueryGroups,
     rule: ScoreRule,
     n_records: Int,
+    first_block: Int,
+    last_block: Int,
     span: Int,
-    with_z: Flag,
+    rounds: Int,
     work: NestedWorkspace,
     summaries: QuerySummaries,
     low: Int,
     high: Int,
 ) -> None:
-    """Fill in the rows of groups low … high - 1."""
+    """Fill in the rows of groups low … high - 1 over the blocks of a part of the release."""
     # Arrays are unpacked here and passed one by one: Numba counts references to each array of a tuple that is
     # passed, which costs up to a tenth of the time where a block has few words.
     _, run, block, begin, end, word, value_bits, time_bits, single, _ = postings
@@ -69,21 +75,23 @@ def score_prefixes(
     first_fact, item, weight, shape, time = facts
     row, scores, cursor, sums = groups.row, work.scores, work.cursor, work.sums
     floor, until, noticed, n_noticed, mark = work.floor, work.until, work.noticed, work.n_noticed, work.mark
-    candidates, total, squares, highest, z, shortlisted, record, score, overflow, capacity = summaries
-    best = work.best
+    _, exact_sums, units, highest, scale, cut, shortlisted, record, score, lost, capacity = summaries
+    best, first_walk, last_walk = work.best, BOUNDS if rounds & FIRST_ROUND else MASS, BEST
+    if rounds & SECOND_ROUND:
+        last_walk = MASS
     for g in range(low, high):
         q, lanes, exclude = groups.first[g], groups.first[g + 1] - groups.first[g], groups.exclude[g]
         width = 1 if lanes == 1 else LANES
         f, steps = first_fact[q], first_fact[q + 1] - first_fact[q]
-        _prepare(row, q, lanes, steps, work, summaries)
+        prepare(row, q, lanes, steps, work, summaries)
         if lanes > 1:
             spread_tables(facts, tables, rule, work, q=q, lanes=lanes, steps=steps, span=span)
         for j in range(steps if sized else 0):
             fill_gain(inverse_sizes, odds[f + j], constant[f + j] if lanes == 1 else ZERO, work.gain[j])
-        for walk in range(3 if with_z else 2):
+        for walk in range(first_walk, last_walk + 1):
             for j in range(steps):
-                cursor[j] = run[item[f + j]]
-            for number in range(-(-n_records // BLOCK)):
+                cursor[j] = first_run(block, run[item[f + j]], run[item[f + j] + 1], first_block)
+            for number in range(first_block, last_block):
                 touched = False
                 for j in range(steps):
                     touched |= run_end(run, block, end, item=item[f + j], cursor=cursor[j], number=number) > 0
@@ -202,13 +210,13 @@ def score_prefixes(
                         to = row[q + lane, j]
                         if walk == BEST:
                             if n_noticed[lane] > 0:
-                                shortlisted[to], overflow[to] = _shortlist_noticed(
+                                shortlisted[to], lost[to] = shortlist_noticed(
                                     record,
                                     score,
                                     first=to * capacity,
                                     capacity=capacity,
                                     n=shortlisted[to],
-                                    overflow=overflow[to],
+                                    lost=lost[to],
                                     scores=scores,
                                     noticed=noticed[lane],
                                     n_noticed=n_noticed[lane],
@@ -225,49 +233,29 @@ def score_prefixes(
                                 lane_peaks(scores, BLOCK // SAMPLE, work.flat)
                             sample = scores if lanes == 1 else work.flat
                             floor[j, lane] = lowest_of_best(sample, lane, width, SAMPLE, best, steps, slack)
-                        else:
-                            scale = 1.0 if sized else inverse_sigma(candidates[to], total[to], squares[to])
-                            if scale > 0.0:
-                                z[to] += _mass(
-                                    scores,
-                                    work.flat,
-                                    lane=lane,
-                                    width=width,
-                                    size=size,
-                                    exclude=exclude - number * BLOCK,
-                                    highest=highest[to],
-                                    scale=scale,
-                                    cut=lowest_listed(score, to * capacity, shortlisted[to]),
-                                )
+                        elif scale[to] > 0.0:
+                            mass = _mass(
+                                scores,
+                                work.flat,
+                                lane=lane,
+                                width=width,
+                                size=size,
+                                exclude=exclude - number * BLOCK,
+                                highest=highest[to],
+                                scale=scale[to],
+                                cut=cut[to],
+                            )
+                            add_to_sum(exact_sums, to, PARTITION, mass, units[to, PARTITION])
                 for lane in range(lanes):
                     for i in range(n_noticed[lane]):
                         mark[noticed[lane, i] * width + lane] = False
+                if walk == BEST:
+                    add_block(sums, work.exact, work.unit, steps, lanes)
+                sums[:steps] = 0.0
                 if walk == BOUNDS:
                     break
-            if walk == BOUNDS:
-                sums[:] = 0.0
             if walk == BEST:
-                _report(row, q, lanes, steps, work, summaries, slack)
-
-
-@subroutine
-def _prepare(
-    row: Array, q: Int, lanes: Int, steps: Int, work: NestedWorkspace, summaries: QuerySummaries
-) -> None:
-    """Empty the wanted rows of the summaries; until[j] = the first wanted step from j on."""
-    floor, sums, wanted = work.floor, work.sums, steps
-    for lane in range(LANES):
-        floor[steps, lane] = np.inf  # for walks that notice no record
-    for j in range(steps - 1, -1, -1):
-        if row[q, j] >= 0:
-            wanted = j
-        work.until[j] = wanted
-        for lane in range(lanes):
-            floor[j, lane] = LEAST
-            sums[j, 0, lane], sums[j, 1, lane] = 0.0, 0.0
-            if row[q, j] >= 0:
-                to = row[q + lane, j]
-                summaries.shortlisted[to], summaries.overflow[to], summaries.z[to] = 0, False, 0.0
+                report(row, q, lanes, steps, work, summaries, sized, slack)
 
 
 @subroutine
@@ -281,47 +269,6 @@ def _find_position(postings: Postings, low: Int, high: Int, position: Int) -> In
         else:
             high = middle
     return low if low < stop and np.int64(U(word[low]) >> shift) == position else stop
-
-
-@subroutine
-def _shortlist_noticed(
-    record: Array,
-    score: Array,
-    first: Int,
-    capacity: Int,
-    n: Int,
-    overflow: Flag,
-    scores: Array,
-    noticed: Array,
-    n_noticed: Int,
-    lane: Int,
-    width: Int,
-    block: Int,
-    floor: Array,
-    best: Array,
-    facts: Int,
-    slack: Real,
-) -> tuple[Int, Flag]:
-    """Put the noticed records of a block on a shortlist of n if they may be among the best of a step.
-
-    Returns the new n, and whether there were too many.
-    """
-    for i in range(n_noticed):
-        position = noticed[i]
-        x = scores[position * width + lane]
-        if x < floor[lane] or overflow:
-            continue
-        if n == capacity or (n > 0 and n % (2 * len(best)) == 0):  # raises the bound, and makes room
-            n, floor[lane] = prune(
-                record, score, first=first, n=n, best=best, facts=facts, floor=floor[lane], slack=slack
-            )
-            overflow = n == capacity
-            if overflow or x < floor[lane]:
-                continue
-        record[first + n] = block + position
-        score[first + n] = x
-        n += 1
-    return n, overflow
 
 
 @subroutine
@@ -351,30 +298,3 @@ def _mass(
     if is_excluded:
         block[exclude] = ZERO
     return mass
-
-
-@subroutine
-def _report(
-    row: Array, q: Int, lanes: Int, steps: Int, work: NestedWorkspace, summaries: QuerySummaries, slack: Real
-) -> None:
-    """The sums after each wanted step, and the shortlists without records that are too low by now."""
-    for lane in range(lanes):
-        added, grown = 0.0, 0.0
-        for j in range(steps):
-            added += work.sums[j, 0, lane]
-            grown += work.sums[j, 1, lane]
-            to = row[q + lane, j]
-            if to < 0:
-                continue
-            n, _ = prune(
-                summaries.record,
-                summaries.score,
-                first=to * summaries.capacity,
-                n=summaries.shortlisted[to],
-                best=work.best,
-                facts=j + 1,
-                floor=LEAST,
-                slack=slack,
-            )
-            summaries.shortlisted[to], summaries.total[to], summaries.squares[to] = n, added, grown
-            summaries.highest[to] = np.float64(work.best[0])

@@ -9,9 +9,14 @@ from standout.release.postings import BLOCK_BITS
 
 __all__ = [
     "BLOCK",
+    "FIRST_ROUND",
     "LEAST",
     "NO_LIKELIHOODS",
     "OUT",
+    "PARTITION",
+    "SCORES",
+    "SECOND_ROUND",
+    "SQUARES",
     "ZERO",
     "CandidateFilter",
     "Likelihoods",
@@ -30,6 +35,11 @@ OUT = np.float32(-1e30)
 """Score of a record that is not a candidate."""
 LEAST = np.float32(1e-30)
 """Lowest score that a record of a shortlist can have."""
+
+FIRST_ROUND, SECOND_ROUND = 1, 2
+"""What a kernel does: the sums of scores and the shortlists; Z, which needs those of all parts; or both."""
+SCORES, SQUARES, PARTITION = 0, 1, 2
+"""The columns of sums: of scores, of squares, and Z."""
 
 
 class QueryFacts(NamedTuple):
@@ -103,53 +113,53 @@ class CandidateFilter(NamedTuple):
 
 
 class QuerySummaries(NamedTuple):
-    """What a kernel computes for each query, one row per query.
+    """What a kernel computes for each query from the records of a part, one row per query.
 
-    `candidates` is their number, `total` and `squares` are the sums of their scores and squared scores,
-    `highest` is the highest score, and z = Σ e^((score − highest)/σ) over the candidates that are not on the
-    shortlist (without σ for a sized rule). The shortlist of query q is the first
-    shortlisted[q] elements from q · capacity on of `record` and `score`: all records that may be among the
-    best. `overflow` says that there were more of those than the capacity.
+    `candidates` is their number. `sums` are the sums of their scores, of the squares, and of e^((score −
+    highest) · scale) over the candidates whose score is below `cut`, which are those that are not on the
+    shortlist: exact sums of blocks (see `core.exact_sums`), in the units `units`, 2^-100 of which is lost.
+    `highest`, `scale` (1/σ; 1 for a sized rule) and `cut` are results if the part is the whole release, and
+    given otherwise. The shortlist of query q is the first shortlisted[q] elements from q · capacity on of
+    `record` and `score`: all records that may be among the best. `lost` is the highest score that found no
+    room on it.
     """
 
     candidates: NDArray[np.int64]
-    total: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    sums: NDArray[np.int64]
+    units: NDArray[np.float64]
     highest: NDArray[np.float64]
-    z: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    cut: NDArray[np.float32]
     shortlisted: NDArray[np.int64]
     record: NDArray[np.int64]
     score: NDArray[np.float32]
-    overflow: NDArray[np.bool_]
+    lost: NDArray[np.float32]
     capacity: int
 
     @classmethod
-    def empty(cls, queries: int, capacity: int) -> "QuerySummaries":
-        """Summaries to be filled in."""
+    def empty(cls, units: NDArray[np.float64], capacity: int) -> "QuerySummaries":
+        """Summaries to be filled in, of as many queries as there are rows of `units`."""
+        queries = len(units)
         return cls(
             candidates=np.zeros(queries, np.int64),
-            total=np.zeros(queries),
-            squares=np.zeros(queries),
+            sums=np.zeros((queries, 3, 2), np.int64),
+            units=units,
             highest=np.zeros(queries),
-            z=np.zeros(queries),
+            scale=np.zeros(queries),
+            cut=np.full(queries, np.inf, np.float32),
             shortlisted=np.zeros(queries, np.int64),
             record=np.zeros(queries * capacity, np.int64),
             score=np.zeros(queries * capacity, np.float32),
-            overflow=np.zeros(queries, np.bool_),
+            lost=np.zeros(queries, np.float32),
             capacity=capacity,
         )
 
     def select_rows(self, rows: NDArray[np.int64]) -> "QuerySummaries":
         """These rows, in this order."""
-        return QuerySummaries(
-            candidates=self.candidates[rows],
-            total=self.total[rows],
-            squares=self.squares[rows],
-            highest=self.highest[rows],
-            z=self.z[rows],
-            shortlisted=self.shortlisted[rows],
-            record=self.record.reshape(-1, self.capacity)[rows].reshape(-1),
-            score=self.score.reshape(-1, self.capacity)[rows].reshape(-1),
-            overflow=self.overflow[rows],
-            capacity=self.capacity,
-        )
+        columns = {name: column[rows] for name, column in self._asdict().items() if name in BY_QUERY}
+        record = self.record.reshape(-1, self.capacity)[rows].reshape(-1)
+        score = self.score.reshape(-1, self.capacity)[rows].reshape(-1)
+        return self._replace(**columns, record=record, score=score)
+
+
+BY_QUERY = ("candidates", "sums", "units", "highest", "scale", "cut", "shortlisted", "lost")

@@ -2,6 +2,10 @@
 
 `best` holds the `top` highest scores so far, in descending order. `facts` is the number of facts in a score,
 `slack` the error that each may add beyond the rounding of the sum.
+
+In the end the list has exactly the records whose score is at least the bound given by the `top` best scores
+of all, if there is room for them. Otherwise `lost`, the highest score that found no room, reaches this bound.
+Neither depends on the order of the records, nor on how they are divided into parts whose lists are merged.
 """
 
 import numpy as np
@@ -9,7 +13,7 @@ import numpy as np
 from standout.attack.kernels.query_arrays import LEAST, ZERO
 from standout.core.jit import Array, Int, Real, subroutine
 
-__all__ = ["lowest_listed", "lowest_of_best", "prune", "raise_bound"]
+__all__ = ["ROUNDING", "enlist", "lowest_listed", "lowest_of_best", "prune", "raise_bound"]
 
 ROUNDING = 2.0**-22
 """More than the relative error that a float32 score gathers per fact."""
@@ -57,6 +61,44 @@ def prune(
             record[first + left] = record[i]
             left += 1
     return left, floor
+
+
+@subroutine
+def enlist(
+    record: Array,
+    score: Array,
+    first: Int,
+    capacity: Int,
+    n: Int,
+    new: Int,
+    x: Real,
+    best: Array,
+    facts: Int,
+    floor: Real,
+    lost: Real,
+    slack: Real,
+) -> tuple[Int, Real, Real]:
+    """Put record `new` with score x on the shortlist of n that begins at `first`; x must be above `lost`.
+
+    Returns the new n, the new bound and the new `lost`. A full list keeps its highest scores.
+    """
+    if n == capacity:
+        n, floor = prune(record, score, first=first, n=n, best=best, facts=facts, floor=floor, slack=slack)
+        if x < floor:
+            return n, floor, lost
+    if n < capacity:
+        record[first + n] = new
+        score[first + n] = x
+        return n + 1, floor, lost
+    lowest = first
+    for i in range(first, first + n):
+        lowest = i if score[i] < score[lowest] else lowest
+    if score[lowest] >= x:
+        return n, floor, x
+    lost = max(lost, score[lowest])
+    record[lowest] = new
+    score[lowest] = x
+    return n, floor, lost
 
 
 @subroutine
