@@ -143,14 +143,15 @@ def audits(monkeypatch):
 
     def run(command, **_):
         seen.append(command)
-        return subprocess.CompletedProcess(command, codes[command[-1]])
+        return subprocess.CompletedProcess(command, codes[command[-1]], b"the answer\nReport: gone\n")
 
     monkeypatch.setattr(gate_hook.subprocess, "run", run)
     return seen
 
 
-def test_the_hook_passes_only_if_every_file_does(audits):
+def test_the_hook_passes_only_if_every_file_does(audits, capfd):
     assert gate_hook.main(["--quick", "good.csv"]) == 0
+    assert capfd.readouterr().out == "good.csv\nthe answer\n"
     assert gate_hook.main(["good.csv", "bad.csv", "good.csv"]) == 4
     assert gate_hook.main(["killed.csv"]) == 1
     assert [command[-1] for command in audits] == [

@@ -3,10 +3,9 @@
     python -m standout.cli.gate_hook [--OPTION=VALUE …] FILE …
 
 Options are those of `standout audit`, with = before the value, because everything else is a file. Reports are
-not kept. The exit code is 0 only if all files pass.
+not kept: run `standout audit` on the file to get one. The exit code is 0 only if all files pass.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ __all__ = ["main"]
 
 LIMIT = "--fail-above"
 DEFAULT_LIMIT = f"{LIMIT}=0.05"
+REPORT = b"Report: "
+"""The line about the report, which is not kept."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -39,8 +40,11 @@ def _audit(path: str, options: Sequence[str]) -> int:
         sys.stdout.write(f"{ascii(path)[1:-1]}\n")
         sys.stdout.flush()
         command = [sys.executable, "-m", "standout", "audit", *options, "-o", str(Path(folder) / "report")]
-        code = subprocess.run([*command, "--", path], env=os.environ, check=False).returncode
-    return code if code >= 0 else ERROR
+        ended = subprocess.run([*command, "--", path], stdout=subprocess.PIPE, check=False)
+    lines = ended.stdout.splitlines(keepends=True)
+    sys.stdout.buffer.writelines(line for line in lines if not line.startswith(REPORT))
+    sys.stdout.flush()
+    return ended.returncode if ended.returncode >= 0 else ERROR
 
 
 if __name__ == "__main__":

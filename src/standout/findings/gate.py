@@ -119,7 +119,7 @@ def audit_gate(findings: AuditFindings | TableFindings) -> Gate:
             ),
             _complete_condition("audit", findings.complete and bool(counting)),
         ),
-        sentences=(findings.answer.sentence, findings.verdict.summary, findings.threshold.explanation),
+        sentences=(findings.answer.sentence, findings.verdict.summary),
         finished_at=findings.run.finished_at or "",
     )
 
