@@ -48,7 +48,7 @@ scale = 30
 attribute = "birth"
 ignore = false
 """
-RANKS = b"id,rank\nZq7Jx1,low\nZq7Jx2,high\nZq7Jx3,Zq7Jx high\nZq7Jx4,low\n"
+RANKS = b"id,rank,age\nZq7Jx1,low,34\nZq7Jx2,high,35\nZq7Jx3,Zq7Jx high,71\nZq7Jx4,low,34\n"
 HIERARCHY = b"low,below,all\nZq7Jx high,above,all\nhigh,above,all\n"
 ODD_OPTIONS = {
     "id": ["id", "age", "nobody", "", 1, 7, 8, 0, -1, False, True, 2**70],
@@ -113,6 +113,10 @@ class TableSource:
         content = TABLE if options and draw.random() < 0.3 else mutated_text(draw, TABLE)
         return Case({"t.csv": content}, options)
 
+    def good_cases(self):
+        """The table unchanged."""
+        return [Case({"t.csv": TABLE})]
+
     def run(self, case, folder):
         """Read the table."""
         first = case.files["t.csv"].partition(b"\n")[0]
@@ -130,6 +134,11 @@ class SchemaFile:
             {"t.csv": TABLE, "ranks.csv": HIERARCHY, "s.toml": mutated_text(draw, SCHEMA)},
             {"alone": draw.random() < 0.7},
         )
+
+    def good_cases(self):
+        """The schema unchanged."""
+        files = {"t.csv": TABLE, "ranks.csv": HIERARCHY, "s.toml": SCHEMA}
+        return [Case(files, {"alone": alone}) for alone in (False, True)]
 
     def run(self, case, folder):
         """Read the schema; it may quote itself."""
@@ -168,6 +177,10 @@ class HierarchyFile:
             draw, HIERARCHY.replace(b"low", odd_number(draw).encode()) if draw.random() < 0.1 else HIERARCHY
         )
         return Case({"t.csv": RANKS, "ranks.csv": content})
+
+    def good_cases(self):
+        """The hierarchy unchanged."""
+        return [Case({"t.csv": RANKS, "ranks.csv": HIERARCHY})]
 
     def run(self, case, folder):
         """Read the table with the hierarchy."""
