@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from standout.core.arrays import Ints, offsets
 from standout.release.labels import Labels
 from standout.release.model import RecordEntries, Release, code_type, read_only
-from standout.release.postings import BLOCK_BITS, NO_NUMBERS, Postings, words_of_runs
+from standout.release.postings import NO_NUMBERS, Postings, block_starts, words_of_runs
 
 __all__ = ["record_range"]
 
@@ -16,6 +16,7 @@ __all__ = ["record_range"]
 def record_range(release: Release, low: int, high: int) -> Release:
     """The records low … high - 1; both are at the beginning of a block, or the number of records."""
     start, ends = release.by_record.start[low : high + 1], release.records.offsets[low : high + 1]
+    size = block_starts(release.n_records).step
     entries = slice(int(start[0]), int(start[-1]))
     item, value, time = (column if column is None else column[entries] for column in release.by_record[1:])
     assert item is not None
@@ -26,7 +27,7 @@ def record_range(release: Release, low: int, high: int) -> Release:
         levels=release.levels,
         clock=release.clock,
         by_record=RecordEntries(read_only(start - start[0]), item, value, time),
-        by_item=_block_range(release.by_item, low >> BLOCK_BITS, -(-high // (1 << BLOCK_BITS))),
+        by_item=_block_range(release.by_item, low // size, -(-high // size)),
         provenance=release.provenance,
     )
 

@@ -6,9 +6,11 @@
 docs/index-format.md describes every file; `index_writer` writes them.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from standout.core.checks import whole_number
 from standout.core.progress import Progress, no_progress
 from standout.release.file_checks import checked_files
 from standout.release.flat_arrays import array_fields
@@ -19,11 +21,15 @@ from standout.release.integrity import levels_are_valid
 from standout.release.joined import open_joined
 from standout.release.manifest import Manifest
 from standout.release.model import Release, StoredColumns
+from standout.release.postings import block_starts
+from standout.release.shard_writer import shard_bounds, write_shards
 
 __all__ = ["is_index", "open_index", "save", "verify"]
 
 
-def save(release: Release, path: str | Path, progress: Progress = no_progress) -> None:
+def save(
+    release: Release, path: str | Path, progress: Progress = no_progress, *, shards: int | None = None
+) -> None:
     """Save a release as an index; an existing index is replaced in one step.
 
     Parameters
@@ -34,9 +40,14 @@ def save(release: Release, path: str | Path, progress: Progress = no_progress) -
         Folder of the index. It must be new, empty, or an index.
     progress : callable, optional
         Called with (stage, done, total).
+    shards : int, optional
+        Number of shards: folders with ranges of records, each an index that can be opened by itself. Results
+        do not depend on it. A shard has at least 8,192 records, so there may be fewer, with a warning.
 
     Raises
     ------
+    ParameterError
+        If `shards` is not a whole number from 1 on.
     StoreError
         If the folder is not an index, the disk is full, or the index cannot be written.
     BuildRunning
@@ -51,8 +62,13 @@ def save(release: Release, path: str | Path, progress: Progress = no_progress) -
     ...     so.open(f"{folder}/demo").fingerprint == release.fingerprint
     True
     """
+    bounds = None if shards is None else _bounds(release, shards)
     with open_index_writer(path) as index:
-        index.write(release, progress)
+        if bounds is None:
+            index.write(release, progress)
+        else:
+            write_shards(index.folder, release, bounds, progress)
+            index.publish()
 
 
 def open_index(path: str | Path) -> Release:
@@ -118,6 +134,19 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     True
     """
     yield from checked_files(Path(path), progress)
+
+
+def _bounds(release: Release, shards: int) -> tuple[int, ...]:
+    """First record of each shard, and the number of records; warns if there are fewer shards than wanted."""
+    bounds = shard_bounds(release.by_record.start, whole_number("shards", shards, 1))
+    if len(bounds) - 1 < shards:
+        size = block_starts(release.n_records).step
+        warnings.warn(
+            f"{release.n_records:,} records are written in {len(bounds) - 1} shards instead of {shards:,}, "
+            f"because a shard has at least {size:,}",
+            stacklevel=3,
+        )
+    return bounds
 
 
 def _open(folder: int, path: Path) -> Release:
