@@ -51,10 +51,12 @@ class DaskPool:
         """As in `WorkerPool`."""
         return True
 
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    def map(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
+    ) -> Iterator[Any]:
         """As in `WorkerPool`."""
         self._update()
-        return ordered_results(self, function, tasks)
+        return ordered_results(self, function, tasks, places)
 
     def submit(self, group: TaskGroup, number: int, attempt: int) -> Any:
         """Send a group; the same number goes to the same worker, unless that one is lost."""

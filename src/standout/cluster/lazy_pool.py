@@ -28,8 +28,10 @@ class _LazyPool:
     def is_started(self) -> bool:
         return self.pool is not None
 
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        return self.started.map(function, tasks)
+    def map(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
+    ) -> Iterator[Any]:
+        return self.started.map(function, tasks, places)
 
 
 @contextmanager

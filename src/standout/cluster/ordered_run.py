@@ -70,10 +70,10 @@ class _Pending:
 
 
 def ordered_results(
-    backend: Backend, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+    backend: Backend, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
 ) -> Iterator[Any]:
     """The results of all tasks in their order; see `WorkerPool.map`."""
-    run = _Run(backend, function, iter(tasks))
+    run = _Run(backend, function, iter(tasks), places)
     try:
         while run.has_more():
             yield from run.next_results()
@@ -86,6 +86,7 @@ class _Run:
     backend: Backend
     function: Callable[..., Any]
     tasks: Iterator[tuple[Any, ...]]
+    places: int
     pending: deque[_Pending] = field(default_factory=deque)
     done: "SimpleQueue[tuple[_Pending, Any]]" = field(default_factory=SimpleQueue)
     count: int = 0
@@ -103,7 +104,8 @@ class _Run:
             chunk = list(islice(self.tasks, self._group_size()))
             if not chunk:
                 break
-            one = _Pending(self.count, TaskGroup(self.function, chunk), time.monotonic())
+            place = self.count % self.places if self.places else self.count
+            one = _Pending(place, TaskGroup(self.function, chunk), time.monotonic())
             self.count += 1
             self.pending.append(one)
             self._send(one)
@@ -129,7 +131,7 @@ class _Run:
     def _group_size(self) -> int:
         """Tasks in a group, from the measured time of one and the measured overhead of a group."""
         seconds = self.backend.seconds.get(self._name)
-        if seconds is None:
+        if seconds is None or self.places:
             return 1
         return min(max(ceil(self.backend.overhead / OVERHEAD_SHARE / max(seconds, 1e-9)), 1), LARGEST_GROUP)
 

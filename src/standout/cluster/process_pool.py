@@ -38,9 +38,11 @@ class ProcessPool:
         """As in `WorkerPool`."""
         return True
 
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    def map(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
+    ) -> Iterator[Any]:
         """As in `WorkerPool`."""
-        return ordered_results(self, function, tasks)
+        return ordered_results(self, function, tasks, places)
 
     def submit(self, group: TaskGroup, number: int, attempt: int) -> "Future[GroupResult]":
         """Give a group to the next free process."""

@@ -24,11 +24,13 @@ class WorkerPool(Protocol):
     def is_started(self) -> bool:
         """Whether the workers are there; a pool may start them when the first task is sent."""
 
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    def map(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
+    ) -> Iterator[Any]:
         """The results of function(*task) for each task, in their order.
 
-        Tasks are taken from the iterable only a little ahead of the results. Task number i runs on the same
-        worker each time, if possible.
+        Tasks are taken from the iterable only a little ahead of the results. Tasks whose numbers are equal
+        modulo `places` run on the same worker, if possible; without places, tasks may share a message.
         """
 
 
