@@ -18,6 +18,8 @@ SILENCE_SECONDS = 30
 EMPTY_SECONDS = 60
 """How long there may be no worker before all count as lost."""
 CHECK_SECONDS = 5
+MEASURED = 20
+"""Number of empty tasks that show the overhead."""
 AGAIN = "run the same command again: it resumes where a checkpoint exists"
 
 
@@ -128,12 +130,13 @@ class DaskPool:
         return WorkersLost(f"the scheduler is lost or does not answer; {AGAIN}")
 
     def _measured_overhead(self) -> float:
-        """Seconds for a group without tasks."""
-        empty, times = TaskGroup(len, []), [0.0]
-        with suppress(GroupLost):
-            times = []
-            for number in range(5):
-                start = time.perf_counter()
-                self.result(self.submit(empty, number, 0))
-                times.append(time.perf_counter() - start)
+        """Seconds for a group without tasks, if many are sent one after the other."""
+        times = []
+        for _ in range(2):
+            start = time.perf_counter()
+            futures = [self.submit(TaskGroup(len, []), number, 0) for number in range(MEASURED)]
+            with suppress(GroupLost):
+                for future in futures:
+                    self.result(future)
+            times.append((time.perf_counter() - start) / MEASURED)
         return min(times)

@@ -5,6 +5,7 @@ The outcomes of a slice depend on its targets and the settings only, so slices m
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack
@@ -17,6 +18,9 @@ from standout.release.model import Release
 from standout.release.shared_index import SharedIndex
 
 __all__ = ["TargetAttacks"]
+
+TASK = 16
+"""Number of targets in a task of a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +40,21 @@ class TargetAttacks:
         """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets."""
         similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
         pool, index = current_pool(), SharedIndex.of(release)
-        bounds = ((low, min(low + size, len(targets))) for low in range(first, len(targets), size))
+        bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
         if pool is None or index is None:
             for low, high in bounds:
                 similar.look_ahead(targets, low, high)
                 yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
             return
+        small = [_split(low, high) for low, high in bounds]
         tasks = (
             (index, self, targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
-            for low, high in bounds
+            for of_batch in small
+            for low, high in of_batch
         )
-        yield from pool.map(_outcomes_on_worker, tasks)
+        results = pool.map(_outcomes_on_worker, tasks)
+        for of_batch in small:
+            yield Outcomes.concatenate(list(islice(results, len(of_batch))))
 
     def outcomes(
         self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
@@ -63,6 +71,11 @@ class TargetAttacks:
             lineups=min(lineups, len(targets)),
             threads=threads,
         )
+
+
+def _split(low: int, high: int) -> list[tuple[int, int]]:
+    """Bounds of tasks: smaller than batches, so that all workers end at about the same time."""
+    return [(start, min(start + TASK, high)) for start in range(low, high, TASK)]
 
 
 def _outcomes_on_worker(
