@@ -26,7 +26,8 @@ def people(tmp_path_factory):
 
 @pytest.fixture
 def files(tmp_path):
-    return {form: tmp_path / f"gate.{form}" for form in ("junit", "sarif", "markdown")}
+    """Files in the output folder, which does not exist yet."""
+    return {form: tmp_path / "out" / f"gate.{form}" for form in ("junit", "sarif", "markdown")}
 
 
 @pytest.fixture
@@ -80,7 +81,8 @@ def test_the_files_of_a_search_pass_if_and_only_if_it_does(checked):
 
 
 @pytest.mark.once
-def test_after_an_error_no_file_looks_like_a_result(checked, files, people):
+def test_after_an_error_no_file_looks_like_a_result(checked, files, people, tmp_path):
+    (tmp_path / "out").mkdir()
     for path in files.values():
         path.write_text("an older result")
     outcome, passed = checked("audit", *OPTIONS, "--fail-above", 1, "--record", "nothing")

@@ -22,6 +22,9 @@ FILES = [  # a command, and the option that names a file; {} is the file without
     "bounds DATA -o {}.csv",
     "unicity DATA --grid 0.1 --chart {}.svg",
     "audit DATA --risk-table {}.csv",
+    "audit DATA --fail-above 1 --junit {}.xml",
+    "audit DATA --fail-above 1 --sarif {}.sarif",
+    "advise DATA --fail --markdown {}.md",
     "audit DATA --rejects {}.csv",
     "describe DATA --rejects {}.csv",
     "link DATA DATA -o {}.html",
@@ -73,7 +76,13 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_data_is_read(run,
 
 @pytest.mark.parametrize(
     "command",
-    ["simulate {0} -o {0}", "audit {0} --risk-table {0}", "describe {0} --rejects {0}", "schema {0} -o {0}"],
+    [
+        "simulate {0} -o {0}",
+        "audit {0} --risk-table {0}",
+        "audit {0} --fail-above 1 --junit {0}",
+        "describe {0} --rejects {0}",
+        "schema {0} -o {0}",
+    ],
 )
 def test_an_output_never_overwrites_the_data(run, place, command):
     (place / "data.csv").write_text("user,item\na,b\n")

@@ -41,18 +41,23 @@ class GateFiles:
         data: str,
         limit: float | None,
         needs: str,
+        output: Path,
         inputs: Iterable[str | Path | None] = (),
     ) -> None:
         """Write that nothing is decided yet, so that no older file looks like a result.
 
-        Raises an error if a file cannot be written, is an input or has two options, or if there is no limit.
+        The output folder of the command is made if a file is in it. Raises an error if a file cannot be
+        written, is an input or has two options, or if there is no limit.
         """
         if not self._paths:
             return
         if limit is None:
             raise ParameterError(f"{next(iter(self._paths))} needs {needs}")
+        from standout.core.atomic_files import make_folder
         from standout.findings.gate import undecided_gate
 
+        if any(path.parent == output for path in self._paths.values()):
+            make_folder(output)
         for option, path in self._paths.items():
             output_file(path, option, [data, *inputs])
         if len({path.resolve() for path in self._paths.values()}) < len(self._paths):

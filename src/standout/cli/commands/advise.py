@@ -160,11 +160,12 @@ def advise(
     JSON output: the content of advice.json, as docs/findings.schema.json
     describes it under "advice"; docs/table-advice.schema.json is for tables.
     """
-    gate_files.start("standout advise", data, limit if fail else None, "--fail", [ladder])
+    output = output or Path(f"{data_stem(data)}-advice")
+    gate_files.start("standout advise", data, limit if fail else None, "--fail", output, [ladder])
     from standout.advising.advise import advise as run_search
     from standout.findings.gate import advice_gate
 
-    folder = output_folder(output or Path(f"{data_stem(data)}-advice"), *REPORT_FILES)
+    folder = output_folder(output, *REPORT_FILES)
     is_table = table.is_for([data], source)
     with progress() as report:
         release, adversary = _read(data, source, table if is_table else None, ladder, headline, fail, report)

@@ -186,17 +186,19 @@ def audit(
       5  the audit failed its own checks; do not trust its numbers
     """
     _now()  # an impossible SOURCE_DATE_EPOCH is refused first: libraries fail over it while they are imported
+    output = output or Path(f"{data_stem(data)}-audit")
     gate_files.start(
         "standout audit",
         data,
         fail_above,
         "--fail-above SHARE, the limit to check",
+        output,
         [original.data, original.key, ladder, sensitive],
     )
     from standout.auditing.audit import audit as run_audit
 
     _check_options(original, with_advice, risk_path, risk_sample)
-    folder = output_folder(output or Path(f"{data_stem(data)}-audit"), *REPORT_FILES)
+    folder = output_folder(output, *REPORT_FILES)
     if risk_path is not None:
         output_file(risk_path, "--risk-table", [data, original.data, original.key])
     common: dict[str, Any] = {
