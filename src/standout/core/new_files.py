@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from standout.core.work_folders import is_temporary_name, random_path, remove_stale, work_folder
+from standout.core.work_folders import is_resumable, is_temporary_name, random_path, remove_stale, work_folder
 
 __all__ = ["new_file", "sweep", "temporary_folder", "try_folder"]
 
@@ -69,10 +69,13 @@ def try_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove unfinished files and work folders that killed processes left in a folder."""
+    """Remove unfinished files and work folders that killed processes left in a folder.
+
+    Work that can be resumed stays.
+    """
     with suppress(OSError):
         for entry in os.scandir(folder):
-            if is_temporary_name(entry.name):
+            if is_temporary_name(entry.name) and not is_resumable(folder / entry.name):
                 with suppress(OSError):
                     is_folder = entry.is_dir(follow_symlinks=False)
                     (remove_stale if is_folder else _remove_if_unlocked)(folder / entry.name)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.new_files import sweep
-from standout.core.work_folders import FOLDER, PREFIX, SUFFIX, create_folder, is_at, random_path
+from standout.core.work_folders import FOLDER, PREFIX, SUFFIX, create_folder, is_at, lock_stale, random_path
 
-__all__ = ["NewFolder", "new_folder", "random_name", "remove_folder", "siblings"]
+__all__ = ["NewFolder", "new_folder", "random_name", "remove_folder", "siblings", "unfinished_folders"]
 
 TRIES, LONGEST_PAUSE = 20, 0.02
 
@@ -52,6 +52,14 @@ def remove_folder(folder: NewFolder) -> None:
     if is_at(folder.lock, folder.path):
         shutil.rmtree(folder.path, ignore_errors=True)
     os.close(folder.lock)
+
+
+def unfinished_folders(target: Path, own: NewFolder) -> Iterator[NewFolder]:
+    """Lock and yield the other folders that killed builds of a target left; own = the folder of this one."""
+    for path in siblings(target):
+        if path != own.path:
+            with suppress(OSError):
+                yield NewFolder(path, lock_stale(path))
 
 
 def random_name(target: Path, suffix: str = SUFFIX) -> Path:

@@ -3,7 +3,7 @@
 A work folder has a random name, belongs to its owner only, and is locked. `publish` moves what it holds to
 its targets: all of them or none, even if the process is killed at any moment. A journal says what was moved.
 The next process that writes to the folder around it undoes an incomplete publication and removes the work
-folder (`new_files.sweep`).
+folder (`new_files.sweep`), unless its work can be resumed (`is_resumable`).
 """
 
 import fcntl
@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,10 +21,13 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "FOLDER",
+    "RESUME",
     "Part",
     "create_folder",
     "is_at",
+    "is_resumable",
     "is_temporary_name",
+    "lock_stale",
     "publish",
     "random_path",
     "remove_stale",
@@ -36,6 +40,10 @@ JOURNAL, MAIN = "journal.json", "main.json"
 OTHERS = 0o077
 MOST_PARTS, LARGEST_JOURNAL = 16, 1 << 20
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+RESUME, KEPT_SECONDS = "resume", 7 * 86_400
+"""File of a work folder from which a killed process can resume, and how long such a folder is kept."""
 
 
 class Part(NamedTuple):
@@ -113,16 +121,24 @@ def publish(parts: Sequence[Part]) -> None:
         raise
 
 
+def is_resumable(path: Path) -> bool:
+    """Whether a work folder holds work that the next run may resume; after a week it does not count."""
+    with suppress(OSError):
+        status = (path / RESUME).lstat()
+        return stat.S_ISREG(status.st_mode) and abs(time.time() - status.st_mtime) < KEPT_SECONDS
+    return False
+
+
 def remove_stale(path: Path) -> None:
     """Remove a work folder if its process has ended, and undo an incomplete publication.
 
     Raises OSError if it is in use, belongs to somebody else or is no such folder.
     """
-    lock = _lock_stale(path)
+    lock = lock_stale(path)
     try:
         main = _read_json(path / MAIN)
         if isinstance(main, str) and is_temporary_name(Path(main).name) and Path(main).exists():
-            main_lock = _lock_stale(Path(main))
+            main_lock = lock_stale(Path(main))
             try:
                 _undo_and_remove(Path(main))
             finally:
@@ -146,7 +162,8 @@ def create_folder(parent: Path, tag: str = "") -> tuple[Path, int]:
             os.close(lock)
 
 
-def _lock_stale(path: Path) -> int:
+def lock_stale(path: Path) -> int:
+    """Lock a work folder whose process has ended; raises OSError as `remove_stale` does."""
     lock = os.open(path, FOLDER)
     try:
         status = os.fstat(lock)

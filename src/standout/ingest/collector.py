@@ -1,4 +1,4 @@
-"""Turn batches of rows from any reader into coded entries, and these into a release."""
+"""Turn batches of rows from any reader into coded entries."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -8,24 +8,23 @@ from numpy.typing import NDArray
 
 from standout.core.errors import SourceError
 from standout.core.jit import Array, Flag, Int, kernel
-from standout.core.progress import Progress
 from standout.ingest.diagnosis import check_rejects
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
 from standout.ingest.places import PlaceReader
 from standout.ingest.rejects import SHOWN, Reason, RejectLog
+from standout.ingest.source_entries import SourceEntries
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.value_levels import LevelMap
 from standout.ingest.window import Window
-from standout.release.build import CodedEntries, build_release
 from standout.release.build_kernels import NONE
-from standout.release.model import Release
+from standout.release.code_blocks import CodeBlocks, MemoryPlan
+from standout.release.coded_entries import CodedEntries
 from standout.release.provenance import Provenance
 
 __all__ = ["Batch", "Collector", "Spans", "constant_spans", "join_columns"]
 
 
-BLOCK = 1 << 22
 VALUE, TIME = 2, 3
 """Columns of a block of coded entries."""
 BAR, BACKSLASH = np.uint8(ord("|")), np.uint8(ord("\\"))
@@ -87,35 +86,17 @@ class LineMap:
         return np.concatenate(self.source)[jump], rows + np.concatenate(self.shift)[jump]
 
 
-@dataclass(slots=True)
-class Blocks:
-    """Coded entries in a few large arrays, which can be freed one by one while the release is built."""
-
-    full: list[NDArray[np.uint32]] = field(default_factory=list)
-    open: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 4), np.uint32))
-    used: int = 0
-
-    def reserve(self, rows: int) -> NDArray[np.uint32]:
-        """Return space for some entries; call `take` with the number that was written."""
-        if self.used + rows > len(self.open):
-            self.full = self.all()
-            self.open, self.used = np.empty((max(rows, BLOCK), 4), np.uint32), 0
-        return self.open[self.used : self.used + rows]
-
-    def take(self, rows: int) -> None:
-        """Count entries that were written to the reserved space."""
-        self.used += rows
-
-    def all(self) -> list[NDArray[np.uint32]]:
-        """Return all blocks."""
-        return [*self.full, self.open[: self.used]] if self.used else list(self.full)
-
-
 class Collector:
-    """Codes the usable rows of batches, counts the others, and builds the release."""
+    """Codes the usable rows of batches and counts the others."""
 
     def __init__(
-        self, options: Options, rejects: RejectLog, has_value: bool, has_time: bool, unit: str = "line"
+        self,
+        options: Options,
+        rejects: RejectLog,
+        has_value: bool,
+        has_time: bool,
+        unit: str = "line",
+        memory: MemoryPlan | None = None,
     ) -> None:
         self.options = options
         self.records = Interner()
@@ -129,7 +110,7 @@ class Collector:
         self.encodings: set[str] = set()
         self.rejects = rejects
         self.lines = LineMap()
-        self.blocks = Blocks()
+        self.blocks = CodeBlocks(memory)
 
     def begin_source(self, name: str) -> None:
         """Name the source of the following batches."""
@@ -186,14 +167,15 @@ class Collector:
             self.rejects.add(self.sources[-1], line, status)
             line = line[status == 0]
         self.lines.add(len(self.sources) - 1, line)
+        self.blocks.make_room(self.records.build_bytes + self.items.build_bytes)
 
-    def finish(self, provenance: Provenance, progress: Progress) -> Release:
-        """Build the release of all rows; raise an error if too many rows are unusable."""
+    def finish(self, provenance: Provenance) -> SourceEntries:
+        """Return all entries and how they were read; raise an error if too many rows are unusable."""
         self._resolve_times()
         level_map = None if self.values is None else self._levels(self.values)
         check_rejects(self.rejects, self.options.limit, self.unit, provenance, self.times)
         coded = CodedEntries(
-            blocks=self.blocks.all(),
+            blocks=self._blocks_to_build(),
             records=self.records.labels(),
             items=self.items.labels(),
             levels=None if level_map is None else level_map.levels,
@@ -201,8 +183,6 @@ class Collector:
             unit=self.options.unit,
             zone=None if self.times is None else self.times.zone_name,
         )
-        if self.options.repeats != "error":
-            self.blocks = Blocks()  # so that build_release can free each block
         rejected = {reason.description: count for reason, count in self.rejects.counts().items()}
         provenance = replace(
             provenance,
@@ -210,23 +190,30 @@ class Collector:
             rejected=rejected,
             rejected_lines=self.rejects.first_lines(self.unit),
         )
-        release = build_release(coded, self.options.repeats, provenance, progress)
-        if self.options.repeats == "error" and release.provenance.repeats:
-            raise self._repeat_error(release.provenance.repeats)
-        return release
+        return SourceEntries(coded, provenance, self.options.repeats, self._repeat_error)
+
+    def _blocks_to_build(self) -> CodeBlocks:
+        """Return the blocks for a build, which frees them; the message about repeats needs a copy."""
+        blocks = self.blocks
+        if self.options.repeats == "error" and not blocks.spills:
+            return blocks.copy()
+        self.blocks = CodeBlocks()
+        return blocks
 
     def _repeat_error(self, count: int) -> SourceError:
-        """Error that lists the rows with the same record and item as an earlier row."""
-        keys = np.concatenate(
-            [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks.all()]
-        )
-        order = np.argsort(keys, kind="stable")
-        later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
-        source, line = self.lines.locate(later)
-        rows = ", ".join(f"{self.sources[s]} {self.unit} {n}" for s, n in zip(source, line, strict=True))
-        more = ", …" if count > SHOWN else ""
+        """Error that lists the rows with the record and item of an earlier row, if they are in memory."""
+        blocks = [block[:, 0].astype(np.uint64) << np.uint64(32) | block[:, 1] for block in self.blocks]
+        rows = ""
+        if blocks:
+            keys = np.concatenate(blocks)
+            order = np.argsort(keys, kind="stable")
+            later = np.sort(order[1:][keys[order][1:] == keys[order][:-1]])[:SHOWN]
+            source, line = self.lines.locate(later)
+            places = zip(source, line, strict=True)
+            more = ", …" if count > SHOWN else ""
+            rows = f" ({', '.join(f'{self.sources[s]} {self.unit} {n}' for s, n in places)}{more})"
         return SourceError(
-            f"{count:,} rows repeat the record and item of an earlier row ({rows}{more}): "
+            f"{count:,} rows repeat the record and item of an earlier row{rows}: "
             "keep all with --repeats keep, or choose one of them with --repeats last, first or max"
         )
 
@@ -242,28 +229,34 @@ class Collector:
         """Convert deferred times; reject the rows whose time is not valid."""
         if self.times is None or not self.times.deferred:
             return
-        times = self.times.resolve(block[:, TIME] for block in self.blocks.all())
+        times = self.times.resolve(block[:, TIME] for block in self.blocks)
         if times.status.any():
             self._reject_codes(TIME, times.status)
         code = times.code if self.options.bin is None else self.options.bin.round_codes(times.code)
-        for block in self.blocks.all():
+
+        def with_times(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
             block[:, TIME] = code[block[:, TIME]]
+            return block
+
+        self.blocks = self.blocks.rewrite(with_times)
 
     def _reject_codes(self, column: int, status_of: NDArray[np.uint8]) -> None:
         """Reject the rows whose code in a column has a status other than 0."""
-        blocks, lines, row = self.blocks.all(), self.lines, 0
-        self.blocks, self.lines = Blocks(), LineMap()
-        for block in blocks:
+        lines, row = self.lines, 0
+        self.lines = LineMap()
+
+        def usable(block: NDArray[np.uint32]) -> NDArray[np.uint32]:
+            nonlocal row
             status = status_of[np.minimum(block[:, column], len(status_of) - 1)]
             sources, line = lines.locate(row + np.arange(len(block)))
             for source in np.unique(sources):
                 is_from = sources == source
                 self.rejects.add(self.sources[source], line[is_from], status[is_from])
                 self.lines.add(int(source), line[is_from & (status == 0)])
-            good = block[status == 0]
-            self.blocks.reserve(len(good))[:] = good
-            self.blocks.take(len(good))
             row += len(block)
+            return np.asarray(block[status == 0])
+
+        self.blocks = self.blocks.rewrite(usable)
 
 
 def join_columns(parts: tuple[Spans, ...]) -> Spans:

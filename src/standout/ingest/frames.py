@@ -19,6 +19,7 @@ from standout.ingest.tables import Table
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.unused_columns import merge_unused
 from standout.release.build_kernels import TIME_BIAS
+from standout.release.code_blocks import MemoryPlan
 
 __all__ = ["polars_errors", "read_frame"]
 
@@ -32,6 +33,7 @@ def read_frame(
     *,
     earlier: tuple[Collector, Roles] | None = None,
     record: str = "",
+    memory: MemoryPlan | None = None,
 ) -> tuple[Collector, Roles]:
     """Pass every row of a table to a collector; also return the role of each column.
 
@@ -43,7 +45,7 @@ def read_frame(
         if earlier is None:
             roles = resolve_roles(table.names, options, header=True, sample=_sample(table), declared=True)
             has_value, has_time = roles.value is not None, roles.time is not None
-            collector = Collector(options, rejects, has_value, has_time, unit="row")
+            collector = Collector(options, rejects, has_value, has_time, unit="row", memory=memory)
         else:
             collector, roles = earlier[0], _same_columns(table, earlier[1], name, earlier[0])
         collector.begin_source(name)

@@ -18,6 +18,8 @@ from standout.release.labels import Labels
 __all__ = ["Interner"]
 
 
+PER_TEXT = 64
+"""Bytes for each text while a release is built: count, length, order, rank and offset, and its number."""
 SHORT = 7
 ZERO = 48
 NUMBERS = 10**SHORT
@@ -61,6 +63,12 @@ class Interner:
 
     def __len__(self) -> int:
         return int(self.table.size[0])
+
+    @property
+    def build_bytes(self) -> int:
+        """Bytes of memory that the texts take while a release is built: table, order, ranks and counts."""
+        table, text = self.table, int(self.table.ends[len(self)])
+        return table.slots.nbytes + table.data.nbytes + table.ends.nbytes + 2 * text + PER_TEXT * len(self)
 
     def reserve(self, texts: int, size: int) -> Table:
         """Return the table with space for more texts of `size` bytes in total."""

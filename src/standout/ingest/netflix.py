@@ -23,6 +23,7 @@ from standout.ingest.time_kernels import civil_day
 from standout.ingest.window import Window
 from standout.release.build_kernels import NONE, TIME_BIAS
 from standout.release.clock import SECONDS
+from standout.release.code_blocks import MemoryPlan
 
 __all__ = ["FILES", "column_roles", "is_netflix", "new_collector", "read_netflix"]
 
@@ -87,11 +88,12 @@ def is_netflix(head: bytes) -> bool:
     return BEGINNING.match(head) is not None
 
 
-def new_collector(options: Options, rejects: RejectLog) -> Collector:
+def new_collector(options: Options, rejects: RejectLog, memory: MemoryPlan | None = None) -> Collector:
     """Make a collector in which the ratings 1 to 5 have the codes 0 to 4."""
     if not_allowed := sorted(options.changed() & NOT_ALLOWED):
         raise ParameterError(f"{not_allowed[0]} cannot be set for Netflix Prize files, whose format is fixed")
-    collector = Collector(options, rejects, options.value is not False, options.time is not False)
+    has_value, has_time = options.value is not False, options.time is not False
+    collector = Collector(options, rejects, has_value, has_time, memory=memory)
     if collector.values is not None:
         collector.values.codes_of(["1", "2", "3", "4", "5"])
     return collector

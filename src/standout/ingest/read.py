@@ -24,11 +24,13 @@ from standout.ingest.item_titles import labels_of_titles, parse_titles, read_tit
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
 from standout.ingest.same_layout import layout_of_further_file
+from standout.ingest.source_entries import SourceEntries
 from standout.ingest.sources import expand_paths, open_stream, tar_members
 from standout.ingest.unused_columns import PYTHON, reading_warnings, waive_columns
 from standout.ingest.window import text_head
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
+from standout.release.code_blocks import MemoryPlan
 from standout.release.model import Release
 from standout.release.provenance import Provenance
 from standout.release.store import is_index, open_index
@@ -213,9 +215,15 @@ class SourceReader:
     options: Options
     progress: Progress = no_progress
     rejects: RejectLog = field(default_factory=RejectLog)
+    memory: MemoryPlan | None = None
 
     def read(self, source: Any, titles: str | Path | None = None) -> Release:
         """Read the release in a source."""
+        content = self.collect(source, titles)
+        return content if isinstance(content, Release) else content.build(self.progress)
+
+    def collect(self, source: Any, titles: str | Path | None = None) -> SourceEntries | Release:
+        """Read the entries of a source, from which a release is built; an index is a release already."""
         if not isinstance(source, (str, Path, list, tuple)):
             return self._with_titles(self._frame(source), titles)
         sources = [source] if isinstance(source, (str, Path)) else list(source)
@@ -223,13 +231,16 @@ class SourceReader:
             raise ParameterError(SOURCES)
         paths = expand_paths(sources)
         if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
-            return self._with_titles(self._index(paths[0]), titles)
+            release = self._index(paths[0])
+            if titles is None:
+                return release
+            by_id = read_titles(expand_paths([titles])[0], items=release.items)
+            return replace(release, titles=labels_of_titles(release.items, by_id))
         recognised = recognise(paths, self.options)
-        release = self._files(recognised)
-        if titles is None and recognised.titles is not None:
-            by_id = read_titles(recognised.titles.path, recognised.titles.member, release.items)
-            release = replace(release, titles=labels_of_titles(release.items, by_id))
-        return self._with_titles(release, titles)
+        entries, found = self._files(recognised), recognised.titles
+        if titles is None and found is not None:
+            return replace(entries, titles=lambda items: read_titles(found.path, found.member, items))
+        return self._with_titles(entries, titles)
 
     def _index(self, path: Path) -> Release:
         if changed := sorted(self.options.changed() - {"ignore"}):
@@ -238,7 +249,7 @@ class SourceReader:
             )
         return waive_columns(open_index(path), self.options.ignored)
 
-    def _files(self, source: RecognisedSource) -> Release:
+    def _files(self, source: RecognisedSource) -> SourceEntries:
         check_options(source.kind, self.options)
         names = _shorten(tuple(dict.fromkeys(_printable(file.path.name) for file in source.files)))
         if self.options.record_from_name is not None:
@@ -252,7 +263,7 @@ class SourceReader:
 
     def _delimited(
         self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
-    ) -> Release:
+    ) -> SourceEntries:
         collector, first, options = None, None, self.options
         meter = ProgressMeter("reading", len(source.files), self.progress)
         records = record_ids(source.files, options.record_from_name)
@@ -266,7 +277,7 @@ class SourceReader:
                     known = source.kind if source.kind == "MovieLens" else ""
                     layout = first = detect_layout(stream, options, known)
                     has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
-                    collector = Collector(options, self.rejects, has_value, has_time)
+                    collector = Collector(options, self.rejects, has_value, has_time, memory=self.memory)
                 else:
                     first, layout = layout_of_further_file(
                         stream, first, str(source.files[0].path), options, number % step == 0
@@ -275,7 +286,9 @@ class SourceReader:
         assert collector is not None and first is not None
         return self._finish(source.kind, names, collector, first.roles, first.settings() | settings)
 
-    def _tables(self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]) -> Release:
+    def _tables(
+        self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
+    ) -> SourceEntries:
         """Read files with named columns."""
         from standout.ingest.file_tables import open_table
         from standout.ingest.frames import read_frame
@@ -292,13 +305,14 @@ class SourceReader:
                     self.rejects,
                     meter,
                     earlier=earlier,
+                    memory=self.memory,
                     record=record,
                 )
         assert earlier is not None
         return self._finish(source.kind, names, *earlier, settings)
 
-    def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> Release:
-        collector, titles = netflix.new_collector(self.options, self.rejects), None
+    def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> SourceEntries:
+        collector, titles = netflix.new_collector(self.options, self.rejects, self.memory), None
         for file in files:
             if file.tar:
                 for base, stream in tar_members(file.path):
@@ -311,10 +325,10 @@ class SourceReader:
                     netflix.read_netflix(stream, collector, self.progress)
         if not collector.sources:
             raise SourceError(f"{files[0].path} has no Netflix Prize files, such as mv_0000001.txt")
-        release = self._finish("Netflix Prize", names, collector, netflix.column_roles(self.options))
-        return release if titles is None else replace(release, titles=labels_of_titles(release.items, titles))
+        entries = self._finish("Netflix Prize", names, collector, netflix.column_roles(self.options))
+        return entries if titles is None else replace(entries, titles=lambda items: titles)
 
-    def _frame(self, source: Any) -> Release:
+    def _frame(self, source: Any) -> SourceEntries:
         from standout.ingest.frame_tables import is_table, table_of
         from standout.ingest.frames import read_frame
 
@@ -323,7 +337,12 @@ class SourceReader:
         for name in sorted(self.options.changed() & {"record_from_name", "skip_lines", "sql_table"}):
             raise ParameterError(f"{name} cannot be set for a frame: it applies only when files are read")
         collector, roles = read_frame(
-            lambda: table_of(source), "the frame", self.options, self.rejects, self.progress
+            lambda: table_of(source),
+            "the frame",
+            self.options,
+            self.rejects,
+            self.progress,
+            memory=self.memory,
         )
         return self._finish("frame", (), collector, roles)
 
@@ -334,8 +353,8 @@ class SourceReader:
         collector: Collector,
         roles: Roles,
         settings: Mapping[str, str] = MappingProxyType({}),
-    ) -> Release:
-        """Build the release, with a provenance that says how the source was read."""
+    ) -> SourceEntries:
+        """Return the entries, with a provenance that says how the source was read."""
         settings = encoding_setting(collector.encodings) | dict(settings)
         if collector.times is not None:
             settings |= collector.times.settings()
@@ -348,13 +367,13 @@ class SourceReader:
         )
         if roles.record is not None:
             check_people(collector.records.labels(), provenance)
-        return collector.finish(provenance, self.progress)
+        return collector.finish(provenance)
 
-    def _with_titles(self, release: Release, titles: str | Path | None) -> Release:
+    def _with_titles(self, entries: SourceEntries, titles: str | Path | None) -> SourceEntries:
         if titles is None:
-            return release
-        by_id = read_titles(expand_paths([titles])[0], items=release.items)
-        return replace(release, titles=labels_of_titles(release.items, by_id))
+            return entries
+        path = expand_paths([titles])[0]
+        return replace(entries, titles=lambda items: read_titles(path, items=items))
 
 
 def _printable(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from standout.core.private_files import open_private
+from standout.core.private_files import open_private, write_all
 from standout.core.progress import Progress
 from standout.core.work_folders import FOLDER
 from standout.release.flat_arrays import array_bytes, columns_without_words
@@ -67,7 +67,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> int:
     """Write the manifest after all columns, and return the size of its file."""
     content = manifest.to_json()
     with open_private(folder / MANIFEST) as file:
-        _write_all(file, memoryview(content))
+        write_all(file, memoryview(content))
         os.fsync(file)
     sync_folder(folder)
     return len(content)
@@ -90,7 +90,7 @@ def _write_column(
         os.lseek(file, column.lead, os.SEEK_SET)
         for piece in _pieces(column):
             checksum.update(piece)
-            _write_all(file, piece)
+            write_all(file, piece)
             progress("writing", done + position, total)
             position += len(piece)
         os.fsync(file)
@@ -104,8 +104,3 @@ def _pieces(column: NewColumn) -> Iterator[memoryview]:
         content = array_bytes(array.astype(column.type, copy=False))
         for position in range(0, len(content), PIECE):
             yield content[position : position + PIECE]
-
-
-def _write_all(file: int, piece: memoryview) -> None:
-    while piece:
-        piece = piece[os.write(file, piece) :]

@@ -16,7 +16,14 @@ from pathlib import Path
 
 from standout.core.errors import BuildRunning, StoreError
 from standout.core.exchange import exchange
-from standout.core.new_folders import NewFolder, new_folder, random_name, remove_folder, siblings
+from standout.core.new_folders import (
+    NewFolder,
+    new_folder,
+    random_name,
+    remove_folder,
+    siblings,
+    unfinished_folders,
+)
 from standout.core.progress import Progress, no_progress
 from standout.core.work_folders import FOLDER, is_at
 from standout.release.column_files import columns_to_write, sync_folder, write_columns, write_manifest
@@ -25,7 +32,15 @@ from standout.release.index_folder import is_index
 from standout.release.manifest import Manifest
 from standout.release.model import Release
 
-__all__ = ["IndexWriter", "is_index", "open_index_writer"]
+__all__ = [
+    "IndexWriter",
+    "begin_build",
+    "check_target",
+    "index_path",
+    "is_index",
+    "open_index_writer",
+    "write_error",
+]
 
 BACKUP = ".old"
 
@@ -44,7 +59,7 @@ class IndexWriter:
         try:
             written = write_columns(self.folder, columns, progress)
         except OSError as error:
-            raise _write_error(error, self.target, total) from error
+            raise write_error(error, self.target, total) from error
         digests = {name: column.sha256 for name, column in written.items()}
         manifest = Manifest.of(release, written, fingerprint_from_digests(digests, release.clock))
         total += write_manifest(self.folder, manifest)
@@ -61,7 +76,7 @@ class IndexWriter:
 
     def _replace(self) -> None:
         """Exchange the folder with the old index, which is locked, and remove that."""
-        _check_target(self.target)  # again: it may have appeared in the meantime
+        check_target(self.target)  # again: it may have appeared in the meantime
         old = os.open(self.target, FOLDER)
         with suppress(OSError):
             fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,28 +95,33 @@ class IndexWriter:
 @contextmanager
 def open_index_writer(path: str | Path) -> Iterator[IndexWriter]:
     """Yield a writer; the target is checked and locked before the long work, and cleaned up if it fails."""
-    target = _absolute(path)
+    target = index_path(path)
     try:
-        _check_target(target)
-        folder = _begin(target)
+        check_target(target)
+        folder = begin_build(target)
     except OSError as error:
-        raise _write_error(error, target, None) from error
+        raise write_error(error, target, None) from error
     try:
         yield IndexWriter(target, folder.path)
     except OSError as error:
-        raise _write_error(error, target, None) from error
+        raise write_error(error, target, None) from error
     finally:
         remove_folder(folder)
 
 
-def _begin(target: Path) -> NewFolder:
-    """Make the folder to build in; repair what a build left that was killed between three renames."""
+def begin_build(target: Path, resumable: bool = False) -> NewFolder:
+    """Make the folder to build in; repair what a build left that was killed between three renames.
+
+    Unless this build is resumable itself, it removes an unfinished one that could be resumed.
+    """
     folder = new_folder(target)
     if folder is None:
         raise _build_running(target)
     try:
         for backup in siblings(target, BACKUP):
             _recover(backup, target)
+        for unfinished in () if resumable else unfinished_folders(target, folder):
+            remove_folder(unfinished)
     except BlockingIOError as error:
         remove_folder(folder)
         raise _build_running(target) from error
@@ -127,7 +147,8 @@ def _build_running(target: Path) -> BuildRunning:
     )
 
 
-def _absolute(path: str | Path) -> Path:
+def index_path(path: str | Path) -> Path:
+    """Absolute path of an index; raise StoreError if it is no valid name."""
     target = Path(path).absolute()
     if not target.name or "\0" in str(target):
         raise StoreError(f"{target!s:.100} is not a valid name for an index: choose another path")
@@ -143,7 +164,8 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _check_target(target: Path) -> None:
+def check_target(target: Path) -> None:
+    """Raise StoreError unless an index can be written to a path."""
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent} is not a folder: create it, or choose another path")
     if _exists(target) and (target.is_symlink() or not target.is_dir()):
@@ -154,7 +176,8 @@ def _check_target(target: Path) -> None:
         )
 
 
-def _write_error(error: OSError, target: Path, size: int | None) -> StoreError:
+def write_error(error: OSError, target: Path, size: int | None) -> StoreError:
+    """Error about an index that cannot be written; size = bytes that it needs, if known."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         needed = "" if size is None else f"the index needs {size / 1e6:,.1f} MB; "
         return StoreError(

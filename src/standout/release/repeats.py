@@ -8,11 +8,44 @@ from numpy.typing import NDArray
 from standout.release import build_kernels
 from standout.release.model import Codes, RecordEntries
 
-__all__ = ["Repeats", "column_or_empty", "count_distinct", "merge_repeats", "sort_in_place", "sort_repeats"]
+__all__ = [
+    "Repeats",
+    "apply_rule",
+    "chosen_rule",
+    "column_or_empty",
+    "count_distinct",
+    "merge_repeats",
+    "sort_in_place",
+    "sort_repeats",
+]
 
 Repeats = Literal["auto", "keep", "last", "first", "max", "error"]
 POLICY = {"last": 0, "first": 1, "max": 2, "error": 0}
+KEPT_FROM = 0.01
+"""Repeated rows are kept if more than this share of the rows repeat and the user has not chosen."""
 NO_CODES: Codes = np.empty(0, np.uint8)
+
+
+def chosen_rule(repeats: Repeats, repeated: int, rows: int) -> Repeats:
+    """The rule for repeated rows, chosen by their number if it is "auto"."""
+    if repeats != "auto":
+        return repeats
+    return "keep" if repeated > KEPT_FROM * rows else "last"
+
+
+def apply_rule(
+    by_record: RecordEntries, repeats: Repeats, are_some: bool, missing: NDArray[np.int64]
+) -> RecordEntries:
+    """Apply a rule other than "auto" to entries in row order; the arrays that are given may change.
+
+    missing = [value code, time code] of an entry without one.
+    """
+    if not are_some:
+        return by_record
+    if repeats == "keep":
+        sort_in_place(by_record)
+        return by_record
+    return merge_repeats(by_record, missing, repeats)
 
 
 def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

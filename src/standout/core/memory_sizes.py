@@ -1,0 +1,95 @@
+"""Amounts of memory: as people write them, and how much this machine has left."""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from standout.core.errors import ParameterError
+
+__all__ = ["available_memory", "memory_limit", "parse_size", "size_text"]
+
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+WRITTEN = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", re.ASCII)
+SHARE = 0.6
+"""Share of the available memory that a build may use; the system's file cache needs the rest."""
+UNKNOWN = 4 * 10**9
+"""Taken for the available memory where the system does not say."""
+SYSTEM = Path("/")
+
+
+def parse_size(text: int | str, name: str = "memory") -> int:
+    """Number of bytes of a size such as 500MB, 4GB or 2GiB.
+
+    >>> parse_size("500MB"), parse_size("2GiB"), parse_size("1.5 gb"), parse_size(4096)
+    (500000000, 2147483648, 1500000000, 4096)
+    """
+    is_text = isinstance(text, (str, int)) and not isinstance(text, bool)
+    written = WRITTEN.fullmatch(str(text)) if is_text else None
+    unit = None if written is None else UNITS.get(written[2].upper())
+    size = 0 if written is None or unit is None else round(float(written[1]) * unit)
+    if size < 1:
+        raise ParameterError(f"{name} must be a size such as 500MB, 4GB or 2GiB, got {text!r:.100}")
+    return size
+
+
+def size_text(size: float) -> str:
+    """A size for people, rounded up so that it suffices.
+
+    >>> size_text(4_000_000_000), size_text(1_234_000), size_text(999)
+    ('4 GB', '1.3 MB', '0.1 MB')
+    """
+    unit, name = (10**9, "GB") if size >= 10**9 else (10**6, "MB")
+    tenths = -(-int(size) * 10 // unit)
+    return f"{tenths // 10:,} {name}" if tenths % 10 == 0 else f"{tenths / 10:,.1f} {name}"
+
+
+def memory_limit(memory: int | str | None) -> int:
+    """Bytes that a build may use: those that are given, or a share of what is available."""
+    return parse_size(memory) if memory is not None else int(SHARE * available_memory())
+
+
+def available_memory(system: Path = SYSTEM) -> int:
+    """Bytes that the machine, or the container around this process, has left."""
+    limits = [_of_machine(system), _of_group(system, "memory.max", "memory.current", "")]
+    limits.append(_of_group(system, "memory.limit_in_bytes", "memory.usage_in_bytes", "memory"))
+    known = [limit for limit in limits if limit is not None]
+    return max(min(known, default=UNKNOWN), 0)
+
+
+def _of_machine(system: Path) -> int | None:
+    with suppress(OSError, ValueError):
+        for line in (system / "proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def _of_group(system: Path, limit: str, used: str, controller: str) -> int | None:
+    """What the control group of this process and those around it have left; cached files do not count."""
+    left: int | None = None
+    folder = system / "sys/fs/cgroup" / controller
+    inside = _group_path(system, controller)
+    for path in [folder / inside, *(folder / parent for parent in inside.parents)]:
+        with suppress(OSError, ValueError):
+            free = int((path / limit).read_text()) - int((path / used).read_text()) + _cached(path)
+            left = free if left is None else min(left, free)
+    return left
+
+
+def _group_path(system: Path, controller: str) -> Path:
+    with suppress(OSError):
+        for line in (system / "proc/self/cgroup").read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            if controller in names.split(","):
+                return Path(path.lstrip("/"))
+    return Path()
+
+
+def _cached(group: Path) -> int:
+    """Bytes of cached files in a control group, which the system frees when they are needed."""
+    with suppress(OSError, ValueError):
+        for line in (group / "memory.stat").read_text().splitlines():
+            if line.startswith(("inactive_file ", "total_inactive_file ")):
+                return int(line.split()[1])
+    return 0
