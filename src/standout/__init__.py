@@ -135,6 +135,7 @@ _MODULES = {
     "composition": "advising.composition",
     "describe": "release.describe",
     "fact_entries": "attack.fact_entries",
+    "index": "ingest.index_source",
     "infer_column": "table_attack.inference",
     "ladder": "auditing.ladder",
     "lineup": "evaluate.lineup_answer",

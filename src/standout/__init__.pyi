@@ -42,6 +42,7 @@ from standout.evaluate.simulate import simulate
 from standout.evaluate.simulation import Simulation
 from standout.fact import Fact
 from standout.facts import Aux, KnownFacts
+from standout.ingest.index_source import index
 from standout.ingest.read import read
 from standout.linking.link import link
 from standout.linking.links import Links
@@ -221,6 +222,7 @@ __all__ = [
     "composition",
     "describe",
     "fact_entries",
+    "index",
     "infer_column",
     "ladder",
     "lineup",

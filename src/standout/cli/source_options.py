@@ -22,11 +22,13 @@ from standout.core.output_paths import check_csv_name
 if TYPE_CHECKING:
     from standout.core.progress import Progress
     from standout.ingest.options import Options
+    from standout.ingest.read import SourceReader
     from standout.ingest.rejects import RejectLog
     from standout.ingest.value_levels import ValueType
     from standout.release.build import Repeats
     from standout.release.clock import TimeUnit
     from standout.release.model import Release
+    from standout.release.sharded_index import BuildSettings
 
 __all__ = [
     "RESOLUTIONS",
@@ -209,18 +211,40 @@ class SourceOptions:
 
         An index is checked for damage; without `check`, the caller does that before it shows anything.
         """
-        from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
-
         release = self._read(sources, progress)
         if check:
             release.check()
+        self._report(release, sources, strict)
+        return release
+
+    def index(
+        self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"
+    ) -> None:
+        """Read the sources and write them as an index."""
+        from standout.ingest.index_source import write_index
+        from standout.ingest.read import SourceReader
+        from standout.release.index_writer import is_index
+        from standout.release.store import open_index
+
+        if len(sources) == 1 and is_index(Path(sources[0])):
+            self._read(sources, progress).check()  # the options must fit
+        else:
+            self._check_rejects_path(sources)
+        reader = SourceReader(self.reader_options(), progress)
+        with naming_next_command(self.prefix):
+            write_index(reader, sources, output, settings, self.titles, lambda: self._list_rejects(reader))
+        self._report(open_index(output), sources, strict=False)
+
+    def _report(self, release: "Release", sources: list[str], strict: bool) -> None:
+        """Say how a source was read, and warn about overlooked columns; they are an error if `strict`."""
+        from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
+
         show_reading(release, sources)
         wording = Wording(options=True, prefix=self.prefix)
         if strict:
             require_no_overlooked(release.provenance, wording)
         for message in reading_warnings(release, wording):
             print_warning(message)
-        return release
 
     def _read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
@@ -240,8 +264,11 @@ class SourceOptions:
             with naming_next_command(self.prefix):
                 return reader.read(sources, self.titles)
         finally:
-            if self.rejects is not None and reader.rejects.rows:
-                _write_rejects(reader.rejects, self.rejects)
+            self._list_rejects(reader)
+
+    def _list_rejects(self, reader: "SourceReader") -> None:
+        if self.rejects is not None and reader.rejects.rows:
+            _write_rejects(reader.rejects, self.rejects)
 
     def arguments(self) -> list[str]:
         """Return the options that were given, as they are typed on a command line."""

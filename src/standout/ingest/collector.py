@@ -21,6 +21,7 @@ from standout.release.build_kernels import NONE
 from standout.release.code_blocks import CodeBlocks, MemoryPlan
 from standout.release.coded_entries import CodedEntries
 from standout.release.provenance import Provenance
+from standout.release.repeats import repeated_rows
 
 __all__ = ["Batch", "Collector", "Spans", "constant_spans", "join_columns"]
 
@@ -212,10 +213,7 @@ class Collector:
             places = zip(source, line, strict=True)
             more = ", …" if count > SHOWN else ""
             rows = f" ({', '.join(f'{self.sources[s]} {self.unit} {n}' for s, n in places)}{more})"
-        return SourceError(
-            f"{count:,} rows repeat the record and item of an earlier row{rows}: "
-            "keep all with --repeats keep, or choose one of them with --repeats last, first or max"
-        )
+        return SourceError(repeated_rows(count, rows))
 
     def _levels(self, values: Interner) -> LevelMap:
         """Return the levels of the values; reject the rows whose value is not valid."""

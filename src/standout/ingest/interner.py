@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from standout.core.jit import Array, Int, inline, kernel
 from standout.release.build_kernels import NONE
+from standout.release.id_ranks import id_bytes
 from standout.release.labels import Labels
 
 __all__ = ["Interner"]
 
 
-PER_TEXT = 64
-"""Bytes for each text while a release is built: count, length, order, rank and offset, and its number."""
 SHORT = 7
 ZERO = 48
 NUMBERS = 10**SHORT
@@ -67,8 +66,7 @@ class Interner:
     @property
     def build_bytes(self) -> int:
         """Bytes of memory that the texts take while a release is built: table, order, ranks and counts."""
-        table, text = self.table, int(self.table.ends[len(self)])
-        return table.slots.nbytes + table.data.nbytes + table.ends.nbytes + 2 * text + PER_TEXT * len(self)
+        return self.table.slots.nbytes + id_bytes(self.labels())
 
     def reserve(self, texts: int, size: int) -> Table:
         """Return the table with space for more texts of `size` bytes in total."""

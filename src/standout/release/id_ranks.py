@@ -8,7 +8,16 @@ from standout.release import build_kernels
 from standout.release.labels import Labels
 from standout.release.model import read_only
 
-__all__ = ["rank_used", "select_labels", "shortlex_order"]
+__all__ = ["id_bytes", "rank_used", "select_labels", "shortlex_order"]
+
+
+PER_ID = 64
+"""Bytes for each id while a release is built: its count, length, order, rank and offsets."""
+
+
+def id_bytes(*labels: Labels) -> int:
+    """Bytes of memory that ids take while a release is built, without the table that gave them codes."""
+    return sum(3 * int(ids.offsets[-1]) + PER_ID * len(ids) for ids in labels)
 
 
 def shortlex_order(labels: Labels) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ __all__ = [
     "column_or_empty",
     "count_distinct",
     "merge_repeats",
+    "repeated_rows",
     "sort_in_place",
     "sort_repeats",
 ]
@@ -46,6 +47,14 @@ def apply_rule(
         sort_in_place(by_record)
         return by_record
     return merge_repeats(by_record, missing, repeats)
+
+
+def repeated_rows(count: int, places: str = "") -> str:
+    """Message about rows that repeat, if the user wants none; `places` lists the first ones."""
+    return (
+        f"{count:,} rows repeat the record and item of an earlier row{places}: "
+        "keep all with --repeats keep, or choose one of them with --repeats last, first or max"
+    )
 
 
 def count_distinct(by_record: RecordEntries, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from standout.core.progress import Progress
-from standout.release import build_kernels
 from standout.release.code_blocks import CodeBlocks
 from standout.release.model import RecordEntries
 from standout.release.packed_blocks import append_block, read_blocks
 from standout.release.record_groups import CodeMap, group_by_record
+from standout.release.shard_kernels import split
 from standout.release.shard_plan import ShardPlan
 
 __all__ = ["PartitionedRows"]
@@ -31,7 +31,7 @@ class PartitionedRows:
         for number, block in enumerate(blocks.drain()):
             progress("partitioning", number, total)
             out, ends = np.empty_like(block), np.zeros(plan.n_shards + 1, np.int64)
-            build_kernels.split(
+            split(
                 block=block,
                 record_rank=codes.record,
                 item_rank=codes.item,

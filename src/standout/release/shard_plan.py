@@ -28,6 +28,7 @@ class ShardPlan:
     """Everything about a release that its shards share, before unused levels and times are dropped.
 
     Shard s has the records bounds[s] to bounds[s + 1] - 1. `lengths` has the number of rows of each record.
+    `is_built` if the entries come from a release, whose provenance is complete.
     """
 
     records: Labels
@@ -38,6 +39,7 @@ class ShardPlan:
     bounds: tuple[int, ...]
     repeats: Repeats
     provenance: Provenance
+    is_built: bool = False
 
     @property
     def n_shards(self) -> int:

@@ -82,7 +82,9 @@ class ShardedBuild:
         counts = [self._sorted_counts(shard, progress) for shard in range(self.plan.n_shards)]
         rule, repeated, parts = total_counts(counts, self.plan.repeats)
         used = UsedCodes.merged(parts)
-        provenance = built_provenance(self.plan.provenance, rule, repeated, used)
+        provenance = self.plan.provenance
+        if not self.plan.is_built:
+            provenance = built_provenance(provenance, rule, repeated, used)
         return Whole(rule, repeated, used, tuple(part.entries for part in parts), provenance)
 
     def release(self, shard: int, whole: Whole, progress: Progress) -> Release:

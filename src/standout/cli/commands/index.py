@@ -23,46 +23,79 @@ __all__ = ["index"]
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FOLDER", help="Index to write."
 )
+@click.option(
+    "--shards",
+    type=int,
+    metavar="N",
+    help="Number of shards.",
+    show_default="none if memory suffices, otherwise as few as fit",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory that the build may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
+    show_default="60 % of what is available",
+)
 @source_options
 @json_option
-def index(sources: tuple[str, ...], output: Path, source: SourceOptions, as_json: bool) -> None:
+def index(
+    sources: tuple[str, ...],
+    output: Path,
+    shards: int | None,
+    memory: str | None,
+    source: SourceOptions,
+    as_json: bool,
+) -> None:
     """Read a data set once and write an index that opens quickly.
 
     SOURCE is a file, a folder or a glob: CSV or TSV (plain, gzip, zstd, zip),
     Parquet, MovieLens or the Netflix Prize files. An existing index at the output
     is replaced once the new one is complete.
 
+    An index that memory does not suffice for is built in shards. It is used like any
+    other. If the build is killed, the same command resumes it.
+
     \b
     Example:
       standout index ratings.csv -o ratings.index
       standout index sales.csv.gz -o sales.index --record Customer --item SKU
+      standout index calls/*.csv -o calls.index --memory 4GB
 
     \b
     JSON output:
-      index, bytes             the folder and its size
+      index, bytes, shards     the folder, its size and number of shards (0: none)
       records, items, entries  sizes of the release
       read                     how the source was read and what was rejected
       fingerprint
     """
-    from standout.release.index_writer import open_index_writer
+    from standout.release.sharded_index import BuildSettings
+    from standout.release.store import open_index
 
-    with progress() as report, open_index_writer(output) as writer:
-        release = source.read(list(sources), report)
-        size = writer.write(release, report)
-    _show(release, output, size, as_json)
+    settings = BuildSettings(shards, memory)
+    with progress() as report:
+        source.index(list(sources), output, settings, report)
+    _show(open_index(output), output, as_json)
 
 
-def _show(release: "Release", output: Path, size: int, as_json: bool) -> None:
+def _show(release: "Release", output: Path, as_json: bool) -> None:
+    size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
+    shards = len(list(output.glob("shard-*")))
     if as_json:
         sizes = {"records": release.n_records, "items": release.n_items, "entries": release.n_entries}
-        location = {"index": str(output), "bytes": size, "fingerprint": release.fingerprint}
+        location = {
+            "index": str(output),
+            "bytes": size,
+            "shards": shards,
+            "fingerprint": release.fingerprint,
+        }
         print_json({**location, **sizes, "read": reading_json(release)})
         return
     print_line(
         f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "
         f"{_values(release)}, {_times(release)}"
     )
-    print_line(f"index {output} ({size / 1e6:,.1f} MB), fingerprint {release.fingerprint}")
+    parts = f", {shards:,} shards" if shards else ""
+    print_line(f"index {output} ({size / 1e6:,.1f} MB{parts}), fingerprint {release.fingerprint}")
 
 
 def _values(release: "Release") -> str:
