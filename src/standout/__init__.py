@@ -156,6 +156,7 @@ _MODULES = {
     "step": "sanitizing.step_parser",
     "suggest_items": "release.item_search",
     "synthesize": "synthetic.synthesize",
+    "synthesize_index": "synthetic.synthesize_index",
     "table_lineup": "table_attack.table_lineup",
     "table_risk": "risk_measures.table_risk",
     "unicity": "theory.unicity",

@@ -81,6 +81,7 @@ from standout.similarity.places import PlaceDecay, PlaceSimilarity, PlacesWithin
 from standout.similarity.records import record_similarity
 from standout.synthetic.calibration import Calibration, calibration
 from standout.synthetic.synthesize import synthesize
+from standout.synthetic.synthesize_index import synthesize_index
 from standout.table_attack.inference import Inference, infer_column
 from standout.table_attack.simulate_table import TableSimulation, simulate_table
 from standout.table_attack.table_adversary import TableAdversary
@@ -243,6 +244,7 @@ __all__ = [
     "step",
     "suggest_items",
     "synthesize",
+    "synthesize_index",
     "table_lineup",
     "table_risk",
     "unicity",

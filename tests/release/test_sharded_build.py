@@ -65,11 +65,11 @@ def csv_text(records, rows, seed, share=0.0):
     return "person,item,stars,day\n" + "\n".join(lines[n] for n in order) + "\n"
 
 
-def sharded(path, folder, shards, limit=10**12, **options):
+def sharded(paths, folder, shards, limit=10**12, **options):
     """All shards of a source, and the plan."""
     folder.mkdir(exist_ok=True)
     memory = MemoryPlan(limit, folder / "blocks", forced=True)
-    entries = SourceReader(Options(**options), memory=memory).collect([path])
+    entries = SourceReader(Options(**options), memory=memory).collect(paths)
     ranked = rank_entries(entries.coded)
     bounds = choose_bounds(np.diff(ranked.start), shards, 0)
     plan = ShardPlan(
@@ -97,7 +97,7 @@ def test_each_shard_is_a_slice_of_the_release_built_in_memory(tmp_path, repeats,
     path = tmp_path / "rows.csv"
     path.write_text(csv_text(3 * BLOCK + 100, 40_000, 5, share))
     expected = SourceReader(Options(repeats=repeats)).read([path])
-    plan, whole, shards = sharded(path, tmp_path / "work", 3, repeats=repeats)
+    plan, whole, shards = sharded([path], tmp_path / "work", 3, repeats=repeats)
     assert whole.provenance == expected.provenance
     assert plan.bounds[-1] == expected.n_records and len(shards) == 3
     assert [shard.n_entries for shard in shards] == list(whole.entries)
@@ -140,11 +140,13 @@ def check_words(shard, expected, low, high):
 
 @pytest.mark.once
 def test_entries_in_files_give_the_same_shards_as_entries_in_memory(tmp_path, monkeypatch):
-    path = tmp_path / "rows.csv"
-    path.write_text(csv_text(2 * BLOCK + 5, 400_000, 6))
-    expected = SourceReader(Options()).read([path])
+    header, *lines = csv_text(2 * BLOCK + 5, 400_000, 6).splitlines()
+    paths = [tmp_path / f"{number}.csv" for number in range(8)]
+    for number, path in enumerate(paths):
+        path.write_text("\n".join([header, *lines[number * 50_000 : number * 50_000 + 50_000]]))
+    expected = SourceReader(Options()).read(paths)
     monkeypatch.setattr(code_blocks, "PROGRAM", 0)
-    plan, whole, shards = sharded(path, tmp_path / "work", 2, limit=24_000_000)
+    plan, whole, shards = sharded(paths, tmp_path / "work", 2, limit=18_000_000)
     assert (tmp_path / "work" / "blocks").is_dir()
     assert whole.provenance == expected.provenance
     for shard, (low, high) in zip(shards, plan.ranges(), strict=True):

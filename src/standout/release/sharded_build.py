@@ -5,11 +5,13 @@ Each shard is sorted and counted; the counts of all shards decide what depends o
 that are finished.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from standout.core.checkpoint_files import read_checkpoint, write_checkpoint
 from standout.core.progress import Progress
 from standout.release.build import (
     WholeRelease,
@@ -23,10 +25,15 @@ from standout.release.model import Levels, RecordEntries, Release
 from standout.release.provenance import Provenance
 from standout.release.repeats import Repeats, apply_rule
 from standout.release.shard_plan import ShardPlan
-from standout.release.sorted_shards import ShardCounts, SortedShard, count_shard, total_counts
+from standout.release.sorted_shards import RecordChange, ShardCounts, SortedShard, count_shard, total_counts
 from standout.release.used_codes import UsedCodes
 
-__all__ = ["ShardRows", "ShardedBuild", "Whole"]
+__all__ = ["ChangeEntries", "ShardRows", "ShardedBuild", "Whole"]
+
+
+CHANGES = "changes"
+ChangeEntries = Callable[[list[RecordEntries]], list[RecordChange]]
+"""Changes the entries of all shards in place and returns what has changed."""
 
 
 class ShardRows(Protocol):
@@ -76,6 +83,20 @@ class ShardedBuild:
     rows: ShardRows
     folder: Path
     about: str
+    changes: tuple[RecordChange, ...] = ()
+
+    def changed(self, change: ChangeEntries) -> "ShardedBuild":
+        """Return the build with changes to the sorted entries of all shards; a killed build keeps them."""
+        path = self.folder / CHANGES
+
+        def parse(content: bytes) -> tuple[RecordChange, ...]:
+            return tuple(RecordChange(*part) for part in json.loads(content))
+
+        changes = read_checkpoint(path, self.about, parse)
+        if changes is None:
+            changes = tuple(change([self._sorted(shard).mapped() for shard in range(self.plan.n_shards)]))
+            write_checkpoint(path, self.about, json.dumps(changes).encode())
+        return replace(self, changes=changes)
 
     def sort(self, progress: Progress) -> Whole:
         """Sort and count all shards that are not sorted yet."""
@@ -91,6 +112,9 @@ class ShardedBuild:
         """Build one shard: its own records, all items, and the levels, clock and words of the whole."""
         plan, levels, clock = self.plan, whole.levels, whole.clock
         by_record = self._sorted(shard).read()
+        for change in self.changes:
+            if change.shard == shard:
+                change.apply(by_record)
         by_record = apply_rule(by_record, whole.rule, whole.repeated > 0, plan.sizes.missing)
         by_record = whole.used.recode(by_record)
         return Release(

@@ -24,9 +24,9 @@ from standout.release.repeats import Repeats, repeated_rows
 from standout.release.resumable_build import ResumableBuild
 from standout.release.shard_parts import PartitionedRows
 from standout.release.shard_plan import ShardPlan, check_shards, choose_bounds
-from standout.release.sharded_build import ShardedBuild, ShardRows
+from standout.release.sharded_build import ChangeEntries, ShardedBuild, ShardRows
 
-__all__ = ["BuildSettings", "EntriesToBuild", "ReleaseRows", "write_entries", "write_release"]
+__all__ = ["BuildSettings", "EntriesToBuild", "ReleaseRows", "write_entries", "write_release", "write_shards"]
 
 BLOCKS, ROWS = "blocks", "rows"
 
@@ -171,10 +171,21 @@ def _copy(column: Codes | None, part: slice) -> Codes | None:
     return None if column is None else column[part].copy()
 
 
-def write_shards(build: ResumableBuild, plan: ShardPlan, rows: ShardRows, progress: Progress) -> None:
-    """Build and write all shards that are not written yet, then the index around them."""
+def write_shards(
+    build: ResumableBuild,
+    plan: ShardPlan,
+    rows: ShardRows,
+    progress: Progress,
+    change: ChangeEntries | None = None,
+) -> None:
+    """Build and write all shards that are not written yet, then the index around them.
+
+    `change` changes the sorted entries of all shards.
+    """
     shards = ShardedBuild(plan, rows, build.folder, build.about or "")
     whole = shards.sort(progress)
     if plan.repeats == "error" and whole.repeated:
         raise SourceError(repeated_rows(whole.repeated))
+    if change is not None:
+        shards = shards.changed(change)
     raise NotImplementedError

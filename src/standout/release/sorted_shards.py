@@ -8,7 +8,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,15 @@ from standout.release.record_groups import ColumnSizes
 from standout.release.repeats import Repeats, chosen_rule, merge_repeats
 from standout.release.used_codes import UsedCodes
 
-__all__ = ["ShardCounts", "SortedShard", "count_shard", "save_arrays", "stored_arrays", "total_counts"]
+__all__ = [
+    "RecordChange",
+    "ShardCounts",
+    "SortedShard",
+    "count_shard",
+    "save_arrays",
+    "stored_arrays",
+    "total_counts",
+]
 
 COUNTS = "counts"
 AUTO: tuple[Repeats, Repeats] = ("keep", "last")
@@ -80,6 +88,29 @@ def total_counts(parts: list[ShardCounts], repeats: Repeats) -> tuple[Repeats, i
     return rule, repeated, [part.used[rule] for part in parts]
 
 
+class RecordChange(NamedTuple):
+    """The entries of a record of a shard, after a change that keeps their number."""
+
+    shard: int
+    record: int
+    columns: dict[str, list[int]]
+
+    @classmethod
+    def of(cls, shard: int, by_record: RecordEntries, record: int) -> "RecordChange":
+        """Return the present entries of a record."""
+        part = slice(*by_record.start[record : record + 2])
+        columns = zip(by_record._fields[1:], by_record[1:], strict=True)
+        return cls(
+            shard, record, {name: column[part].tolist() for name, column in columns if column is not None}
+        )
+
+    def apply(self, by_record: RecordEntries) -> None:
+        """Change the entries of the record in place."""
+        part = slice(*by_record.start[self.record : self.record + 2])
+        for name, codes in self.columns.items():
+            getattr(by_record, name)[part] = codes
+
+
 class SortedShard:
     """The sorted entries of one shard in a folder; `about` is everything that they depend on."""
 
@@ -101,6 +132,17 @@ class SortedShard:
             self.about,
             lambda content: ShardCounts.from_dict(json.loads(content), sizes),
         )
+
+    def mapped(self) -> RecordEntries:
+        """Map the entries; changes to them stay in memory."""
+        described = read_checkpoint(
+            self.folder / COUNTS, self.about, lambda content: json.loads(content)["columns"]
+        )
+        columns = {
+            name: np.memmap(self.folder / f"{name}.bin", np.dtype(kind), "c")
+            for name, (kind, _) in (described or {}).items()
+        }
+        return RecordEntries(columns["start"], columns["item"], columns.get("value"), columns.get("time"))
 
     def read(self) -> RecordEntries:
         """Read the entries; raise StoreError if they are not as they were written."""

@@ -6,6 +6,7 @@ calibration: it validates the stand-in.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import date
 from statistics import NormalDist
 
@@ -24,7 +25,7 @@ from standout.synthetic.published_statistics import published
 from standout.synthetic.rating_days import count_by_quarter
 from standout.synthetic.record_lengths import record_lengths
 
-__all__ = ["CLOCK", "LEVELS", "generate_entries"]
+__all__ = ["CLOCK", "LEVELS", "Histories", "generate_entries"]
 
 
 LEVELS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
@@ -65,30 +66,47 @@ ROUNDS, LAST_ROUNDS, CORRECTIONS, BOLDNESS = 24, 3, 4, 1.6
 STRIDE = 1 << 12
 
 
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """What people have rated, for any range of them. Every draw depends only on the seed and the person."""
+
+    start: Ints
+    stream: np.uint64
+    model: Model
+
+    @classmethod
+    def draw(cls, lengths: Ints, rank: Floats, seed: int) -> "Histories":
+        """Fit the model to people with these numbers of entries, and items with these ranks."""
+        start, stream = offsets(lengths), rng.key(seed, "netflix", "histories")
+        return cls(start, stream, _model(start, rank, stream, seed))
+
+    def entries(self, low: int, high: int, threads: int, progress: Progress) -> RecordEntries:
+        """Entries of people low … high - 1; some items may have none."""
+        begin, end = (int(position) for position in self.start[[low, high]])
+        columns = RecordEntries(
+            self.start - begin,
+            np.empty(end - begin, code_type(len(self.model.films.item))),
+            np.empty(end - begin, code_type(len(LEVELS) + 1)),
+            np.empty(end - begin, code_type(CLOCK.span + 1)),
+        )
+
+        def fill_part(first: int) -> int:
+            last = min(first + STRIDE, high)
+            fill_entries(self.stream, first, last, self.model, columns)
+            return last
+
+        with ThreadPoolExecutor(threads) as pool:
+            for last in pool.map(fill_part, range(low, high, STRIDE)):
+                progress("making records", last - low, high - low)
+        return columns._replace(start=columns.start[low : high + 1].copy())
+
+
 def generate_entries(
     records: int, rank: Floats, entries: int, seed: int, threads: int, progress: Progress
 ) -> RecordEntries:
     """Entries by record, for items with these ranks among Netflix's films; some items may have none."""
-    items = len(rank)
-    start = offsets(record_lengths(records, items, entries, seed))
-    stream = rng.key(seed, "netflix", "histories")
-    model = _model(start, rank, stream, seed)
-    columns = RecordEntries(
-        start,
-        np.empty(entries, code_type(items)),
-        np.empty(entries, code_type(len(LEVELS) + 1)),
-        np.empty(entries, code_type(CLOCK.span + 1)),
-    )
-
-    def fill_part(low: int) -> int:
-        high = min(low + STRIDE, records)
-        fill_entries(stream, low, high, model, columns)
-        return high
-
-    with ThreadPoolExecutor(threads) as pool:
-        for high in pool.map(fill_part, range(0, records, STRIDE)):
-            progress("making records", high, records)
-    return columns
+    lengths = record_lengths(records, len(rank), entries, seed)
+    return Histories.draw(lengths, rank, seed).entries(0, records, threads, progress)
 
 
 def _model(start: Ints, rank: Floats, stream: np.uint64, seed: int) -> Model:
