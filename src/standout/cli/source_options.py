@@ -221,19 +221,26 @@ class SourceOptions:
         self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"
     ) -> None:
         """Read the sources and write them as an index."""
-        from standout.ingest.index_source import write_index
-        from standout.ingest.read import SourceReader
         from standout.release.index_writer import is_index
+        from standout.release.sharded_index import copy_index
         from standout.release.store import open_index
 
         if len(sources) == 1 and is_index(Path(sources[0])):
-            self._read(sources, progress).check()  # the options must fit
+            copy_index(self._read(sources, progress).check(), output, settings, progress)
         else:
-            self._check_rejects_path(sources)
+            self._index(sources, output, settings, progress)
+        self._report(open_index(output), sources, strict=False)
+
+    def _index(
+        self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"
+    ) -> None:
+        from standout.ingest.index_source import write_index
+        from standout.ingest.read import SourceReader
+
+        self._check_rejects_path(sources)
         reader = SourceReader(self.reader_options(), progress)
         with naming_next_command(self.prefix):
             write_index(reader, sources, output, settings, self.titles, lambda: self._list_rejects(reader))
-        self._report(open_index(output), sources, strict=False)
 
     def _report(self, release: "Release", sources: list[str], strict: bool) -> None:
         """Say how a source was read, and warn about overlooked columns; they are an error if `strict`."""

@@ -45,6 +45,11 @@ class ResumableBuild:
         if self.about is not None:
             write_checkpoint(self.folder / RESUME, self.about, state)
 
+    def touch(self) -> None:
+        """Note that the work goes on: unfinished work is kept for some days."""
+        if self.about is not None:
+            os.utime(self.folder / RESUME)
+
     def publish(self) -> None:
         """Move the complete index to its target."""
         IndexWriter(self.target, self.index).publish()

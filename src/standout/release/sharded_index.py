@@ -7,26 +7,27 @@ from typing import Protocol
 
 import numpy as np
 
+from standout.core.arrays import offsets
 from standout.core.errors import SourceError
 from standout.core.memory_sizes import memory_limit
 from standout.core.progress import Progress
-from standout.release import build_kernels
 from standout.release.code_blocks import MemoryPlan
 from standout.release.coded_entries import CodedEntries, rank_entries
 from standout.release.id_ranks import id_bytes
 from standout.release.index_writer import IndexWriter
 from standout.release.labels import Labels
-from standout.release.model import Codes, RecordEntries, Release, code_type
+from standout.release.manifest import MANIFEST, shard_folder
+from standout.release.model import Release, code_type
 from standout.release.plan_files import load_plan, save_plan
 from standout.release.provenance import Provenance
-from standout.release.record_groups import ColumnSizes
 from standout.release.repeats import Repeats, repeated_rows
-from standout.release.resumable_build import ResumableBuild
+from standout.release.resumable_build import ResumableBuild, open_resumable_build
 from standout.release.shard_parts import PartitionedRows
 from standout.release.shard_plan import ShardPlan, check_shards, choose_bounds
+from standout.release.shard_writer import join_shards, write_shard, write_shards
 from standout.release.sharded_build import ChangeEntries, ShardedBuild, ShardRows
 
-__all__ = ["BuildSettings", "EntriesToBuild", "ReleaseRows", "write_entries", "write_release", "write_shards"]
+__all__ = ["BuildSettings", "EntriesToBuild", "build_shards", "copy_index", "write_entries", "write_release"]
 
 BLOCKS, ROWS = "blocks", "rows"
 
@@ -97,7 +98,7 @@ def write_entries(
             write_release(build, entries.build(progress), None, progress)
             return
         plan = _partition(build, rows, entries, settings, progress)
-    write_shards(build, plan, rows, progress)
+    build_shards(build, plan, rows, progress)
 
 
 def _partition(
@@ -129,49 +130,21 @@ def _partition(
 
 def write_release(build: ResumableBuild, release: Release, shards: int | None, progress: Progress) -> None:
     """Write the index of a release: whole, or in shards."""
+    build.index.mkdir(mode=0o700)
     if shards is None:
-        build.index.mkdir(mode=0o700)
         IndexWriter(build.target, build.index).write(release, progress)
         return
-    plan = ShardPlan(
-        records=release.records,
-        items=release.items,
-        titles=release.titles,
-        lengths=release.lengths,
-        sizes=ColumnSizes(release.n_items, release.levels, release.clock),
-        bounds=choose_bounds(release.lengths, shards, 0),
-        repeats="keep",
-        provenance=release.provenance,
-        is_built=True,
-    )
-    write_shards(build, plan, ReleaseRows(release), progress)
+    write_shards(build.index, release, choose_bounds(release.lengths, shards, 0), progress)
+    build.publish()
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseRows:
-    """The shards of a release that is built."""
-
-    release: Release
-
-    def entries(self, plan: ShardPlan, shard: int, progress: Progress) -> tuple[RecordEntries, int]:
-        """Copy the entries of a shard; also return how many repeat an earlier one."""
-        low, high = plan.bounds[shard], plan.bounds[shard + 1]
-        start, item, value, time = self.release.by_record
-        part = slice(int(start[low]), int(start[high]))
-        copied = RecordEntries(
-            start[low : high + 1] - start[low], item[part].copy(), _copy(value, part), _copy(time, part)
-        )
-        return copied, int(build_kernels.count_repeats(copied.start, copied.item))
-
-    def discard(self, shard: int) -> None:
-        """Nothing to remove."""
+def copy_index(release: Release, output: str | Path, settings: BuildSettings, progress: Progress) -> None:
+    """Write a release as an index: in shards if their number is given."""
+    with open_resumable_build(output, None) as build:
+        write_release(build, release, settings.shards, progress)
 
 
-def _copy(column: Codes | None, part: slice) -> Codes | None:
-    return None if column is None else column[part].copy()
-
-
-def write_shards(
+def build_shards(
     build: ResumableBuild,
     plan: ShardPlan,
     rows: ShardRows,
@@ -188,4 +161,13 @@ def write_shards(
         raise SourceError(repeated_rows(whole.repeated))
     if change is not None:
         shards = shards.changed(change)
-    raise NotImplementedError
+    build.index.mkdir(mode=0o700, exist_ok=True)
+    for shard, first_entry in enumerate(offsets(whole.entries)[:-1].tolist()):
+        folder = build.index / shard_folder(shard)
+        if not (folder / MANIFEST).exists():
+            stage = shards.stage("building", shard, progress)
+            write_shard(folder, shards.release(shard, whole, stage), first_entry, stage)
+        shards.finish(shard)
+        build.touch()
+    join_shards(build.index, whole.provenance, progress)
+    build.publish()

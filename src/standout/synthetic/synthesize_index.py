@@ -15,7 +15,7 @@ from standout.release.provenance import Provenance
 from standout.release.record_groups import ColumnSizes
 from standout.release.resumable_build import open_resumable_build
 from standout.release.shard_plan import ShardPlan, choose_bounds
-from standout.release.sharded_index import BuildSettings, write_release, write_shards
+from standout.release.sharded_index import BuildSettings, build_shards, write_release
 from standout.release.sorted_shards import RecordChange
 from standout.release.store import open_index
 from standout.synthetic.invented_titles import invented_titles
@@ -119,7 +119,7 @@ def synthesize_index(
         else:
             standin = _StandIn(*sizes, items is None, seed, count)
             build.resume_from(b"{}")
-            write_shards(build, standin.plan(settings), standin, progress, standin.changes)
+            build_shards(build, standin.plan(settings), standin, progress, standin.changes)
     return open_index(output)
 
 
