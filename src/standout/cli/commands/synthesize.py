@@ -57,6 +57,25 @@ LABEL_WIDTH, NUMBER_WIDTHS = 37, {"published": 11, "measured": 11, "±": 7, "": 
     help="Number of entries.",
     show_default="50 per record; netflix: 209 per record",
 )
+@click.option(
+    "--scale",
+    type=float,
+    metavar="X",
+    help="With --like netflix: X times the people of the Netflix Prize data, instead of --records.",
+)
+@click.option(
+    "--shards",
+    type=int,
+    metavar="N",
+    help="Number of shards of the index.",
+    show_default="none if memory suffices, otherwise as few as fit",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory to use for an index, like 500MB, 4GB or 2GiB.",
+    show_default="60 % of what is available",
+)
 @seed_option
 @threads_option
 @click.option(
@@ -85,6 +104,9 @@ def synthesize(
     records: int | None,
     items: int | None,
     entries: int | None,
+    scale: float | None,
+    shards: int | None,
+    memory: str | None,
     seed: int,
     threads: int | None,
     output: Path | None,
@@ -101,6 +123,7 @@ def synthesize(
     Example:
       standout synthesize --records 1000 -o people.csv
       standout synthesize --like netflix --records 20000 --check
+      standout synthesize --like netflix --scale 10 -o big.index --memory 4GB
 
     \b
     JSON output:
@@ -110,21 +133,45 @@ def synthesize(
                    tolerance; missed)
       fingerprint, version
     """
+    from standout.release.sharded_index import BuildSettings
     from standout.synthetic.synthesize import synthesize as make_release
+    from standout.synthetic.synthesize_index import scaled_records, synthesize_index
 
+    if scale is not None:
+        if like != "netflix" or records is not None:
+            raise ParameterError("--scale needs --like netflix and no --records")
+        records = scaled_records(scale)
     _check_options(like, records, output, check)
+    BuildSettings(shards, memory)
+    is_index = output is not None and output.suffix not in (".csv", ".parquet")
+    if not is_index and (shards is not None or memory is not None):
+        raise ParameterError("--shards and --memory are for an index: choose another --output")
     with progress() as report:
-        release = make_release(
-            like=like,
-            records=records,
-            items=items,
-            entries=entries,
-            seed=seed,
-            threads=threads,
-            progress=report,
-        )
+        if is_index and output is not None:
+            release = synthesize_index(
+                output,
+                like=like,
+                records=records,
+                items=items,
+                entries=entries,
+                seed=seed,
+                shards=shards,
+                memory=memory,
+                threads=threads,
+                progress=report,
+            )
+        else:
+            release = make_release(
+                like=like,
+                records=records,
+                items=items,
+                entries=entries,
+                seed=seed,
+                threads=threads,
+                progress=report,
+            )
         calibration = _calibration(release, nearest, seed, threads, report) if check else None
-        if output is not None:
+        if output is not None and not is_index:
             _write(release, output, report)
     if as_json:
         request = {"output": None if output is None else str(output), "like": like, "seed": seed}
@@ -165,10 +212,8 @@ def _calibration(
 
 def _write(release: "Release", output: Path, report: "Progress") -> None:
     from standout.release.export import write_table
-    from standout.release.store import save
 
-    write = write_table if output.suffix in (".csv", ".parquet") else save
-    write(release, output, report)
+    write_table(release, output, report)
 
 
 def _to_dict(release: "Release", calibration: "Calibration | None") -> dict[str, object]:
