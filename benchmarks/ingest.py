@@ -48,7 +48,7 @@ def netflix_to_columns(path: str, folder: str) -> Callable[[], object]:
         collector = netflix.new_collector(Options(), RejectLog())
         with open_stream(Path(source)) as stream:
             netflix.read_netflix(stream, collector, no_progress)
-        return sum(map(len, collector.blocks.all()))
+        return sum(map(len, collector.blocks))
 
     work(str(netflix_file(Path(folder), TINY)))
     return work

@@ -73,12 +73,14 @@ def synthesize_index(
     ----------
     output
         Folder of the index. It must be new, empty, or an index, which is replaced.
-    like, records, items, entries, seed, threads, progress
+    like, records, items, entries, seed
         As in `synthesize`.
     shards
         Number of shards; default: none if memory suffices, otherwise as few as fit.
     memory
         Bytes of memory that may be used, such as "4GB"; default: 60 % of what is available.
+    threads, progress
+        As in `synthesize`.
 
     Returns
     -------
