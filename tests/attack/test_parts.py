@@ -10,7 +10,8 @@ import pytest
 import naive
 import standout as so
 from attack_cases import Data, SameWeekday, crowd, exact, near
-from part_executors import check_all_divisions, divided
+from part_executors import check_all_divisions, divided, divisions
+from standout.attack.release_counts import ReleaseCounts
 from standout.core.parts import even_parts
 from standout.facts import encode_auxes
 
@@ -153,3 +154,16 @@ def test_what_travels_does_not_grow_with_the_number_of_records():
     with divided(release, even_parts(4, 1)) as executor:
         so.Likelihood().attacks(release, [so.Aux([so.Fact("item3"), so.Fact("other7")])])
     assert executor.sent + executor.received < release.n_records
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("kind", ["sparse", "repeating"])
+def test_counts_of_the_release_do_not_depend_on_the_parts(kind, request):
+    release = request.getfixturevalue(kind)
+    names, whole = ("_by_level", "_by_item", "_before"), ReleaseCounts(release)
+    expected = [getattr(whole, name) for name in names]
+    for parts in divisions(release):
+        with divided(release, parts):
+            counts = ReleaseCounts(release)
+            for name, count in zip(names, expected, strict=True):
+                assert np.array_equal(getattr(counts, name), count)

@@ -5,8 +5,10 @@ target sees what it would see if the release had been made without that record.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ from numpy.typing import NDArray
 from standout.attack.kernels.record_scores import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
+from standout.core.parts import Part, executor_of
+from standout.release.block_ranges import record_range, whole
 from standout.release.clock import SECONDS
 from standout.release.model import Release
 
@@ -44,22 +48,15 @@ class ReleaseCounts:
     @cached_property
     def _by_level(self) -> Ints:
         """Number of entries by level."""
-        value, n = self.release.by_record.value, self.release.n_levels
-        counts = np.zeros(n + 1, np.int64)
-        if value is not None:
-            _count_levels(value, counts)
-        return counts[:n]
+        return _sum_over_parts(self.release, level_counts)[:-1]
 
     @cached_property
     def _by_item(self) -> NDArray[np.int32] | None:
         """Number of entries by item and level, and last without a value; None if these are too many cells."""
         release = self.release
-        value, n = release.by_record.value, release.n_levels
-        if value is None or release.n_items * (n + 1) > MOST_CELLS:
+        if release.by_record.value is None or release.n_items * (release.n_levels + 1) > MOST_CELLS:
             return None
-        counts = np.zeros((release.n_items, n + 1), np.int32)
-        _count_item_levels(release.by_record.item, value, counts)
-        return counts
+        return _sum_over_parts(release, item_level_counts)
 
     def level_shares(self, exclude: Ints) -> Floats:
         """Share of the levels among all values, a row for each excluded record (-1: none).
@@ -95,11 +92,7 @@ class ReleaseCounts:
     @cached_property
     def _before(self) -> Floats:
         """Number of entries in the first bins, for each number of bins."""
-        counts = np.zeros(-(-self.release.span // self._bin), np.int64)
-        time = self.release.by_record.time
-        if time is not None:
-            _count_times(time, self.release.span, self._bin, counts)
-        return offsets(counts).astype(np.float64)
+        return offsets(_sum_over_parts(self.release, time_counts, self._bin)).astype(np.float64)
 
     def timed(self, exclude: Ints) -> Floats:
         """Number of entries with a time, without those of the excluded record."""
@@ -166,6 +159,45 @@ class ReleaseCounts:
         low, high = np.searchsorted(counts, np.array([0.1, 0.9]) * counts[-1])
         spread = max(float(levels[high] - levels[low]), float(np.diff(levels).min()))
         return spread if math.isfinite(spread) else float(np.finfo(np.float64).max)
+
+
+def _sum_over_parts(release: Release, count: Callable[..., NDArray[Any]], *options: int) -> NDArray[Any]:
+    """The counts of a whole release, or the sums of those that workers count in its parts."""
+    executor = executor_of(release)
+    if executor is None:
+        return count(release, whole(release), *options)
+    return reduce(np.add, executor.map(count, *options))
+
+
+def _entries_of(release: Release, part: Part) -> slice:
+    """Positions of the entries of a part's records among the entries by record."""
+    records, start = record_range(release, part), release.by_record.start
+    return slice(int(start[records.start]), int(start[records.stop]))
+
+
+def level_counts(release: Release, part: Part) -> Ints:
+    """Number of entries in a part by level, and last without a value."""
+    value, counts = release.by_record.value, np.zeros(release.n_levels + 1, np.int64)
+    if value is not None:
+        _count_levels(value[_entries_of(release, part)], counts)
+    return counts
+
+
+def item_level_counts(release: Release, part: Part) -> NDArray[np.int32]:
+    """Number of entries in a part by item and level, and last without a value."""
+    entries, value = _entries_of(release, part), release.by_record.value
+    assert value is not None
+    counts = np.zeros((release.n_items, release.n_levels + 1), np.int32)
+    _count_item_levels(release.by_record.item[entries], value[entries], counts)
+    return counts
+
+
+def time_counts(release: Release, part: Part, width: int) -> Ints:
+    """Number of entries in a part by time, in bins of this many units."""
+    time, counts = release.by_record.time, np.zeros(-(-release.span // width), np.int64)
+    if time is not None:
+        _count_times(time[_entries_of(release, part)], release.span, width, counts)
+    return counts
 
 
 @kernel
