@@ -1,0 +1,39 @@
+"""Attacks on parts of an index, each part on a worker: the results of one process, to the last bit."""
+
+import numpy as np
+import pytest
+
+import standout as so
+from part_executors import check_same_columns
+from standout.cluster.part_executor import part_executor
+from standout.cluster.process_pool import process_workers
+from standout.core.parts import attach_executor
+from standout.release.block_ranges import block_count
+
+pytestmark = pytest.mark.once
+ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
+ATTACKS = [so.ScoreboardRH(), so.Likelihood(ADVERSARY), so.Scoreboard(so.Within(1, 14))]
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with process_workers(2) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(
+    shards, processes, tmp_path
+):
+    made = so.synthesize(records=27_000, items=60, entries=90_000, seed=3)
+    so.save(made, tmp_path / "made.index", shards=shards)
+    some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]
+    release, known = so.open(tmp_path / "made.index"), ADVERSARY.observe_all(made, some)
+    executor = part_executor(processes, release)
+    assert len(executor.parts) >= max(2, shards)
+    assert executor.parts[-1].last_block == block_count(release)
+    attach_executor(release, executor)
+    for attack in ATTACKS:
+        check_same_columns(attack.attacks(release, known), attack.attacks(made, known))
+    nested = ATTACKS[0].nested(release, known, [2, 4])
+    check_same_columns(nested, ATTACKS[0].nested(made, known, [2, 4]))
