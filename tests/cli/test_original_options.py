@@ -81,6 +81,7 @@ MISFITS = [
     ("{new} --key {key}", "--key needs --original"),
     ("{new} --original-record who", "--original-record needs --original"),
     ("{kept} --original {original} --record record", "--record cannot be used with --original"),
+    ("{kept} --original {original} --workers 2", "cannot be used with --original"),
     ("{new} --original {original}", "its ids are new"),
     ("{original} --original {original}", "cannot be read"),
     ("{kept} --original {new}", "was not made from this original"),

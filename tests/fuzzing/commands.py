@@ -127,6 +127,8 @@ COSTLY = {
     "-k",
 }
 SMALL_NUMBERS = ["0", "-1", "1", "2", "3", "5", "x", "", "nan", "1e400", "0.5", "9" * 5000, "9" * 19, "1e3x"]
+NO_WORKERS = ["0", "-1", "1025", "x", "", "nan", "1e3", "0.5", "9" * 5000]
+"""Numbers of workers that are refused: no round may start processes."""
 NAMES_MAY_BE_CELLS = {
     "--separator",
     "--header",
@@ -205,7 +207,7 @@ class Command:
             words = draw.choice([_more, _more, _more, _other_value, _other_value, _other_value, _shorter])(
                 draw, self.name, words
             )
-        words = [self._safe(word) for word in words]
+        words = _without_workers([self._safe(word) for word in words])
         named = _named(words)
         if named and draw.random() < 0.2:
             name = draw.choice(sorted(named))
@@ -246,6 +248,12 @@ def _words(line):
         word.replace("=", " ", 1) if before in ("--step", "--try") and ":" not in word else word
         for before, word in zip(["", *words], words, strict=False)
     ]
+
+
+def _without_workers(words):
+    """The words with numbers of workers that are refused, wherever the option has come to be."""
+    pairs = zip(["", *words], words, strict=False)
+    return ["0" if before == "--workers" and word not in NO_WORKERS else word for before, word in pairs]
 
 
 def _named(words):
@@ -296,6 +304,8 @@ def _check_left(folder):
 
 def _value(draw, name, kind, words):
     """A value for an option: fitting, odd, or one of the other words."""
+    if name == "--workers":
+        return draw.choice(NO_WORKERS)
     if name in COSTLY:
         return draw.choice(SMALL_NUMBERS)
     if isinstance(kind, click.Choice) and draw.random() < 0.7:
@@ -321,7 +331,7 @@ def _other_value(draw, command, words):
     if words[at].startswith("-"):
         return words
     kinds = {name: kind for name, _, kind in _options(command)}
-    if before in COSTLY or draw.random() < 0.6:
+    if before in COSTLY or before == "--workers" or draw.random() < 0.6:
         value = _value(draw, before, kinds.get(before), words)
     else:
         value = mutated_text(draw, words[at].encode()).replace(b"\0", b"")[:3000].decode("utf-8", "replace")

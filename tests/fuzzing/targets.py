@@ -61,6 +61,7 @@ for name, share, milliseconds in (
     ("checkpoint", 130, 1),
     ("schema-file", 8, 3),
     ("state-of-paper", 0.35, 1500),
+    ("command-demo", 0.1, 3000),
     *((name, 10, 5) for name in OUTPUTS),
 ):
     TARGETS[name] = TARGETS[name]._replace(share=share, milliseconds=milliseconds)

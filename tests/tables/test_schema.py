@@ -88,6 +88,7 @@ def test_a_schema_file_explains_every_key(tmp_path):
         ({"seen": {"date_format": "%Y"}}, "8 of 12 cells are not a date"),
         ({"mood": {"ignore": "yes"}}, "ignore must be true or false"),
         ({"mood": {"missing": "up"}}, "missing must be a list of texts"),
+        ({"mood": {"missing": ["\udcff"]}}, "missing must be texts in UTF-8"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_an_error_that_names_the_column_and_no_cell(columns, message):

@@ -144,7 +144,7 @@ class TableOptions:
         return TableReader(
             Options(ignore=source.ignore or None, **{name: getattr(settings, name) for name in OF_TABLES}),
             False if self.no_id else self.id_column,
-            self.missing or None,
+            tuple(dict.fromkeys(self.missing)) or None,
             Schema() if self.schema is None else Schema.read(self.schema),
             "" if self.schema is None else self.schema.name,
             progress,

@@ -53,8 +53,7 @@ def worker_options(command: Command) -> Command:
 
 def _check_others(others: dict[str, Any]) -> None:
     """Refuse options for data that is made in memory, where workers cannot see it."""
-    original = others.get("original")
-    if original is not None and original.data is not None:
+    if others.get("original") is not None:
         raise ParameterError("--workers and --scheduler cannot be used with --original: use --threads")
     if others.get("grids") or others.get("geohashes"):
         raise ParameterError("--workers and --scheduler cannot be used with places: use --threads")

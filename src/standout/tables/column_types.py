@@ -1,6 +1,6 @@
 """Decide what a column is: number, date, boolean, ordered, set or category, from its cells or a schema."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -43,7 +43,7 @@ class Wish:
 
     kind: ColumnKind | None = None
     levels: tuple[str, ...] | None = None
-    missing: tuple[str, ...] | None = None
+    missing: Sequence[str] | None = None
     separator: str | None = None
     date_format: str | None = None
 

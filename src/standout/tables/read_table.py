@@ -10,7 +10,7 @@ from standout.core.progress import Progress, no_progress
 from standout.ingest.options import Column, Options
 from standout.tables.history_join import join_history, read_history
 from standout.tables.model import Table
-from standout.tables.schema import Schema, different_texts
+from standout.tables.schema import Schema
 from standout.tables.table_reader import TableReader
 
 __all__ = ["as_schema", "read_table"]
@@ -111,8 +111,7 @@ def read_table(
         skip_lines=skip_lines,
     )
     name = Path(schema).name if isinstance(schema, (str, Path)) else ""
-    texts = None if missing is None else different_texts(missing, "missing")
-    reader = TableReader(options, id, texts, as_schema(schema), name, progress)
+    reader = TableReader(options, id, missing, as_schema(schema), name, progress)
     table, messages = reader.read(source), list[str]()
     if history is not None:
         entries, messages = read_history(history, history_options, progress)

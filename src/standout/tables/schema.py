@@ -1,6 +1,6 @@
 """What the user says about the columns of a table: types, similarities, errors, roles, hierarchies."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,12 @@ class ColumnSchema:
     date_format: str | None = None
     ignore: bool = False
 
-    def wish(self, missing: tuple[str, ...] | None = None) -> Wish:
+    def wish(self, missing: Sequence[str] | None = None) -> Wish:
         """What this says about the cells.
 
         Parameters
         ----------
-        missing : tuple of str, optional
+        missing : sequence of str, optional
             Texts that mean an empty cell in all columns.
 
         Returns
@@ -273,7 +273,18 @@ def different_texts(values: Any, where: str) -> tuple[str, ...]:
     texts = tuple(values)
     if not all(isinstance(text, str) for text in texts) or len(set(texts)) < len(texts):
         raise ParameterError(f"{where} must be a list of different texts")
+    if not all(map(_is_unicode, texts)):
+        raise ParameterError(f"{where} must be texts in UTF-8")
     return texts
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be a cell; an argument of a command may have bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_number(value: Any) -> bool:

@@ -19,7 +19,7 @@ from standout.tables.distinct_cells import DistinctCells, distinct_cells
 from standout.tables.id_column import check_ids, choose_id, id_labels, may_be_id
 from standout.tables.make_column import make_column
 from standout.tables.model import Table
-from standout.tables.schema import ColumnSchema, Schema, schema_of
+from standout.tables.schema import ColumnSchema, Schema, different_texts, schema_of
 from standout.tables.source_columns import SourceColumns, open_columns
 
 __all__ = ["NOT_IN_SCHEMA", "TableReader"]
@@ -38,7 +38,7 @@ class TableReader:
 
     options: Options
     id: ColumnName | bool | None = None
-    missing: tuple[str, ...] | None = None
+    missing: Sequence[str] | None = None
     schema: Schema = field(default_factory=Schema)
     schema_name: str = ""
     progress: Progress = no_progress
@@ -53,6 +53,7 @@ class TableReader:
             self.id = self.schema.id
         if self.id is True:
             raise ParameterError("id must be a column name, a column number, or False for none, got True")
+        self.missing = None if self.missing is None else different_texts(self.missing, "missing")
         with ExitStack() as stack:
             opened = open_columns(source, self.options, stack, self.progress)
             return self._table(opened)
