@@ -50,7 +50,7 @@ def _run(
     again = queries_to_repeat(walk.rows, merged, least_spread)
 
     def repeat(chosen: Ints) -> dict[int, VerdictRow]:
-        return rows_in_double_precision(walk, chosen, with_z)
+        return rows_in_double_precision(walk, chosen, with_z, threads)
 
     return refine(walk.rows, merged, walk.top, with_z, again, repeat)
 

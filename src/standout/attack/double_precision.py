@@ -10,21 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from standout.attack.kernels.query_arrays import BLOCK
+from standout.attack.kernels.score_sums import block_masses, score_sums
 from standout.attack.queries import Queries
-from standout.attack.score_spread import sigma_of_sums, whole_sums
+from standout.attack.score_spread import sigma_of_sums
 from standout.attack.verdict_columns import VerdictRow
 from standout.attack.walks import Walk
-from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.parts import Part, executor_of
+from standout.core.progress import no_progress
+from standout.core.threads import run_in_slices
 from standout.release.block_ranges import record_range
 from standout.release.model import Release
-from standout.release.postings import BLOCK_BITS
 
 __all__ = ["rows_in_double_precision"]
 
 UNIT_BITS = 86
-BLOCK = 1 << BLOCK_BITS
 
 
 class PartRow(NamedTuple):
@@ -46,11 +47,13 @@ class PartRow(NamedTuple):
     score: Floats
 
 
-def rows_in_double_precision(walk: Walk, chosen: Ints, with_z: bool) -> dict[int, VerdictRow]:
+def rows_in_double_precision(
+    walk: Walk, chosen: Ints, with_z: bool, threads: int | None
+) -> dict[int, VerdictRow]:
     """The verdicts of chosen rows of a walk."""
     queries, executor = walk.rows, executor_of(walk.queries.release)
     if executor is None:
-        return {q: _row(queries, q, walk.top, with_z) for q in chosen.tolist()}
+        return _rows_on_threads(queries, chosen, walk.top, with_z, threads)
     sent = walk.detached()
     parts = executor.map(part_rows, sent, chosen)
     rows = [_merged(of_parts, walk.top) for of_parts in zip(*parts, strict=True)]
@@ -62,6 +65,19 @@ def rows_in_double_precision(walk: Walk, chosen: Ints, with_z: bool) -> dict[int
         q: _finished(rows[i], float(queries.step[q]), float(sigma[i]), float(scale[i]), sum(mass))
         for (i, q), mass in zip(enumerate(chosen.tolist()), zip(*masses, strict=True), strict=True)
     }
+
+
+def _rows_on_threads(
+    queries: Queries, chosen: Ints, top: int, with_z: bool, threads: int | None
+) -> dict[int, VerdictRow]:
+    rows: dict[int, VerdictRow] = {}
+
+    def work_on(low: int, high: int, _: None) -> None:
+        for q in chosen[low:high].tolist():
+            rows[q] = _row(queries, q, top, with_z)
+
+    run_in_slices(len(chosen), threads, lambda: None, work_on, no_progress)
+    return rows
 
 
 def _row(queries: Queries, q: int, top: int, with_z: bool) -> VerdictRow:
@@ -94,25 +110,16 @@ def part_masses(
 
 
 def _part_row(all_scores: Floats, first_record: int, step: float, top: int) -> PartRow:
-    scores = all_scores
-    if scores.min(initial=0.0) == -np.inf:
-        scores = scores[scores > -np.inf]
-    total, squares = whole_sums((scores / step).astype(np.int64))
-    highest = float(scores.max(initial=-np.inf))
-    best = np.flatnonzero(all_scores > 0)
-    if len(best) > top:
-        score = all_scores[best]
-        best = best[score >= np.partition(score, -top)[-top]]
-    best = best[np.argsort(-all_scores[best], kind="stable")]
-    ties = int(np.count_nonzero(scores == highest))
-    best = best[: max(top, ties)]
+    sums = score_sums(all_scores, step, top)
+    best = np.flatnonzero(all_scores >= sums.least) if sums.least > 0 else np.flatnonzero(all_scores > 0)
+    best = best[np.argsort(-all_scores[best], kind="stable")][: max(top, sums.ties)]
     return PartRow(
-        candidates=len(scores),
-        total=total,
-        squares=squares,
-        highest=highest,
-        ties=ties,
-        below=float(scores.max(initial=-np.inf, where=scores < highest)),
+        candidates=sums.candidates,
+        total=sums.total,
+        squares=sums.squares,
+        highest=sums.highest,
+        ties=sums.ties,
+        below=sums.below,
         record=best + first_record,
         score=all_scores[best],
     )
@@ -147,13 +154,10 @@ def _sigma(row: PartRow, step: float) -> float:
 
 def _mass(all_scores: Floats, highest: float, scale: float) -> int:
     """Σ e^((score − highest)/scale) over candidates, in units of 2^-UNIT_BITS; 0 if scale is 0."""
-    mass = 0
-    for low in range(0, len(all_scores) if scale else 0, BLOCK):
-        scores = all_scores[low : low + BLOCK]
-        if scores.min() == -np.inf:
-            scores = scores[scores > -np.inf]
-        mass += int(float(elementary.exp((scores - highest) / scale).sum()) * 2.0**UNIT_BITS)
-    return mass
+    masses = np.zeros(-(-len(all_scores) // BLOCK))
+    if scale:
+        block_masses(all_scores, highest, scale, masses)
+    return sum(int(mass * 2.0**UNIT_BITS) for mass in masses.tolist())
 
 
 def _finished(row: PartRow, step: float, sigma: float, scale: float, mass: int) -> VerdictRow:

@@ -155,8 +155,20 @@ class Queries:
         """Which records are candidates of query q; None if all are."""
         if self.exclude[q] < 0 and not self.known.filtered:
             return None
-        n = self.release.n_records
-        return self.are_candidates(np.full(n, q), np.arange(n))
+        return self.candidates_in(q, range(self.release.n_records))
+
+    def candidates_in(self, q: int, records: range) -> NDArray[np.bool_]:
+        """Which records of a range are candidates of query q."""
+        is_candidate, within = np.ones(len(records), np.bool_), slice(records.start, records.stop)
+        if self.known.filtered:
+            (shortest, longest), (earliest, latest) = self.known.length[q], self.known.joined[q]
+            length, since = self.candidates.lengths[within], self.candidates.begins[within]
+            is_candidate = (length >= shortest) & (length <= longest)
+            if (earliest, latest) != ANY_TIME:
+                is_candidate &= (since < 0) | ((since >= earliest) & (since <= latest))
+        if int(self.exclude[q]) in records:
+            is_candidate[self.exclude[q] - records.start] = False
+        return np.asarray(is_candidate)
 
     def are_candidates(self, query: Ints, record: Ints) -> NDArray[np.bool_]:
         """Whether each record is a candidate of the query of the same index."""
@@ -173,8 +185,7 @@ class Queries:
         records = record_range(self.release, whole(self.release) if part is None else part)
         if not self.known.filtered:
             return len(records) - (int(self.exclude[q]) in records)
-        every = np.arange(records.start, records.stop)
-        return int(np.count_nonzero(self.are_candidates(np.full(len(every), q), every)))
+        return int(np.count_nonzero(self.candidates_in(q, records)))
 
     def facts_of(self, q: int) -> slice:
         """Positions of the facts of query q in `facts`."""
@@ -263,10 +274,11 @@ class Queries:
         scores = PartScores(part, np.zeros(len(records)))
         for fact in range(*self.facts_of(q).indices(len(self.weight))):
             self._add_fact(scores, q, fact)
-        if self.exclude[q] < 0 and not self.known.filtered:
-            return scores.scores
-        is_candidate = self.are_candidates(np.full(len(records), q), np.arange(records.start, records.stop))
-        return np.where(is_candidate, scores.scores, -np.inf)
+        if self.known.filtered:
+            scores.scores[~self.candidates_in(q, records)] = -np.inf
+        elif int(self.exclude[q]) in records:
+            scores.scores[self.exclude[q] - records.start] = -np.inf
+        return scores.scores
 
     def _add_fact(self, scores: PartScores, q: int, fact: int) -> None:
         """Add what a fact adds to the scores of all records of a part."""

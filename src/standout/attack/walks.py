@@ -23,7 +23,7 @@ from standout.attack.part_summaries import (
     query_units,
 )
 from standout.attack.queries import Queries, prefix_queries
-from standout.core.arrays import Floats, Ints
+from standout.core.arrays import Bools, Floats, Ints
 from standout.core.exact_sums import Words
 from standout.core.parts import Part, executor_of
 from standout.core.progress import Progress, no_progress
@@ -160,25 +160,31 @@ def _group(queries: Queries, prefixes: Queries, n_sizes: int, steps: int) -> tup
 
     Two sizes have the same row if they come to the same facts of the release.
     """
-    facts, exclude = queries.facts, queries.exclude
-
-    def layout(q: int) -> Ints:
-        """The known items of a query, and their positions in it."""
-        positions = queries.facts_of(q)
-        return np.stack([facts.item[positions], queries.origin[positions] - queries.known.first[q]])
-
-    first = [0]
-    for q in range(1, len(queries)):
-        same = queries.release.span <= FLAT and q - first[-1] < LANES and exclude[q] == exclude[first[-1]]
-        if not same or not np.array_equal(layout(q), layout(first[-1])):
-            first.append(q)
+    number = np.arange(len(queries))
+    start = np.where(_is_like_the_one_before(queries), 0, number)
+    place = number - np.maximum.accumulate(start)  # among equal neighbours
+    first = np.flatnonzero(place % LANES == 0)
     row = np.full((len(queries), max(steps, 1)), -1, np.int64)
     counts, source = np.diff(prefixes.facts.first), np.arange(len(prefixes))
-    for prefix in np.flatnonzero(counts).tolist():
-        q, j = prefix // n_sizes, int(counts[prefix]) - 1
-        row[q, j] = prefix if row[q, j] < 0 else row[q, j]
-        source[prefix] = row[q, j]
-    return QueryGroups(np.array([*first, len(queries)], np.int64), row, exclude[first]), source
+    known = np.flatnonzero(counts)
+    cell = known // n_sizes * row.shape[1] + counts[known] - 1
+    cells, first_of_cell = np.unique(cell, return_index=True)
+    row.flat[cells] = known[first_of_cell]
+    source[known] = row.flat[cell]
+    return QueryGroups(np.append(first, len(queries)), row, queries.exclude[first]), source
+
+
+def _is_like_the_one_before(queries: Queries) -> Bools:
+    """Whether a query has the items of the one before, at the same positions, and leaves out its record."""
+    facts, exclude, counts = queries.facts, queries.exclude, np.diff(queries.facts.first)
+    is_like = np.append(False, (counts[1:] == counts[:-1]) & (exclude[1:] == exclude[:-1]))
+    is_like &= queries.release.span <= FLAT
+    query = np.repeat(np.arange(len(queries)), counts)
+    fact = np.flatnonzero(is_like[query])
+    before, position = fact - counts[query[fact]], queries.origin - queries.known.first[query]
+    differs = (facts.item[fact] != facts.item[before]) | (position[fact] != position[before])
+    is_like[query[fact[differs]]] = False
+    return np.asarray(is_like)
 
 
 def first_round(release: Release, part: Part, walk: Walk) -> PartSummaries:

@@ -72,8 +72,9 @@ def _check(is_valid: bool) -> None:
 
 
 @inline
-def _on_grid(part: Real, step: Real) -> Real:
-    return np.rint(part / step) * step
+def _on_grid(part: Real, step: Real, per_step: Real) -> Real:
+    """A part on a grid; a step is a power of two, so a product with its inverse is exact too."""
+    return np.rint(part * per_step) * step
 
 
 @kernel
@@ -91,6 +92,7 @@ def _add_weighted(
     """Add the parts; return whether every record exists."""
     _, _, blocks, begin, end, word, _, _, _, _ = postings
     _, known, a, b, off = rows
+    per_step = 1.0 / step
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
     for j in range(first_run, last_run):
@@ -101,8 +103,8 @@ def _add_weighted(
             if record >= U(len(scores)):
                 return False
             timed = b[kind] * time_similarity(c, U(np.int64(x & time_mask) + off[kind] - known))
-            part = _on_grid(weight * max(a[kind], 0.0), step)
-            scores[record] += part + _on_grid(weight * max(timed, 0.0), step)
+            part = _on_grid(weight * max(a[kind], 0.0), step, per_step)
+            scores[record] += part + _on_grid(weight * max(timed, 0.0), step, per_step)
     return True
 
 
@@ -122,6 +124,7 @@ def _add_sized(
     """Add the parts; return whether every record exists."""
     _, _, blocks, begin, end, word, _, _, _, _ = postings
     _, known, a, b, off = rows
+    per_step = 1.0 / step
     kind_shift, position_shift = U(postings.time_bits), U(postings.time_bits + postings.value_bits)
     time_mask, kind_mask = (U(1) << kind_shift) - U(1), (U(1) << U(postings.value_bits)) - U(1)
     for j in range(first_run, last_run):
@@ -132,5 +135,6 @@ def _add_sized(
             if record >= U(len(scores)):
                 return False
             timed = b[kind] * time_similarity(c, U(np.int64(x & time_mask) + off[kind] - known))
-            scores[record] += _on_grid(max(gain[code[U(first_record) + record]] + a[kind] + timed, 0.0), step)
+            part = max(gain[code[U(first_record) + record]] + a[kind] + timed, 0.0)
+            scores[record] += _on_grid(part, step, per_step)
     return True
