@@ -1,10 +1,23 @@
 """Parameter errors name the option that sets the parameter."""
 
+import ast
+import re
+from pathlib import Path
+
 import click
 import pytest
 
-from standout.cli.option_errors import naming_options, option_names, with_option_name
+import standout
+from standout.cli.command_group import cli
+from standout.cli.option_errors import as_options, naming_options, option_names, with_option_name
 from standout.core.errors import ParameterError
+
+PACKAGE = Path(standout.__file__).parent
+OPTIONS = [name for command in cli.commands.values() for each in command.params for name in each.opts]
+ABOUT_COMMANDS = {"advising", "cli", "cluster", "explore", "paper", "report"}
+"""Packages that speak of commands: the command line itself, and pages that suggest complete commands."""
+BOTH = PACKAGE / "ingest" / "unused_columns.py"
+"""Warnings that are written in either way."""
 
 
 def test_only_the_parameter_at_the_start_of_a_message_is_replaced():
@@ -26,3 +39,77 @@ def test_an_option_with_another_name_than_its_parameter_is_named():
 def test_the_long_form_of_an_option_is_its_name():
     command = click.Command("x", params=[click.Option(["-o", "--output"]), click.Option(["-k", "sizes"])])
     assert option_names(command) == {"output": "--output", "sizes": "-k"}
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("set it with separator=…", "set it with --separator"),
+        ("add header=True or header=False", "add --header or --no-header"),
+        ("ignore the column with value=False", "ignore the column with --no-value"),
+        ("(for UTF-16: encoding='utf-16')", "(for UTF-16: --encoding utf-16)"),
+        ("add quote='' if", "add --quote '' if"),
+        ("choose with record='user id' or record=3", "choose with --record 'user id' or --record 3"),
+        ("a history is read with so.read", "a history is read without --table"),
+        ("it is a table: so.read_table", "it is a table: --table"),
+        ("it is a table: so.read_table('a b.csv')", "it is a table: standout audit 'a b.csv' --table"),
+        (
+            "so.read('x', record_from_name='a(.)', grid=0.01)",
+            "standout audit x --record-from-name 'a(.)' --grid 0.01",
+        ),
+        ("no such column: zip='x', data/record=1/x.csv", "no such column: zip='x', data/record=1/x.csv"),
+        ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
+    ],
+)
+def test_parameters_in_a_text_become_options(written, typed):
+    known = [*OPTIONS, "--no-header"]
+    assert as_options(written, known) == typed
+    assert as_options(typed, known) == typed
+
+
+def test_a_second_source_has_options_of_its_own():
+    known = ["--separator", "--public-separator", "--quote"]
+    assert as_options("separator=…, quote=''", known, "public-") == "--public-separator, --quote ''"
+
+
+def test_the_library_speaks_of_parameters_and_not_of_options():
+    named = [
+        f"{path.relative_to(PACKAGE)}: {text.value[:60]}"
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).parts[0] not in ABOUT_COMMANDS and path != BOTH
+        for text in _texts_without_docstrings(ast.parse(path.read_text()))
+        if re.search(r"(?<![\w-])--[a-z]|\s--$", text.value)
+    ]
+    assert named == []
+
+
+def _texts_without_docstrings(tree):
+    """All texts in code; a text that is a statement of its own documents something."""
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "message"),
+    [
+        ("user,item\n7.5,x\n", [], "name another one with --record"),
+        ("user,item\np,x\np,x\n", ["--repeats", "error"], "keep all with --repeats keep"),
+        ("user,item,rating\np,x,4\nq,x,a\n", ["--value-type", "number"], "List them all with --rejects FILE"),
+        ("6,2,4,1289241912\n6,5,2,1289241942\n", [], "For example: standout audit x.csv --record 1 --item 2"),
+    ],
+)
+def test_errors_of_the_library_name_options_on_the_command_line(
+    run, tmp_path, monkeypatch, text, args, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text(text)
+    outcome = run("describe", "x.csv", *args)
+    assert outcome.code == 1 and message in outcome.err
+    names = [name.strip("-").replace("-", "_") for name in args[::2]]
+    with pytest.raises(standout.StandoutError) as caught:
+        standout.read("x.csv", **dict(zip(names, args[1::2], strict=True)))
+    assert "--" not in str(caught.value)

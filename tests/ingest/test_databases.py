@@ -47,7 +47,7 @@ def test_the_only_table_is_read_and_the_file_stays_as_it_is(put, tmp_path, kind,
 @KINDS
 def test_one_of_several_tables_must_be_named(tmp_path, kind):
     path = made(kind, tmp_path / "x", f"CREATE TABLE other {COLUMNS}")
-    with pytest.raises(so.SourceError, match=r"has 2 tables: choose one with --sql-table \(other, visits"):
+    with pytest.raises(so.SourceError, match=r"has 2 tables: choose one with sql_table=… \(other, visits"):
         so.read(path)
     with pytest.raises(so.ParameterError, match=r'sql_table must be one of other, visits "x", got'):
         so.read(path, sql_table="x")

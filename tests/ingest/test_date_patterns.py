@@ -66,7 +66,7 @@ def test_times_in_several_formats_are_an_error_that_counts_the_rows_of_each(put,
         so.read(put(rows_of(texts)), **given)
     message = str(error.value)
     counts = "%d/%m/%Y fits 3 rows, iso fits 2 rows, %m/%d/%Y fits 1 row, s fits 1 row"
-    assert counts in message and "--time-format chooses one" in message
+    assert counts in message and "time_format=… chooses one" in message
     assert not any(text in message for text in texts)
 
 
@@ -92,7 +92,7 @@ def test_a_given_pattern_that_does_not_fit_is_answered_with_the_one_that_does(pu
 def test_cells_that_are_no_dates_are_rejected_and_the_rest_is_read(put):
     release = so.read(put(rows_of(["n/a", "31/3/2005", "unknown", "1/3/2005", "2/3/2005"])), max_rejects=2)
     assert release.n_entries == 3 and release.provenance.rejected_lines == {
-        "time is not recognised (set --time-format)": "line 2, 4"
+        "time is not recognised (set time_format=…)": "line 2, 4"
     }
 
 

@@ -49,7 +49,7 @@ def test_a_quote_is_not_the_separator():
 
 
 def test_a_file_without_a_recognised_separator_is_refused(put):
-    with pytest.raises(so.SourceError, match="--separator"):
+    with pytest.raises(so.SourceError, match="separator="):
         so.read(put("one\ntwo\nthree\n"))
 
 
@@ -93,7 +93,7 @@ def test_without_a_quote_character_quotes_are_text(put):
 
 def test_the_line_of_a_quote_that_is_not_closed_is_reported(put):
     for size in [1 << 20, 8]:
-        with windows(size), pytest.raises(so.SourceError, match=r"line 4 .*--quote"):
+        with windows(size), pytest.raises(so.SourceError, match=r"line 4 .*quote="):
             so.read(put('user,item\na,"x\ny"\nb,"z\nc,d\n'))
 
 

@@ -132,7 +132,7 @@ def test_each_parquet_or_json_file_can_be_one_record(tmp_path):
 
 def test_files_without_an_id_in_their_name_are_counted_and_not_named(tmp_path):
     folder = write(tmp_path, {f"new_{name}.txt": csv(lines) for name, lines in TRACES.items()})
-    with pytest.raises(so.SourceError, match=r"1 of 3 files .* --record-from-name") as error:
+    with pytest.raises(so.SourceError, match=r"1 of 3 files .* record_from_name=") as error:
         so.read(folder, record_from_name="new_(anna|carl)")
     assert "bert" not in str(error.value)
     with pytest.raises(so.SourceError, match="all 3 files would be the same record"):

@@ -51,7 +51,7 @@ def test_json_in_another_encoding_is_read(put):
     assert so.read(put(text.encode("latin-1"), "a.jsonl"), encoding="latin-1").record("Zoë")
     wide = put(text.encode("utf-16"), "b.jsonl")
     assert so.read(wide, encoding="utf-16").record("Zoë")
-    with pytest.raises(so.SourceError, match="JSON in UTF-16: add --encoding utf-16"):
+    with pytest.raises(so.SourceError, match="JSON in UTF-16: add encoding='utf-16'"):
         so.read(wide)
 
 

@@ -68,9 +68,9 @@ def test_a_zip_of_several_files_needs_a_member(put):
         made.writestr("one.csv", TEXT)
         made.writestr("two.csv", TEXT.replace("a", "c"))
     path = put(archive.getvalue())
-    with pytest.raises(so.SourceError, match=r"--member \(one.csv, two.csv\)"):
+    with pytest.raises(so.SourceError, match=r"member=… \(one.csv, two.csv\)"):
         so.read(path)
-    with pytest.raises(so.SourceError, match="--member"):
+    with pytest.raises(so.SourceError, match="member="):
         so.read(path, member="three.csv")
     assert content(so.read(path, member="one.csv")) == PLAIN
     with pytest.raises(so.ParameterError, match="member"):

@@ -74,5 +74,5 @@ def test_another_unit_than_that_of_the_bins_is_an_error(put):
 
 
 def test_bins_without_times_are_an_error(put):
-    with pytest.raises(so.ColumnError, match="no column is recognised as the time, for --time-bin"):
+    with pytest.raises(so.ColumnError, match="no column is recognised as the time, for time_bin="):
         so.read(put("user,item\na,x\n"), time_bin="day")

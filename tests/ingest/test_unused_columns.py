@@ -16,7 +16,7 @@ def test_every_role_has_a_reason(put):
     text = "user,item,Film-Rating,visit_date\na,x,4,2005-03-01\n"
     assert so.read(put(text), item="item").provenance.reasons == {
         "record": "its name is well known",
-        "item": "named with --item",
+        "item": "named by the user",
         "value": "its name and its cells look like a value",
         "time": "its name and its cells look like a time",
     }
@@ -42,7 +42,7 @@ def test_columns_that_compete_for_a_role_are_not_guessed_in_silence(put):
         ("asin,user,product_id", "item", ("asin", "product_id")),
     ]:
         first, second = names
-        options = f"--{role} {first} or --{role} {second}"
+        options = f"{role}='{first}' or {role}='{second}'"
         message = f"columns '{first}' and '{second}' may each be the {role}: choose with {options}"
         path = put(f"{header}\na,b,c\n")
         with pytest.raises(so.ColumnError, match=message):

@@ -83,7 +83,7 @@ def test_text_can_be_declared_and_then_keeps_its_spelling(put):
 
 def test_numbers_can_be_declared_and_then_text_is_rejected(put):
     assert outcome(put(column("good", "bad", "1")), value_type="number")[1].keys() == {2, 3}
-    with pytest.raises(so.RejectedRows, match="--value-type text"):
+    with pytest.raises(so.RejectedRows, match="value_type='text'"):
         so.read(put(column("good", "bad")), value_type="number")
 
 
@@ -152,14 +152,14 @@ def test_levels_are_as_many_as_two_bytes_count_and_no_more():
     for text in [str, "n{}".format]:
         texts = [text(i) for i in range(MOST_LEVELS + 1)]
         assert len(ValueReader().levels(texts[1:]).levels) == MOST_LEVELS == 65_536
-        with pytest.raises(so.SourceError, match=r"65,537 distinct values.*--value-bin"):
+        with pytest.raises(so.SourceError, match=r"65,537 distinct values.*value_bin="):
             ValueReader().levels(texts)
 
 
 @pytest.mark.large
 def test_too_many_levels_must_be_binned(put):
     path = put("user,item,rating\n" + "".join(f"u{i},{i % 9},{i}\n" for i in range(MOST_LEVELS + 1)))
-    with pytest.raises(so.SourceError, match="--value-bin"):
+    with pytest.raises(so.SourceError, match="value_bin="):
         so.read(path)
     assert len(so.read(path, value_bin=2).levels) == MOST_LEVELS // 2 + 1
     assert so.read(path, value=False).levels is None
@@ -167,7 +167,7 @@ def test_too_many_levels_must_be_binned(put):
 
 def test_reading_stops_early_if_a_column_has_far_too_many_values(put, monkeypatch):
     monkeypatch.setattr("standout.ingest.value_levels.MOST_TEXTS", 3)
-    with pytest.raises(so.SourceError, match="--value-bin"):
+    with pytest.raises(so.SourceError, match="value_bin="):
         so.read(put(column(1, 2, 3, 4)))
     assert levels(so.read(put(column(1, 2, 3, 4)), value_bin=10)) == [0]
 

@@ -29,7 +29,7 @@ def test_a_release_that_was_read_before_can_be_the_history():
 @pytest.mark.parametrize(
     ("people", "options", "message"),
     [
-        (PEOPLE.drop("user"), {"history": RATINGS}, "name their column with --id"),
+        (PEOPLE.drop("user"), {"history": RATINGS}, "name their column with id="),
         (PEOPLE.with_columns(user=pl.Series(["x", "y", "z"])), {"history": RATINGS}, "no id of the table"),
         (PEOPLE, {"history": RATINGS, "history_options": {"rows": 1}}, "options of so.read, got 'rows'"),
         (PEOPLE, {"history_options": {}}, "set history as well"),

@@ -120,7 +120,7 @@ def test_the_first_line_has_names_or_the_user_decides(tmp_path):
     path.write_text("30,f\n31,m\n32,f\n")
     assert so.read_table(path).names == ("column 1", "column 2")
     path.write_text("blue,cat\ngreen,dog\nred,cow\n")
-    with pytest.raises(so.ColumnError, match="--header or --no-header"):
+    with pytest.raises(so.ColumnError, match="header=True or header=False"):
         so.read_table(path)
     assert so.read_table(path, header=True).names == ("blue", "cat")
 

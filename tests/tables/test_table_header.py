@@ -41,6 +41,6 @@ def test_known_names_and_words_above_numbers_are_a_header(rows, expected):
 
 def test_years_among_names_are_for_the_user_to_decide():
     rows = [("person", "2019"), *[(str(i), str(i * i)) for i in range(20)]]
-    with pytest.raises(so.ColumnError, match="--header or --no-header"):
+    with pytest.raises(so.ColumnError, match="header=True or header=False"):
         has_header(rows, Options())
     assert not has_header([("unknown", "2019"), *rows[1:]], Options())

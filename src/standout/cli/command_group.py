@@ -30,7 +30,7 @@ from standout.cli.console import print_line, print_warning
 from standout.cli.error_lines import error_line
 from standout.cli.exit_codes import ERROR
 from standout.cli.next_command import keep_arguments
-from standout.cli.option_errors import option_names, with_option_name
+from standout.cli.option_errors import as_options, option_names, with_option_name
 from standout.cli.option_groups import format_commands
 from standout.cli.standard_output import CLOSED, printing_error, set_up_output
 from standout.core import bus_errors
@@ -85,9 +85,13 @@ class _Group(click.Group):
             raise click.Abort from error
         except EOFError as error:  # click would take it for Ctrl-D
             raise StandoutError("a file ends too early: check that it is complete") from error
-        except ParameterError as error:
+        except StandoutError as error:
             command = self.commands.get(ctx.invoked_subcommand or "", self)
-            raise with_option_name(error, option_names(command)) from error
+            named = (
+                with_option_name(error, option_names(command)) if isinstance(error, ParameterError) else error
+            )
+            named.args = (as_options(str(named), _options(command)), *named.args[1:])
+            raise named from error.__cause__ if named is error else error
 
 
 def _options(command: click.Command) -> list[str]:
@@ -95,7 +99,7 @@ def _options(command: click.Command) -> list[str]:
         name
         for parameter in command.params
         if not getattr(parameter, "hidden", False)
-        for name in parameter.opts
+        for name in (*parameter.opts, *parameter.secondary_opts)
     ]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from standout._version import __version__
+from standout.cli.option_errors import as_options, options_of_context
 from standout.core.foreign_text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
 from standout.core.worker_pool import current_pool
 from standout.ingest.remote import public_url
@@ -122,7 +123,7 @@ def print_line(*lines: str, err: bool = False) -> None:
 
 def print_warning(message: Warning | str) -> None:
     """Print a warning in one line on stderr."""
-    print_line(f"standout: warning: {message}", err=True)
+    print_line(f"standout: warning: {as_options(str(message), options_of_context())}", err=True)
 
 
 def print_json(content: Mapping[str, object]) -> None:

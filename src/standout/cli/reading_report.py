@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from standout.cli.console import print_line
+from standout.cli.option_errors import as_options, options_of_context
 from standout.cli.option_groups import GENERAL, grouped_option
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def show_reading(release: "Release", sources: list[str]) -> None:
     context = click.get_current_context(silent=True)
     verbose = context is not None and context.meta.get(VERBOSE, False)
     for line in reading_lines(release, sources, verbose):
-        print_line(line, err=True)
+        print_line(as_options(line, options_of_context()), err=True)
 
 
 def reading_lines(release: "Release", sources: list[str], verbose: bool = False) -> Iterator[str]:

@@ -4,6 +4,7 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -13,10 +14,11 @@ from click.core import ParameterSource
 
 from standout.cli.console import print_warning
 from standout.cli.next_command import naming_next_command
+from standout.cli.option_errors import as_options, options_of_context
 from standout.cli.option_groups import COLUMNS, FILES, PLACES, VALUES_AND_TIMES, grouped_option
 from standout.cli.output_folders import output_file
 from standout.cli.reading_report import VERBOSE_OPTION, show_reading
-from standout.core.errors import ParameterError
+from standout.core.errors import ParameterError, RejectedRows, SourceError
 from standout.core.output_paths import check_csv_name
 
 if TYPE_CHECKING:
@@ -268,7 +270,7 @@ class SourceOptions:
 
         reader = SourceReader(self.reader_options(), progress)
         try:
-            with naming_next_command(self.prefix):
+            with naming_next_command(self.prefix), self._naming_options():
                 return reader.read(sources, self.titles)
         finally:
             self._list_rejects(reader)
@@ -276,6 +278,18 @@ class SourceOptions:
     def _list_rejects(self, reader: "SourceReader") -> None:
         if self.rejects is not None and reader.rejects.rows:
             _write_rejects(reader.rejects, self.rejects)
+
+    @contextmanager
+    def _naming_options(self) -> Iterator[None]:
+        """Name the options of this source in errors, and where unusable rows can be listed."""
+        try:
+            yield
+        except SourceError as error:
+            known = options_of_context()
+            problem = as_options(error.problem, known, self.prefix)
+            if isinstance(error, RejectedRows) and self.rejects is None and not self.prefix:
+                problem += " List them all with --rejects FILE."
+            raise type(error)(problem, error.next_steps) from error
 
     def arguments(self) -> list[str]:
         """Return the options that were given, as they are typed on a command line."""
@@ -386,7 +400,10 @@ def _write_rejects(rejects: "RejectLog", path: Path) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         table = csv.writer(text, lineterminator="\n")
         table.writerow(("source", "line", "reason"))
-        table.writerows((source, line, reason.description) for source, line, reason in rejects)
+        known = options_of_context()
+        table.writerows(
+            (source, line, as_options(reason.description, known)) for source, line, reason in rejects
+        )
         text.detach()
 
     write_atomically(path, write, private=True)

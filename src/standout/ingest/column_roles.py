@@ -1,7 +1,6 @@
 """Decide which column is the record, the item, the value and the time: from the options, or by name."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -103,11 +102,11 @@ def resolve_roles(
         if column == next_column:
             raise ColumnError(
                 f"column {columns.shown(column)} would have two roles: name a column for each of "
-                "--record, --item, …"
+                "record, item, …"
             )
     if options.bin is not None and chosen.time is None:
         raise ColumnError(
-            f"no column is recognised as the time, for --time-bin; {columns}: name one with --time"
+            f"no column is recognised as the time, for time_bin=…; {columns}: name one with time=…"
         )
     if chosen.record is not None:
         columns.check_person(chosen.record)
@@ -158,11 +157,11 @@ class _Columns:
         given = {"record": options.record, "item": options.item, "value": options.value, "time": options.time}
         given |= {"latitude": options.latitude, "longitude": options.longitude}
         reasons = {
-            role: f"named with --{role}" if given[role] is not None else self._reason(role, roles)
+            role: "named by the user" if given[role] is not None else self._reason(role, roles)
             for role in roles.names_by_role()
         }
         if from_name:
-            reasons["record"] = "named with --record-from-name"
+            reasons["record"] = "the name of the file, as the user says"
         if both := sorted(ignored & {*roles.wanted}):
             raise self._both(both[0])
         return roles, reasons
@@ -197,7 +196,7 @@ class _Columns:
                     f"{role} must be a column number from 1 to {len(self.names)}, got {int(column)}"
                 )
             return int(column) - 1
-        raise ColumnError(f"column {column!r} not found; {self}: name one with --{role}")
+        raise ColumnError(f"column {column!r} not found; {self}: name one with {role}=…")
 
     def ignored(self) -> set[int]:
         """Positions of the columns that the user ignores."""
@@ -211,11 +210,11 @@ class _Columns:
         best = [column for column in recognise(self.names, role) if column not in taken]
         if not best:
             raise ColumnError(
-                f"no column is recognised as the {role}; {self}: name one with --{role}{self._table_hint()}"
+                f"no column is recognised as the {role}; {self}: name one with {role}=…{self._table_hint()}"
             )
         if len(best) > 1:
             shown = " and ".join(map(self.shown, best))
-            options = " or ".join(f"--{role} {self.typed(column)}" for column in best)
+            options = " or ".join(f"{role}={self.typed(column)}" for column in best)
             raise ColumnError(f"columns {shown} may each be the {role}: choose with {options}")
         return best[0]
 
@@ -227,7 +226,7 @@ class _Columns:
     def _both(self, column: int) -> ColumnError:
         return ColumnError(
             f"column {self.shown(column)} has a role and cannot be ignored: name another column for the "
-            "role, or remove --ignore (for values and times: --no-value, --no-time)"
+            "role, or remove ignore=… (for values and times: value=False, time=False)"
         )
 
     def recognised(self, role: str, taken: set[int | None]) -> int | None:
@@ -273,9 +272,9 @@ class _Columns:
         return str(column + 1) if label == f"column {column + 1}" else repr(label)
 
     def typed(self, column: int) -> str:
-        """Column as it is typed after an option."""
+        """Column as it is written in Python."""
         label = self.label(column)
-        return str(column + 1) if label == f"column {column + 1}" else shlex.quote(label)
+        return str(column + 1) if label == f"column {column + 1}" else repr(label)
 
     def _cells_fit(self, column: int, role: str) -> bool:
         """Whether the cells are dates, or numbers, as a name that is less well known suggests."""
@@ -316,9 +315,8 @@ class _Columns:
     def __str__(self) -> str:
         """List the names only if they are certain: a first row of data must not be shown."""
         if not self.header:
-            return (
-                f"the file has {len(self.names)} columns and no recognised header (if it has one: --header)"
-            )
+            count = len(self.names)
+            return f"the file has {count} columns and no recognised header (if it has one: header=True)"
         if not self.certain:
             return f"the file has {len(self.names)} columns without well-known names"
         return f"the columns are {', '.join(self.names[:LISTED])}{', …' if len(self.names) > LISTED else ''}"
@@ -326,4 +324,4 @@ class _Columns:
 
 def decimals_error(column: str) -> ColumnError:
     """Error about a record column with decimals."""
-    return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with --record")
+    return ColumnError(f"column {column} has decimals: it cannot be a person; name another one with record=…")

@@ -99,7 +99,7 @@ def _choose(table: str | None, tables: list[str], tables_and_views: list[str], n
         raise SourceError(f"{name} has no tables: check the file")
     candidates = tables or tables_and_views
     if len(candidates) > 1:
-        raise SourceError(f"{name} has {len(candidates)} tables: choose one with --sql-table ({listed})")
+        raise SourceError(f"{name} has {len(candidates)} tables: choose one with sql_table=… ({listed})")
     return candidates[0]
 
 

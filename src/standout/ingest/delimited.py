@@ -104,7 +104,7 @@ def read_delimited(stream: Stream, layout: DelimitedLayout, collector: Collector
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
                 f"{stream.name}: the quote on line {next_line} is never closed; close it, "
-                "or add --quote '' if the file does not use quotes"
+                "or add quote='' if the file does not use quotes"
             )
         complete = rows.part(1 if header and count else 0, count)
         header = header and not count
@@ -153,7 +153,7 @@ def guess_separator(name: str, lines: list[str], quote: str) -> str:
     if len(fits) > 1:
         fits.pop(" ", None)
     if not fits:
-        raise SourceError(f"{name}: no separator was recognised; set it with --separator")
+        raise SourceError(f"{name}: no separator was recognised; set it with separator=…")
     return max(fits, key=lambda candidate: fits[candidate])
 
 

@@ -72,7 +72,7 @@ class _Diagnosis:
             if len(formats) > 1:
                 least = "" if self.times.are_formats_counted else " (at least)"
                 yield f"Formats of the times{least}: {list_formats(formats)}."
-                yield "--time-format chooses one, and rows in another format are then unusable."
+                yield "time_format=… chooses one, and rows in another format are then unusable."
 
     def _conclusion(self) -> str:
         """What was concluded about the source, without what the user said."""

@@ -8,7 +8,7 @@ from standout.ingest.formats import SourceFile
 
 __all__ = ["record_ids"]
 
-HINT = "check --record-from-name, which is searched in each path below the folder"
+HINT = "check record_from_name=…, which is searched in each path below the folder"
 
 
 def record_ids(files: Sequence[SourceFile], pattern: str | None) -> list[str]:

@@ -144,7 +144,7 @@ def _file(path: SourcePath, options: Options) -> RecognisedSource:
     text = _decoded(head, "utf-16" if is_utf16 else options.encoding)
     if shape := json_shape(text, len(head) < sources.HEAD, str(path)):
         if is_utf16:
-            raise SourceError(f"{path} is JSON in UTF-16: add --encoding utf-16")
+            raise SourceError(f"{path} is JSON in UTF-16: add encoding='utf-16'")
         return RecognisedSource(
             "JSON lines" if shape == "lines" else "JSON array", (SourceFile(path, member),)
         )

@@ -1,7 +1,6 @@
 """Decide whether the first line of a file is a header, and which names are well known."""
 
 import re
-import shlex
 from collections.abc import Sequence
 
 from standout.core.errors import ColumnError
@@ -39,10 +38,10 @@ def is_header(
         return True
     if second is None or any(map(_is_number, second)):
         raise ColumnError(
-            "the first line may be a header or a row: add --header or --no-header"
+            "the first line may be a header or a row: add header=True or header=False"
             + table_hint(first, [second], source)
             if second is not None
-            else "the file has a single line, which may be a header or a row: add --header or --no-header"
+            else "the file has a single line, which may be a header or a row: add header=True or header=False"
         )
     return False
 
@@ -58,7 +57,7 @@ def table_hint(names: Sequence[str], sample: Sample, source: str) -> str:
         cells = column_cells(sample, column)
         if len(set(cells)) < len(cells):
             return ""
-    how = f"standout audit {shlex.quote(source)} --table" if source else "so.read_table, or --table"
+    how = f"so.read_table({source!r})" if source else "so.read_table"
     return f". If each row is one person, it is a table: {how}"
 
 

@@ -83,7 +83,7 @@ class PlaceReader:
         if beyond > usable:
             raise ColumnError(
                 "latitude and longitude look swapped: most latitudes are beyond ±90, but the longitudes are "
-                "not; exchange --latitude and --longitude"
+                "not; exchange latitude=… and longitude=…"
             )
 
 

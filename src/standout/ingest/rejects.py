@@ -51,14 +51,14 @@ DESCRIPTIONS = {
     Reason.TOO_FEW_FIELDS: "too few fields",
     Reason.TOO_MANY_FIELDS: "too many fields",
     Reason.STRAY_QUOTE: "text after a closing quote",
-    Reason.NOT_A_NUMBER: "value is not a number, but others are (for categories: --value-type text)",
-    Reason.TOO_MANY_DIGITS: "value has more digits than a number holds (for categories: --value-type text)",
+    Reason.NOT_A_NUMBER: "value is not a number, but others are (for categories: value_type='text')",
+    Reason.TOO_MANY_DIGITS: "value has more digits than a number holds (for categories: value_type='text')",
     Reason.NOT_FINITE: "value is NaN or infinite",
-    Reason.TOO_LARGE: "value is below -1e100 or above 1e100 (for categories: --value-type text)",
-    Reason.UNREADABLE_TIME: "time is not recognised (set --time-format)",
-    Reason.AMBIGUOUS_TIME: "time fits several patterns (set --time-format)",
+    Reason.TOO_LARGE: "value is below -1e100 or above 1e100 (for categories: value_type='text')",
+    Reason.UNREADABLE_TIME: "time is not recognised (set time_format=…)",
+    Reason.AMBIGUOUS_TIME: "time fits several patterns (set time_format=…)",
     Reason.OTHER_TIME_FORMAT: "time in another format than the first row",
-    Reason.TIME_OUT_OF_RANGE: "time out of range (for micro- or nanoseconds: --time-format us or ns)",
+    Reason.TIME_OUT_OF_RANGE: "time out of range (for microseconds: time_format='us', nanoseconds: 'ns')",
     Reason.NOT_A_RATING_LINE: "not of the form customer,rating,YYYY-MM-DD",
     Reason.NO_FILM_YET: "rating without a film: the line of the film is missing or damaged",
     Reason.NO_COORDINATE: "no latitude or no longitude",
@@ -161,6 +161,6 @@ class RejectLog:
             return ""
         source, lines, _ = self.batches[0]
         if unit != "line" or source.endswith((".gz", ".zst", ".zip", ".tar")) or not Path(source).is_file():
-            return "List them all with --rejects FILE."
+            return ""
         command = f"sed -n {int(lines[0])}p {shlex.quote(source)}"
-        return f"Show the first one with `{command}`, list them all with --rejects FILE."
+        return f"Show the first one with `{command}`."

@@ -86,7 +86,7 @@ class Stream:
             head = self.peek()
             parts = head.split(b"\n", lines)
             if not head:
-                raise SourceError(f"{self.name} has fewer lines than skip_lines: check --skip-lines")
+                raise SourceError(f"{self.name} has fewer lines than skip_lines: check skip_lines=…")
             self.head = parts.pop()
             lines -= len(parts)
             self.first_line += len(parts)
@@ -174,7 +174,7 @@ def read_errors(name: str) -> Iterator[None]:
         raise SourceError(f"{name} is truncated: copy or download it again") from error
     except UnicodeError as error:
         raise SourceError(
-            f"{name} is not text in this encoding: set the right one with --encoding"
+            f"{name} is not text in this encoding: set the right one with encoding=…"
         ) from error
     except (zlib.error, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile) as error:
         raise SourceError(
@@ -281,7 +281,7 @@ def _member(archive: zipfile.ZipFile, path: SourcePath, member: str | None) -> s
     if member in names:
         return str(member)
     listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-    raise SourceError(f"{path} contains {len(names)} files: choose one with --member ({listed})")
+    raise SourceError(f"{path} contains {len(names)} files: choose one with member=… ({listed})")
 
 
 def is_utf8(encoding: str) -> bool:

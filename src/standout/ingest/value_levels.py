@@ -126,8 +126,8 @@ def _categories(cells: list[str]) -> LevelMap:
 
 
 def _too_many(distinct: int, bin_width: float | None = None) -> SourceError:
-    bins = "bin numbers with --value-bin WIDTH" if bin_width is None else f"use wider bins than {bin_width:g}"
+    bins = "bin numbers with value_bin=…" if bin_width is None else f"use wider bins than {bin_width:g}"
     return SourceError(
         f"the value column has {distinct:,} distinct values; the maximum is {MOST_LEVELS:,}: "
-        f"{bins}, or ignore the column with --no-value"
+        f"{bins}, or ignore the column with value=False"
     )

@@ -27,7 +27,7 @@ def text_head(stream: Stream) -> bytes:
     head = stream.peek()
     if b"\0" in head[:PROBE]:
         raise SourceError(
-            f"{stream.name} is not UTF-8 text: it has NUL bytes (for UTF-16: --encoding utf-16)"
+            f"{stream.name} is not UTF-8 text: it has NUL bytes (for UTF-16: encoding='utf-16')"
         )
     if b"\r" in head and b"\n" not in head:
         raise SourceError(f"{stream.name} has line ends of CR alone: convert them to LF first")
@@ -105,7 +105,7 @@ class Window:
         complete = self.checked + _last_line_end(self.buffer[self.checked : self.end])
         fresh, name = self.buffer[self.checked : complete], self.stream.name
         if fresh.min(initial=1) == 0:
-            raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: --encoding utf-16)")
+            raise SourceError(f"{name} is not a text file: it has NUL bytes (for UTF-16: encoding='utf-16')")
         if fresh.max(initial=0) > ASCII:
             complete += self._decode(fresh.tobytes(), complete)
         self.checked = complete

@@ -53,7 +53,7 @@ def repeated_rows(count: int, places: str = "") -> str:
     """Message about rows that repeat, if the user wants none; `places` lists the first ones."""
     return (
         f"{count:,} rows repeat the record and item of an earlier row{places}: "
-        "keep all with --repeats keep, or choose one of them with --repeats last, first or max"
+        "keep all with repeats='keep', or one of them with repeats='last', repeats='first' or repeats='max'"
     )
 
 

@@ -215,7 +215,7 @@ def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> 
         if window.last and state == OPEN_QUOTE:
             raise SourceError(
                 f"{stream.name}: the quote on line {line} is never closed; close it, "
-                "or add --quote '' if the file does not use quotes"
+                "or add quote='' if the file does not use quotes"
             )
         if copy is not None:
             text = original[:used]
@@ -225,7 +225,7 @@ def _tokens(stream: Stream, dialect: Dialect, copy: IO[bytes] | None = None) -> 
     if window.invalid_line is not None:
         raise SourceError(
             f"{stream.name} line {window.invalid_line} is not UTF-8, and the file is not clean text in "
-            "Windows-1252 either: set its encoding with --encoding"
+            "Windows-1252 either: set its encoding with encoding=…"
         )
 
 
@@ -270,5 +270,5 @@ def _bad_rows(name: str, bad: dict[Reason, list[int]], n_rows: int, n_columns: i
     total = sum(map(len, bad.values()))
     return SourceError(
         f"{name}: {total:,} of {n_rows:,} rows do not have {n_columns} fields: {'; '.join(parts)}. Correct "
-        "these lines, or check --separator and --quote"
+        "these lines, or check separator=… and quote=…"
     )

@@ -103,7 +103,7 @@ def distinct_cells(column: pl.Series) -> DistinctCells:
         return _of_values(column)
     raise ColumnError(
         f"column {column.name!r} has nested or binary data ({kind}): write what matters in it as columns of "
-        "their own, or leave it out with --ignore"
+        "their own, or leave it out with ignore=…"
     )
 
 

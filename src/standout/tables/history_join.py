@@ -46,7 +46,7 @@ def join_history(table: Table, history: Release) -> Table:
     empty, so that nobody is left out.
     """
     if table.ids is None:
-        raise ColumnError("a history can only be joined to a table with ids: name their column with --id")
+        raise ColumnError("a history can only be joined to a table with ids: name their column with id=…")
     record_of = {record: position for position, record in enumerate(history.records)}
     known = np.array([record_of.get(row, -1) for row in table.ids], np.int64)
     without = int(np.count_nonzero(known < 0))

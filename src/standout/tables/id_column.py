@@ -65,13 +65,13 @@ def check_ids(name: str, cells: DistinctCells) -> None:
     """Raise an error unless each row has an id of its own."""
     if empty := int(cells.counts[cells.empty]):
         raise ColumnError(
-            f"column {name!r} has no id in {empty:,} rows: fill them in, or name another column with --id"
+            f"column {name!r} has no id in {empty:,} rows: fill them in, or name another column with id=…"
         )
     if not cells.all_differ:
         shared = int(cells.counts[:-1][cells.counts[:-1] > 1].sum())
         raise ColumnError(
             f"{shared:,} of {cells.n_rows:,} rows share their id in column {name!r}: a table "
-            "has one row per person; a history is read without --table"
+            "has one row per person; a history is read with so.read"
         )
     if cells.values.dtype.is_float() and not cells.texts.str.contains(r"^-?\d+$").all():
         raise ColumnError(f"column {name!r} has fractions: ids must be text or whole numbers")

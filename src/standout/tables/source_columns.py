@@ -47,13 +47,11 @@ def open_columns(source: Any, options: Options, stack: ExitStack, progress: Prog
         raise ParameterError(SOURCES)
     paths = expand_paths(sources)
     if len(paths) == 1 and isinstance(paths[0], Path) and is_index(paths[0]):
-        raise SourceError(f"{paths[0]} is an index of a history: read it with so.open, or without --table")
+        raise SourceError(f"{paths[0]} is an index of a history: read it with so.open")
     recognised = recognise(paths, options)
     check_options(recognised.kind, options)
     if recognised.kind == "Netflix Prize":
-        raise SourceError(
-            f"{paths[0]} has Netflix Prize files, which are a history: read them without --table"
-        )
+        raise SourceError(f"{paths[0]} has Netflix Prize files, which are a history: read them with so.read")
     is_text = recognised.kind in ("delimited text", "MovieLens")
     opened = [
         (_delimited if is_text else _file)(recognised, place, options, stack, progress)

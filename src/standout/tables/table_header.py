@@ -16,7 +16,7 @@ from standout.tables.missing_markers import WITH_NUMBERS
 
 __all__ = ["has_header"]
 
-UNCLEAR = "the first line may be a header or a row: add --header or --no-header"
+UNCLEAR = "the first line may be a header or a row: add header=True or header=False"
 NUMBER = re.compile(r"[+-]?[$€£¥]?\s?\.?\d[\d.,]*([eE][+-]?\d+)?\s?[%$€£¥]?")
 MOSTLY = 0.9
 DOUBT = 0.01

@@ -164,7 +164,7 @@ class TableReader:
         self, names: Sequence[str], candidates: dict[int, DistinctCells], given: int | None
     ) -> tuple[Labels | None, int | None, str]:
         if given is not None:
-            return id_labels(candidates[given]), given, "named with --id"
+            return id_labels(candidates[given]), given, "named by the user"
         chosen = choose_id(names, candidates)
         if chosen is None:
             return (
@@ -215,7 +215,7 @@ def _position(names: Sequence[str], column: ColumnName, parameter: str) -> int:
             )
         return int(column) - 1
     raise ColumnError(
-        f"column {column!r} not found; the columns are {_listed(names)}: name one with --{parameter}"
+        f"column {column!r} not found; the columns are {_listed(names)}: name one with {parameter}=…"
     )
 
 
