@@ -4,7 +4,7 @@ import errno
 import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, Lock
 
 import pytest
 
@@ -107,12 +107,13 @@ def test_errors_of_a_task_are_raised_with_their_place_on_the_worker():
 
 
 class UnsendableError(Exception):
-    def __init__(self, one, two):
-        super().__init__(one)
+    def __init__(self, message):
+        super().__init__(message)
+        self.lock = Lock()
 
 
 def test_an_error_that_cannot_be_sent_is_named_without_its_message():
-    result = run_group(TaskGroup(fail, [(UnsendableError("007", 2),)]))
+    result = run_group(TaskGroup(fail, [(UnsendableError("007"),)]))
     assert "007" not in str(result.error) and "UnsendableError" in str(result.error)
 
 

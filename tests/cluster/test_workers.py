@@ -4,6 +4,7 @@ import os
 import signal
 from contextlib import closing
 from dataclasses import fields
+from itertools import pairwise
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -12,11 +13,13 @@ import numpy as np
 import pytest
 
 import standout as so
+from standout.cluster import part_executor
 from standout.cluster.local_workers import local_workers
 from standout.cluster.process_pool import process_workers
 from standout.cluster.scheduler import scheduler_workers
 from standout.core.errors import StoreError
 from standout.core.worker_pool import use_pool
+from standout.evaluate import target_attacks
 from standout.release.shared_index import SharedIndex
 
 pytestmark = pytest.mark.once
@@ -42,8 +45,8 @@ def processes():
         yield pool
 
 
-def simulated(release, **settings):
-    result = so.simulate(release, ADVERSARY, facts=[2, 4], targets=200, seed=3, **settings)
+def simulated(release, targets=200, **settings):
+    result = so.simulate(release, ADVERSARY, facts=[2, 4], targets=targets, seed=3, **settings)
     columns = [getattr(cell.outcomes, field.name) for cell in result.cells for field in fields(cell.outcomes)]
     return [column.tobytes() for column in columns]
 
@@ -81,6 +84,48 @@ def test_nearest_neighbours_on_workers_are_byte_identical(index, pool):
 def test_unicity_on_workers_is_equal(index, pool):
     settings = {"k": [1, 2, 3], "value": 1, "time": 30, "targets": 250}
     assert so.unicity(so.open(index), **settings, client=pool) == so.unicity(so.open(index), **settings)
+
+
+@pytest.fixture(scope="module")
+def sharded(tmp_path_factory):
+    """The same release as an index, and as one in three shards."""
+    folder = tmp_path_factory.mktemp("sharded")
+    release = so.synthesize(records=25_000, items=60, entries=80_000, seed=7)
+    so.save(release, folder / "one.index")
+    so.save(release, folder / "three.index", shards=3)
+    return folder
+
+
+def test_attacks_on_parts_of_an_index_in_shards_are_byte_identical(sharded, pool, monkeypatch):
+    """Every attack goes over parts if the index is too large for the memory of a machine."""
+    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
+    sent = []
+    run = type(pool).map
+    monkeypatch.setattr(type(pool), "map", lambda *args, **named: sent.append(args) or run(*args, **named))
+    for attack in (so.ScoreboardRH(), so.Likelihood()):
+        expected = simulated(so.open(sharded / "one.index"), attack=attack, targets=20)
+        for name in ("one.index", "three.index"):
+            assert simulated(so.open(sharded / name), attack=attack, targets=20, client=pool) == expected
+    assert sent and all(args[1] is part_executor._run_on_part for args in sent)
+
+
+def test_links_found_on_parts_of_an_index_are_equal(index, processes, monkeypatch):
+    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    public = so.sanitize(so.open(index), "drop-entries 0.5", "cap-records 12", seed=3)
+    alone, linked = (
+        so.link(so.open(index), public, decoys=99, seed=1, client=client).to_dict()
+        for client in (None, processes)
+    )
+    assert linked == alone
+
+
+def test_parts_of_an_index_in_shards_begin_where_shards_do(sharded, processes, monkeypatch):
+    monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+    parts = processes.executor_of(so.open(sharded / "three.index")).parts
+    assert parts[0].first_block == 0 and parts[-1].last_block == 4 and len(parts) >= 3
+    assert all(part.last_block == after.first_block for part, after in pairwise(parts))
+    assert processes.executor_of(so.synthesize(records=30, items=10, entries=90, seed=1)) is None
 
 
 def test_work_is_done_by_other_processes_and_each_opens_an_index_once(index, pool):

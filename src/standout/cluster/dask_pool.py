@@ -4,10 +4,12 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from standout.cluster.ordered_run import GroupLost, ordered_results
-from standout.cluster.tasks import GroupResult, TaskGroup, run_group
+from standout.cluster.part_executor import part_executor
+from standout.cluster.tasks import GroupResult, TaskGroup, machine_memory, run_group
 from standout.core.errors import StandoutError, WorkersLost
 
 __all__ = ["DaskPool"]
@@ -47,6 +49,15 @@ class DaskPool:
     def workers(self) -> list[str]:
         """Addresses of the workers, in a fixed order."""
         return sorted(self.threads)
+
+    @cached_property
+    def memory(self) -> int:
+        """As in `WorkerPool`."""
+        return min(self.client.run(machine_memory).values(), default=machine_memory())
+
+    def executor_of(self, release: Any) -> Any:
+        """As in `WorkerPool`."""
+        return part_executor(self, release)
 
     @property
     def is_started(self) -> bool:

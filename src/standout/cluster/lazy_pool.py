@@ -25,6 +25,13 @@ class _LazyPool:
         return self.started.size
 
     @property
+    def memory(self) -> int:
+        return self.started.memory
+
+    def executor_of(self, release: Any) -> Any:
+        return self.started.executor_of(release)
+
+    @property
     def is_started(self) -> bool:
         return self.pool is not None
 

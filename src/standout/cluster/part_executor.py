@@ -14,6 +14,8 @@ __all__ = ["WorkerExecutor", "part_executor"]
 
 R = TypeVar("R")
 BLOCK = 1 << BLOCK_BITS
+FEWEST_ENTRIES = 1 << 24
+"""Entries from which on a walk over all records takes longer than sending it to workers."""
 
 
 class WorkerExecutor(Executor):
@@ -37,12 +39,12 @@ def _run_on_part(index: SharedIndex, function: Callable[..., R], part: Part, arg
 
 
 def part_executor(pool: WorkerPool, release: Release) -> WorkerExecutor | None:
-    """The executor of a release that workers can open; None if they cannot.
+    """The executor of a release that workers can open; None if they cannot, or it is small.
 
     A shard is at least one part. There are as many parts as workers, or more.
     """
     index, stored = SharedIndex.of(release), release.stored_columns
-    if index is None or stored is None:
+    if index is None or stored is None or release.n_entries < FEWEST_ENTRIES:
         return None
     n_blocks = -(-release.n_records // BLOCK)
     starts = [record // BLOCK for record in stored.shards] or [0]

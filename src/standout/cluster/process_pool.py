@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from standout.cluster.ordered_run import GroupLost, ordered_results
-from standout.cluster.tasks import GroupResult, TaskGroup, run_group
+from standout.cluster.part_executor import part_executor
+from standout.cluster.tasks import GroupResult, TaskGroup, machine_memory, run_group
 from standout.core.errors import WorkersLost
 
 __all__ = ["ProcessPool", "process_workers"]
@@ -32,6 +33,15 @@ class ProcessPool:
     def size(self) -> int:
         """Number of processes."""
         return self.count
+
+    @property
+    def memory(self) -> int:
+        """As in `WorkerPool`."""
+        return machine_memory()
+
+    def executor_of(self, release: Any) -> Any:
+        """As in `WorkerPool`."""
+        return part_executor(self, release)
 
     @property
     def is_started(self) -> bool:

@@ -3,6 +3,7 @@
 Dask logs the arguments and the message of a task that raises, and both may be somebody's data.
 """
 
+import os
 import pickle
 import time
 import traceback
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from standout._version import __version__
 from standout.core.errors import StandoutError, StoreError
 
-__all__ = ["GroupResult", "TaskGroup", "run_group"]
+__all__ = ["GroupResult", "TaskGroup", "machine_memory", "run_group"]
 
 
 class TaskGroup:
@@ -52,6 +53,11 @@ def run_group(group: TaskGroup) -> GroupResult:
     except Exception as error:
         return GroupResult([], _sendable(error), time.perf_counter() - start)
     return GroupResult(results, None, time.perf_counter() - start)
+
+
+def machine_memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _sendable(error: Exception) -> Exception:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
+from standout.core.worker_pool import current_pool
+
 __all__ = ["Executor", "LocalExecutor", "Part", "attach_executor", "even_parts", "executor_of"]
 
 R = TypeVar("R")
@@ -76,7 +78,9 @@ def attach_executor(release: object, executor: Executor | None) -> None:
 
 
 def executor_of(release: object) -> Executor | None:
-    """The executor of a release; None if it has none."""
-    executor = vars(release).get(ATTACHED)
+    """The executor of a release: the one attached, or that of the current workers; None if it has none."""
+    executor, pool = vars(release).get(ATTACHED), current_pool()
+    if executor is None and pool is not None:
+        executor = pool.executor_of(release)
     assert executor is None or isinstance(executor, Executor)
     return executor

@@ -24,6 +24,13 @@ class WorkerPool(Protocol):
     def is_started(self) -> bool:
         """Whether the workers are there; a pool may start them when the first task is sent."""
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory of the smallest machine with workers."""
+
+    def executor_of(self, release: Any) -> Any:
+        """An executor for parts of a release (see `core.parts`); None if attacks on it are better whole."""
+
     def map(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], places: int = 0
     ) -> Iterator[Any]:

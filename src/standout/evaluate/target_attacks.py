@@ -19,6 +19,8 @@ from standout.release.shared_index import SharedIndex
 
 __all__ = ["TargetAttacks"]
 
+LARGEST_SHARE = 0.75
+"""Share of a machine's memory that an index may take if each worker reads all of it."""
 TASK = 16
 """Number of targets in a task of a worker."""
 
@@ -37,11 +39,15 @@ class TargetAttacks:
     def batches(
         self, release: Release, targets: Ints, first: int, size: int, lineups: int, threads: int | None
     ) -> Iterator[Outcomes]:
-        """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets."""
+        """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets.
+
+        Workers attack slices of the targets. If an index is too large for the memory of a machine, they
+        attack all targets in parts of the release instead (see `core.parts`).
+        """
         similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
         pool, index = current_pool(), SharedIndex.of(release)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
-        if pool is None or index is None:
+        if pool is None or index is None or SharedIndex.size(release) > LARGEST_SHARE * pool.memory:
             for low, high in bounds:
                 similar.look_ahead(targets, low, high)
                 yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)

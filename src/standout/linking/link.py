@@ -9,6 +9,7 @@ import numpy as np
 from standout.attack.any_attack import AnyAttack, check_attack
 from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
+from standout.cluster.on_client import on_client
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.rng import check_seed, generator
@@ -36,6 +37,7 @@ LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
 """The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
 
+@on_client
 def link(
     release: Release | Any,
     public: Release | Any,
@@ -54,6 +56,7 @@ def link(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
 ) -> Links:
     """Link public profiles to records of a release, where a claim can be made.
 
@@ -100,6 +103,9 @@ def link(
         Number of threads. Default: all cores.
     progress : callable, optional
         Called with the stage, the number of profiles done, and their total.
+    client : distributed.Client, optional
+        Its workers search parts of a large release, if it is an open index that they can read at the same
+        path. It changes no result. Default: threads of this process.
 
     Returns
     -------

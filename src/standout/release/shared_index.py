@@ -33,6 +33,12 @@ class SharedIndex(NamedTuple):
         path = str(Path(stored.path).absolute())
         return cls(path, release.stored_fingerprint, _file_identity(path))
 
+    @staticmethod
+    def size(release: Release) -> int:
+        """Bytes of the columns of an open index."""
+        columns = release.stored_columns
+        return 0 if columns is None else sum(column.nbytes for column in columns.arrays.values())
+
     def open(self) -> Release:
         """The release. A process opens it once, and checks it unless it is the very files checked before.
 

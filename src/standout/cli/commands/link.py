@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from standout.cli.common_options import json_option, seed_option, threads_option
+from standout.cli.common_options import json_option, seed_option
 from standout.cli.console import (
     borderless_table,
     console,
@@ -27,6 +27,7 @@ from standout.cli.source_options import (
     prefixed_source_options,
     source_options,
 )
+from standout.cli.worker_options import worker_options
 from standout.core.errors import ParameterError
 from standout.ingest.remote import public_url
 
@@ -121,7 +122,7 @@ def _public_options(command: Command) -> Command:
     help="CSV file with the columns profile and record: the right links, to measure precision and recall.",
 )
 @seed_option
-@threads_option
+@worker_options
 @click.option(
     "-o",
     "--output",
