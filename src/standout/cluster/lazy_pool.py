@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+from standout.cluster.part_executor import is_divided
 from standout.core.worker_pool import WorkerPool, use_pool
 
 __all__ = ["use_lazily"]
@@ -29,7 +30,7 @@ class _LazyPool:
         return self.started.memory
 
     def executor_of(self, release: Any) -> Any:
-        return self.started.executor_of(release)
+        return self.started.executor_of(release) if is_divided(release) else None
 
     @property
     def is_started(self) -> bool:

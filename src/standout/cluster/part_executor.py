@@ -10,7 +10,7 @@ from standout.release.model import Release
 from standout.release.postings import BLOCK_BITS
 from standout.release.shared_index import SharedIndex
 
-__all__ = ["WorkerExecutor", "part_executor"]
+__all__ = ["WorkerExecutor", "is_divided", "part_executor"]
 
 R = TypeVar("R")
 BLOCK = 1 << BLOCK_BITS
@@ -38,13 +38,18 @@ def _run_on_part(index: SharedIndex, function: Callable[..., R], part: Part, arg
     return function(index.open(), part, *arguments)
 
 
+def is_divided(release: Release) -> bool:
+    """Whether attacks on a release run on its parts."""
+    return release.n_entries >= FEWEST_ENTRIES and SharedIndex.of(release) is not None
+
+
 def part_executor(pool: WorkerPool, release: Release) -> WorkerExecutor | None:
     """The executor of a release that workers can open; None if they cannot, or it is small.
 
     A shard is at least one part. There are as many parts as workers, or more.
     """
     index, stored = SharedIndex.of(release), release.stored_columns
-    if index is None or stored is None or release.n_entries < FEWEST_ENTRIES:
+    if index is None or stored is None or not is_divided(release):
         return None
     n_blocks = -(-release.n_records // BLOCK)
     starts = [record // BLOCK for record in stored.shards] or [0]
