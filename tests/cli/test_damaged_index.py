@@ -4,7 +4,7 @@ import pytest
 from command_line import check_error, file_names, run_process
 
 import standout as so
-from standout.release import store
+from standout.release import index_columns
 from standout.release.index_writer import open_index_writer
 
 COMMANDS = {
@@ -22,20 +22,21 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("column", ["by-record-value", "by-item-word"])
+@pytest.mark.parametrize("column", ["by-record-value", "by-item-word", "shard-0000/by-item-word"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_uses_a_damaged_index(run, tmp_path, monkeypatch, command, column):
     """Not even one that is too large to be checked completely when it is opened."""
-    monkeypatch.setattr(store, "SMALL", -1)
+    monkeypatch.setattr(index_columns, "SMALL", -1)
     monkeypatch.chdir(tmp_path)
-    so.save(so.synthesize(records=40, items=30, entries=300, seed=1), "index")
+    release = so.synthesize(records=40, items=30, entries=300, seed=1)
+    so.save(release, "index", shards=1 if "shard" in column else None)
     file = tmp_path / "index" / f"{column}.bin"
     content = file.read_bytes()
     file.write_bytes(bytes([content[0] ^ 1]) + content[1:])
     outcome = run(command, "index", *COMMANDS[command])
     check_error(outcome)
     assert f"index is damaged: {column}.bin does not match its checksum" in outcome.err
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "index"] == []
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
 def test_a_second_build_of_the_same_index_exits_with_3_and_one_line(tmp_path):

@@ -1,0 +1,82 @@
+"""Every command prints and writes the same, byte for byte, whether an index has shards or not."""
+
+import json
+
+import polars as pl
+import pytest
+from index_checks import tree
+
+import standout as so
+
+pytestmark = pytest.mark.large
+FACTS = ["--knows", "3=4", "--knows", "17", "--knows", "40=2@2004-05-06"]
+COMMANDS = {
+    "describe": ["describe", "data.index", "--json"],
+    "lineup": ["lineup", "data.index", *FACTS, "--json"],
+    "lineup of the paper": ["lineup", "data.index", *FACTS, "--attack", "paper", "--json"],
+    "simulate": ["simulate", "data.index", "--targets", "12", "--json"],
+    "sparsity": ["sparsity", "data.index", "--sample", "60", "--json"],
+    "unicity": ["unicity", "data.index", "--targets", "300", "--json"],
+    "sanitize": ["sanitize", "data.index", "--step", "round-time month", "-o", "safer.csv"],
+    "index": ["index", "data.index", "-o", "copy.index"],
+}
+
+
+def with_repeats(release):
+    """More entries of the same items, and some without a value or a time."""
+    frame, number = release.to_frame(), pl.int_range(pl.len())
+    again = frame[::4].with_columns(pl.col("time") + pl.duration(days=2)).select(frame.columns)
+    return so.read(
+        pl.concat([frame, again]).with_columns(
+            pl.when(number % 11 != 0).then(pl.col("value")).alias("value"),
+            pl.when(number % 13 != 0).then(pl.col("time")).alias("time"),
+        ),
+        repeats="keep",
+    )
+
+
+@pytest.fixture(scope="module", params=["plain", "repeats"])
+def folders(request, tmp_path_factory):
+    """Two folders with the same index: in one piece, and in 3 shards."""
+    release = so.synthesize(records=20_000, items=60, entries=60_000, seed=5)
+    release = release if request.param == "plain" else with_repeats(release)
+    other = so.synthesize(records=60, items=60, entries=400, seed=9)
+    folders = []
+    for shards in (None, 3):
+        folders.append(tmp_path_factory.mktemp("folder"))
+        so.save(other, folders[-1] / "other.index")
+        so.save(release, folders[-1] / "data.index", shards=shards)
+    return folders
+
+
+def outcome_and_files(run, monkeypatch, folder, arguments):
+    """What a command printed, and the files that it wrote."""
+    monkeypatch.chdir(folder)
+    outcome = run(*arguments)
+    assert outcome.code == 0, outcome.err
+    files = {path.name: tree(path) for path in folder.iterdir() if not path.name.endswith("r.index")}
+    return outcome, {name: content for name, content in files.items() if name != "data.index"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_results_do_not_depend_on_shards(run, monkeypatch, folders, command):
+    plain, sharded = (outcome_and_files(run, monkeypatch, folder, COMMANDS[command]) for folder in folders)
+    assert plain == sharded
+
+
+@pytest.mark.slow
+def test_links_do_not_depend_on_shards(run, monkeypatch, folders):
+    command = ["link", "other.index", "data.index", "-o", "links.csv"]
+    plain, sharded = (outcome_and_files(run, monkeypatch, folder, command) for folder in folders)
+    assert plain == sharded
+
+
+@pytest.mark.slow
+def test_findings_of_an_audit_do_not_depend_on_shards(run, monkeypatch, folders):
+    findings = []
+    for folder in folders:
+        monkeypatch.chdir(folder)
+        assert run("audit", "data.index", "--quick", "-o", "audit").code == 0
+        findings.append(json.loads((folder / "audit" / "findings.json").read_text()))
+        del findings[-1]["finished_at"]
+    assert findings[0] == findings[1]
