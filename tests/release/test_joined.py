@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from standout.core import address_ranges
 from standout.release import file_checks, index_columns, index_folder
 from standout.release.index_folder import open_file
 from standout.release.postings import Postings, unpack_item
-from standout.release.shard_writer import is_complete, shard_bounds, write_shards
+from standout.release.shard_writer import write_shard, write_shards
 
 SHARDS = (1, 2, 3, 16)
 KINDS = {
@@ -148,25 +149,13 @@ def test_a_shard_is_an_index_of_its_records_with_all_items(kind, small_blocks, t
 
 
 def test_a_small_release_gets_fewer_shards_and_says_so(release, tmp_path):
-    with pytest.warns(UserWarning, match="40 records are written in 1 shards instead of 4"):
+    with pytest.warns(UserWarning, match="40 records are written in 1 shard instead of 4, because"):
         so.save(release, tmp_path / "index", shards=4)
     assert so.open(tmp_path / "index").fingerprint == release.fingerprint
     assert [folder.name for folder in (tmp_path / "index").glob("shard-*")] == ["shard-0000"]
     for shards in (0, -1, 1.5, True, "2"):
         with pytest.raises(so.ParameterError, match="shards must be a whole number"):
             so.save(release, tmp_path / "index", shards=shards)
-
-
-def test_shards_have_similar_numbers_of_entries_and_begin_at_blocks():
-    lengths = np.random.default_rng(1).integers(1, 50, 200_000)
-    start = np.append(0, np.cumsum(lengths))
-    for shards in (1, 2, 7, 24, 25, 1_000):
-        bounds = shard_bounds(start, shards)
-        assert len(bounds) == min(shards, 25) + 1 and bounds[0] == 0 and bounds[-1] == 200_000
-        assert list(bounds) == sorted(set(bounds)) and not any(bound % 8_192 for bound in bounds[:-1])
-        if shards <= 7:
-            entries = np.diff(start[list(bounds)])
-            assert entries.max() - entries.min() <= 2 * 8_192 * 26
 
 
 def test_shards_replace_an_index_and_an_index_replaces_shards(release, other, index):
@@ -186,15 +175,21 @@ def test_a_failed_build_of_shards_leaves_the_old_index(release, wide, index, mon
     check_holds(index, release)
 
 
-def test_an_unfinished_shard_is_recognised(wide, tmp_path):
-    so.save(wide, tmp_path / "index", shards=2)
-    shard = tmp_path / "index" / "shard-0001"
-    assert is_complete(shard)
-    content = (shard / "manifest.json").read_bytes()
-    (shard / "manifest.json").write_bytes(content[: len(content) // 2])
-    assert not is_complete(shard)
-    (shard / "manifest.json").unlink()
-    assert not is_complete(shard) and not is_complete(tmp_path / "nothing")
+def test_a_shard_has_a_manifest_only_if_it_is_complete(wide, tmp_path, monkeypatch):
+    def kill(file, content):
+        os.write(file, content[:9])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("standout.release.column_files.write_all", kill)
+        write_shard(tmp_path / "shard-0000", wide, 0)
+    assert not (tmp_path / "shard-0000" / "manifest.json").exists()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", lambda path, target: kill(1, b""))
+        write_shard(tmp_path / "shard-0000", wide, 0)
+    assert not (tmp_path / "shard-0000" / "manifest.json").exists()
+    write_shard(tmp_path / "shard-0000", wide, 0)
+    check_holds(tmp_path / "shard-0000", wide)
 
 
 # Damage.

@@ -64,11 +64,12 @@ def write_columns(folder: Path, columns: Mapping[str, NewColumn], progress: Prog
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> int:
-    """Write the manifest after all columns, and return the size of its file."""
-    content = manifest.to_json()
-    with open_private(folder / MANIFEST) as file:
+    """Write the manifest after all columns, and return its size; an index that has one is complete."""
+    content, unfinished = manifest.to_json(), folder / f"{MANIFEST}.part"
+    with open_private(unfinished) as file:
         write_all(file, memoryview(content))
         os.fsync(file)
+    unfinished.replace(folder / MANIFEST)
     sync_folder(folder)
     return len(content)
 

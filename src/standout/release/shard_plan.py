@@ -81,7 +81,7 @@ def choose_bounds(
     There are as many shards as are given, or as few as possible such that each fits into `room` bytes; at
     most one for each block.
 
-    >>> choose_bounds(np.full(40_000, 5), 2, 0), choose_bounds(np.full(40_000, 5), None, 10**6 * 3)
+    >>> choose_bounds(np.full(40_000, 5), 2, 0), choose_bounds(np.full(40_000, 5), None, 4 * 10**6)
     ((0, 16384, 40000), (0, 16384, 40000))
     """
     ends = np.cumsum(np.add.reduceat(lengths, block_starts(len(lengths)), dtype=np.int64))
@@ -113,4 +113,4 @@ def _bounds(ends: Ints, n_records: int, shards: int) -> tuple[int, ...]:
     for number in range(len(last)):  # each shard has a block, and leaves one for each of those after it
         low = last[number - 1] + 1 if number else 1
         last[number] = min(max(last[number], low), len(ends) - (shards - 1 - number))
-    return (0, *(int(block) << BLOCK_BITS for block in last), n_records)
+    return (0, *(int(block) * block_starts(n_records).step for block in last), n_records)

@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.address_ranges import STEP
-from standout.core.arrays import Ints
-from standout.core.errors import StoreError
 from standout.core.progress import Progress, no_progress
 from standout.release.column_files import NewColumn, columns_to_write, write_columns, write_manifest
 from standout.release.flat_arrays import array_bytes, fingerprint_from_digests
@@ -33,11 +31,10 @@ from standout.release.manifest import (
     shard_folder,
 )
 from standout.release.model import Release
-from standout.release.postings import block_starts
 from standout.release.provenance import Provenance
 from standout.release.record_range import record_range
 
-__all__ = ["is_complete", "join_shards", "shard_bounds", "write_shard", "write_shards"]
+__all__ = ["join_shards", "write_shard", "write_shards"]
 
 PIECE = 1 << 24
 
@@ -114,34 +111,6 @@ def write_shards(
         shard = record_range(release, low, high)
         size += write_shard(folder / shard_folder(number), shard, first_entry, progress)
     return size + join_shards(folder, release.provenance, progress)
-
-
-def shard_bounds(start: Ints, shards: int) -> tuple[int, ...]:
-    """First record of each shard, and the number of records, from where the entries of each record begin.
-
-    Shards begin at blocks and have similar numbers of entries. There are at most as many as blocks.
-
-    >>> shard_bounds(np.arange(40_001), 2), shard_bounds(np.arange(10_001), 3)
-    ((0, 16384, 40000), (0, 8192, 10000))
-    """
-    n_records = len(start) - 1
-    blocks = block_starts(n_records)
-    ends, shards = np.append(start[blocks[1:]], start[-1]), min(shards, len(blocks))
-    bounds = [0]
-    for number in range(1, shards):  # each shard has a block, and leaves one for each of those after it
-        wanted = ends[-1] * number / shards
-        nearest = int(np.argmin(np.abs(ends - wanted))) + 1
-        bounds.append(min(max(nearest, bounds[-1] + 1), len(blocks) - (shards - number)))
-    return (*(block * blocks.step for block in bounds), n_records)
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether a shard was written to its end: its manifest is the last of its files."""
-    try:
-        Manifest.from_json((folder / MANIFEST).read_bytes(), folder)
-    except (OSError, StoreError):
-        return False
-    return True
 
 
 def _manifests(folder: Path) -> Iterator[tuple[Manifest, str]]:

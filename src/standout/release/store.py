@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from standout.core.checks import whole_number
 from standout.core.progress import Progress, no_progress
 from standout.release.file_checks import checked_files
 from standout.release.flat_arrays import array_fields
@@ -22,7 +21,7 @@ from standout.release.joined import open_joined
 from standout.release.manifest import Manifest
 from standout.release.model import Release, StoredColumns
 from standout.release.postings import block_starts
-from standout.release.shard_writer import shard_bounds, write_shards
+from standout.release.shard_writer import write_shards
 
 __all__ = ["is_index", "open_index", "save", "verify"]
 
@@ -42,12 +41,12 @@ def save(
         Called with (stage, done, total).
     shards : int, optional
         Number of shards: folders with ranges of records, each an index that can be opened by itself. Results
-        do not depend on it. A shard has at least 8,192 records, so there may be fewer, with a warning.
+        do not depend on it. Shards are whole blocks of 8,192 records, so there may be fewer, with a warning.
 
     Raises
     ------
     ParameterError
-        If `shards` is not a whole number from 1 on.
+        If `shards` is not a whole number from 1 to 10,000.
     StoreError
         If the folder is not an index, the disk is full, or the index cannot be written.
     BuildRunning
@@ -138,12 +137,14 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
 
 def _bounds(release: Release, shards: int) -> tuple[int, ...]:
     """First record of each shard, and the number of records; warns if there are fewer shards than wanted."""
-    bounds = shard_bounds(release.by_record.start, whole_number("shards", shards, 1))
-    if len(bounds) - 1 < shards:
-        size = block_starts(release.n_records).step
+    from standout.release.shard_plan import check_shards, choose_bounds  # with compiled kernels
+
+    bounds = choose_bounds(release.lengths, check_shards(shards), 0)
+    written, size = len(bounds) - 1, block_starts(release.n_records).step
+    if written < shards:
         warnings.warn(
-            f"{release.n_records:,} records are written in {len(bounds) - 1} shards instead of {shards:,}, "
-            f"because a shard has at least {size:,}",
+            f"{release.n_records:,} records are written in {written} shard{'s' if written > 1 else ''} "
+            f"instead of {shards:,}, because shards are whole blocks of {size:,} records",
             stacklevel=3,
         )
     return bounds
