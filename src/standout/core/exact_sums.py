@@ -51,11 +51,11 @@ def add_to_sum(sums: Array, i: Int, j: Int, term: Real, unit: Real) -> None:
 
 
 @inline
-def add_sums(more: Array, sums: Array, i: Int) -> None:
-    """Add the sums more[i] to sums[i]."""
+def add_sums(sums: Array, i: Int, other: Int) -> None:
+    """Add the sums sums[other] to sums[i]."""
     for j in range(sums.shape[1]):
-        fine = sums[i, j, 1] + more[i, j, 1]
-        sums[i, j, 0] += more[i, j, 0] + (fine >> SHIFT)
+        fine = sums[i, j, 1] + sums[other, j, 1]
+        sums[i, j, 0] += sums[other, j, 0] + (fine >> SHIFT)
         sums[i, j, 1] = fine & LAST
 
 

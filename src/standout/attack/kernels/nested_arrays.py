@@ -28,12 +28,12 @@ class NestedWorkspace(NamedTuple):
     """A thread's own arrays.
 
     `scores` are those of one block, lane by lane. `a`, `b` and `c` are the lanes' own tables by step. `sums`
-    and `floor` are a block's sums and bounds by step and lane, `exact` are the exact sums of all blocks, in
-    the units `unit` by lane. until[j] is the first wanted step from j on. `best` and `highest` are the
-    highest scores of a shortlist and of each lane. `noticed` are the positions of the block that were
-    noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` is each fact's next run.
-    `flat` is one lane of the block. `gain` is by step and size of a record (see `sized_additions`).
-    `repeated` has the parts of records that have an item several times.
+    and `floor` are a block's sums and bounds by step and lane. `exact` are the exact sums of all blocks, one
+    row for each step and lane, in the units `unit` by lane. until[j] is the first wanted step from j on.
+    `best` and `highest` are the highest scores of a shortlist and of each lane. `noticed` are the positions
+    of the block that were noticed, `n_noticed` their number, by lane; `mark` says which are. `cursor` is each
+    fact's next run. `flat` is one lane of the block. `gain` is by step and size of a record (see
+    `sized_additions`). `repeated` has the parts of records that have an item several times.
     """
 
     scores: NDArray[np.float32]
@@ -67,7 +67,7 @@ class NestedWorkspace(NamedTuple):
             b=np.zeros((steps, kinds * LANES), np.float32),
             c=np.zeros((steps, times * LANES), np.float32),
             sums=np.zeros((steps, 2, LANES)),
-            exact=np.zeros((steps, LANES, 2, 2), np.int64),
+            exact=np.zeros((steps * LANES, 2, 2), np.int64),
             unit=np.ones((LANES, 2)),
             floor=np.full((steps + 1, LANES), np.inf, np.float32),
             until=np.zeros(steps, np.int64),

@@ -22,7 +22,8 @@ def prepare(
     for lane in range(LANES):
         floor[steps, lane] = np.inf  # for walks that notice no record
     for j in range(steps - 1, -1, -1):
-        work.sums[j], work.exact[j] = 0.0, 0
+        work.sums[j] = 0.0
+        work.exact[j * LANES : (j + 1) * LANES] = 0
         if row[q, j] >= 0:
             wanted = j
         work.until[j] = wanted
@@ -35,11 +36,14 @@ def prepare(
 
 @subroutine
 def add_block(sums: Array, exact: Array, unit: Array, steps: Int, lanes: Int) -> None:
-    """Add the sums of a block to the exact sums of all blocks, by step and lane."""
+    """Add the sums of a block to the exact sums of all blocks, by step and lane, and set them to 0."""
     for j in range(steps):
-        for lane in range(lanes):
-            add_to_sum(exact[j], lane, SCORES, sums[j, SCORES, lane], unit[lane, SCORES])
-            add_to_sum(exact[j], lane, SQUARES, sums[j, SQUARES, lane], unit[lane, SQUARES])
+        for column in range(2):
+            for lane in range(lanes):
+                if sums[j, column, lane] != 0.0:
+                    to = j * LANES + lane
+                    add_to_sum(exact, to, column, sums[j, column, lane], unit[lane, column])
+                    sums[j, column, lane] = 0.0
 
 
 @subroutine
@@ -105,8 +109,9 @@ def report(
     exact, sums, units = work.exact, summaries.sums, summaries.units
     for lane in range(lanes):
         for j in range(steps):
+            at = j * LANES + lane
             if j > 0:
-                add_sums(exact[j - 1], exact[j], lane)
+                add_sums(exact, at, at - LANES)
             to = row[q + lane, j]
             if to < 0:
                 continue
@@ -124,7 +129,7 @@ def report(
             summaries.shortlisted[to] = n
             for column in range(2):
                 for word in range(2):
-                    sums[to, column, word] = exact[j, lane, column, word]
+                    sums[to, column, word] = exact[at, column, word]
             total = sum_value(sums, to, SCORES, units[to, SCORES])
             squares = sum_value(sums, to, SQUARES, units[to, SQUARES])
             summaries.highest[to] = np.float64(work.best[0])

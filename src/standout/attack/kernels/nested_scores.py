@@ -251,8 +251,8 @@ def score_prefixes(
                         mark[noticed[lane, i] * width + lane] = False
                 if walk == BEST:
                     add_block(sums, work.exact, work.unit, steps, lanes)
-                sums[:steps] = 0.0
                 if walk == BOUNDS:
+                    sums[:] = 0.0
                     break
             if walk == BEST:
                 report(row, q, lanes, steps, work, summaries, sized, slack)
