@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from standout.ingest.parquet_sizes import check_parquet_sizes
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -70,6 +72,7 @@ def table_from_pandas(frame: "pd.DataFrame") -> Table:
 
 def parquet_table(path: Path) -> Table:
     """Make a table of a Parquet file."""
+    check_parquet_sizes(path)
     frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     return table_from_lazy(frame, int(frame.select(pl.len()).collect().item()))
 

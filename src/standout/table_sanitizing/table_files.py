@@ -11,6 +11,7 @@ import polars as pl
 from standout.core.arrays import Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, SourceError
+from standout.ingest.parquet_sizes import check_parquet_sizes
 from standout.release.inert_cells import exact, inert, inert_text
 from standout.release.model import read_only
 from standout.tables.column import Column, code_dtype
@@ -54,17 +55,18 @@ def read_cells(path: Path, columns: list[Column], inert_texts: bool = False) -> 
     """Read the cells of columns whose types and levels are known, as `write_cells` wrote them."""
     names = [column.name for column in columns]
     try:
-        frame = (
-            _read_csv(path, names, inert_texts)
-            if path.suffix == ".csv"
-            else pl.read_parquet(path, columns=names)
-        )
+        frame = _read_csv(path, names, inert_texts) if path.suffix == ".csv" else _read_parquet(path, names)
     except (OSError, pl.exceptions.PolarsError):
         raise SourceError(f"{path} cannot be read, or lacks columns that its sidecar lists") from None
     try:
         return [_read_column(frame[column.name], column) for column in columns]
     except (pl.exceptions.PolarsError, ValueError):
         raise SourceError(f"{path.name} has values that the original lacks: {READ_ALIKE}") from None
+
+
+def _read_parquet(path: Path, names: list[str]) -> pl.DataFrame:
+    check_parquet_sizes(path)
+    return pl.read_parquet(path, columns=names)
 
 
 def _read_csv(path: Path, names: list[str], inert_texts: bool) -> pl.DataFrame:
