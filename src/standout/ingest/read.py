@@ -3,9 +3,7 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,18 +14,15 @@ from standout.ingest import netflix
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
 from standout.ingest.decimal_ids import check_people
-from standout.ingest.delimited import detect_layout, read_delimited
 from standout.ingest.encodings import encoding_setting
-from standout.ingest.file_records import record_ids
 from standout.ingest.formats import NETFLIX_TITLES, RecognisedSource, SourceFile, check_options, recognise
 from standout.ingest.item_titles import labels_of_titles, parse_titles, read_titles
+from standout.ingest.many_files import read_table_files, read_text_files
 from standout.ingest.options import Column, Options
 from standout.ingest.rejects import RejectLog
-from standout.ingest.same_layout import layout_of_further_file
 from standout.ingest.source_entries import SourceEntries
 from standout.ingest.sources import expand_paths, open_stream, tar_members
 from standout.ingest.unused_columns import PYTHON, reading_warnings, waive_columns
-from standout.ingest.window import text_head
 from standout.release.build import Repeats
 from standout.release.clock import TimeUnit
 from standout.release.code_blocks import MemoryPlan
@@ -264,51 +259,16 @@ class SourceReader:
     def _delimited(
         self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
     ) -> SourceEntries:
-        collector, first, options = None, None, self.options
         meter = ProgressMeter("reading", len(source.files), self.progress)
-        records = record_ids(source.files, options.record_from_name)
-        step = -(-len(source.files) // SAMPLED_FILES)
-        for number, (file, record) in enumerate(zip(source.files, records, strict=True)):
-            with open_stream(file.path, file.member, options.encoding) as stream, meter.part(1):
-                text_head(stream)  # in UTF-8, whose lines can be skipped
-                stream.skip(options.skip_lines)
-                stream.record = record
-                if first is None or collector is None:
-                    known = source.kind if source.kind == "MovieLens" else ""
-                    layout = first = detect_layout(stream, options, known)
-                    has_value, has_time = layout.roles.value is not None, layout.roles.time is not None
-                    collector = Collector(options, self.rejects, has_value, has_time, memory=self.memory)
-                else:
-                    first, layout = layout_of_further_file(
-                        stream, first, str(source.files[0].path), options, number % step == 0
-                    )
-                read_delimited(stream, layout, collector, meter)
-        assert collector is not None and first is not None
+        collector, first = read_text_files(source, self.options, self.rejects, self.memory, meter)
         return self._finish(source.kind, names, collector, first.roles, first.settings() | settings)
 
     def _tables(
         self, source: RecognisedSource, names: tuple[str, ...], settings: dict[str, str]
     ) -> SourceEntries:
         """Read files with named columns."""
-        from standout.ingest.file_tables import open_table
-        from standout.ingest.frames import read_frame
-
-        earlier: tuple[Collector, Roles] | None = None
         meter = ProgressMeter("reading", len(source.files), self.progress)
-        records = record_ids(source.files, self.options.record_from_name)
-        for file, record in zip(source.files, records, strict=True):
-            with ExitStack() as stack, meter.part(1):
-                earlier = read_frame(
-                    partial(open_table, source.kind, file, self.options, stack),
-                    str(file.path),
-                    self.options,
-                    self.rejects,
-                    meter,
-                    earlier=earlier,
-                    memory=self.memory,
-                    record=record,
-                )
-        assert earlier is not None
+        earlier = read_table_files(source, self.options, self.rejects, self.memory, meter)
         return self._finish(source.kind, names, *earlier, settings)
 
     def _netflix(self, files: tuple[SourceFile, ...], names: tuple[str, ...]) -> SourceEntries:
