@@ -15,17 +15,27 @@ from standout.cli.option_groups import WORKERS, grouped_option
 from standout.cli.source_options import Command
 from standout.core.errors import ParameterError
 
-__all__ = ["worker_options"]
+__all__ = ["reading_worker_options", "worker_options"]
 
 
 def worker_options(command: Command) -> Command:
     """Add --threads, --workers, --scheduler and --insecure; the command runs with these workers."""
+    shared = "DATA must be an index (see docs/scale.md)."
+    return threads_option(_with_workers(command, shared, "DATA"))
+
+
+def reading_worker_options(command: Command) -> Command:
+    """Add --workers, --scheduler and --insecure to a command that reads files."""
+    return _with_workers(command, "They read the files of SOURCE if there are several.", "SOURCE")
+
+
+def _with_workers(command: Command, shared: str, data: str) -> Command:
 
     @functools.wraps(command)
     def run(workers: int | None, scheduler: str | None, insecure: bool, **others: Any) -> None:
         if workers is not None or scheduler is not None:
             _check_others(others)
-        with _workers(workers, scheduler, insecure, others["data"]):
+        with _workers(workers, scheduler, insecure, others.get("data")):
             command(**others)
 
     run = grouped_option(
@@ -38,17 +48,16 @@ def worker_options(command: Command) -> Command:
         WORKERS,
         "--scheduler",
         metavar="ADDRESS",
-        help="Dask scheduler whose workers can read DATA, such as tls://host:8786 (see docs/scale.md).",
+        help=f"Dask scheduler whose workers can read {data}, such as tls://host:8786 (see docs/scale.md).",
     )(run)
-    run = grouped_option(
+    return grouped_option(
         WORKERS,
         "--workers",
         type=click.IntRange(1, 1024),
         metavar="N",
-        help="Number of worker processes on this machine. DATA must be an index (see docs/scale.md).",
+        help=f"Number of worker processes on this machine. {shared}",
         show_default="threads of one process",
     )(run)
-    return threads_option(run)
 
 
 def _check_others(others: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from standout.cluster.on_client import on_client
 from standout.core.errors import ReadingWarning, SourceError
 from standout.core.progress import Progress, no_progress
 from standout.ingest.options import Options
@@ -26,6 +27,7 @@ __all__ = ["index", "write_index"]
 Source = str | Path | list[str | Path]
 
 
+@on_client
 def index(
     source: Any,
     output: str | Path,
@@ -34,6 +36,7 @@ def index(
     memory: int | str | None = None,
     titles: str | Path | None = None,
     progress: Progress = no_progress,
+    client: Any = None,
     **options: Any,
 ) -> Release:
     """Read a source and write it as an index, in shards if memory would not suffice otherwise.
@@ -57,6 +60,9 @@ def index(
         File with titles of the items.
     progress : callable, optional
         Called with (stage, done, total).
+    client : distributed.Client, optional
+        Its workers read the files, if the source has several that they find at the same paths. It changes no
+        result. Default: this process reads them.
     **options
         Options of `read`.
 

@@ -23,7 +23,8 @@ from standout.release.code_blocks import MemoryPlan
 
 __all__ = ["read_table_files", "read_text_files"]
 
-SAMPLED_FILES = 20
+SAMPLED_FILES = 100
+"""Largest number of files whose first rows are examined for what their unused columns look like."""
 
 
 def read_text_files(

@@ -39,8 +39,6 @@ SOURCES = (
     "source must be a path, a URL, a list of them, a Polars or pandas frame, "
     "or an object with the Arrow C stream interface"
 )
-SAMPLED_FILES = 100
-"""Largest number of files whose first rows are examined for what their unused columns look like."""
 RECORDED = {
     "max_rejects", "member", "quote", "record_from_name", "skip_lines", "sql_table", "value_bin",
     "value_type",

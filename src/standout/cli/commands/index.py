@@ -11,6 +11,7 @@ from standout.cli.option_groups import command
 from standout.cli.path_arguments import path_argument
 from standout.cli.reading_report import reading_json
 from standout.cli.source_options import SourceOptions, source_options
+from standout.cli.worker_options import reading_worker_options
 
 if TYPE_CHECKING:
     from standout.release.model import Release
@@ -36,6 +37,7 @@ __all__ = ["index"]
     help="Memory that the build may use, like 500MB, 4GB or 2GiB. All ids are held in memory.",
     show_default="60 % of what is available",
 )
+@reading_worker_options
 @source_options
 @json_option
 def index(
@@ -59,7 +61,7 @@ def index(
     Example:
       standout index ratings.csv -o ratings.index
       standout index sales.csv.gz -o sales.index --record Customer --item SKU
-      standout index calls/*.csv -o calls.index --memory 4GB
+      standout index calls/*.csv -o calls.index --memory 4GB --workers 4
 
     \b
     JSON output:
