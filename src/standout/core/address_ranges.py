@@ -86,7 +86,11 @@ def _reserve(size: int) -> _MappedBytes:
 
 
 def _can_map() -> bool:
-    return sys.maxsize > 1 << 32 and STEP % mmap.PAGESIZE == 0 and hasattr(_system(), "mmap")
+    """Whether the system can place files, with 64-bit addresses and pages that divide STEP."""
+    try:
+        return sys.maxsize > 1 << 32 and STEP % mmap.PAGESIZE == 0 and bool(_system())
+    except (AttributeError, OSError, TypeError):  # no such library, or no such function
+        return False
 
 
 @cache
