@@ -167,3 +167,19 @@ def test_counts_of_the_release_do_not_depend_on_the_parts(kind, request):
             counts = ReleaseCounts(release)
             for name, count in zip(names, expected, strict=True):
                 assert np.array_equal(getattr(counts, name), count)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1.0, 1e28])
+def test_queries_about_nothing_and_extreme_weights_do_not_depend_on_the_parts(sparse, scale):
+    auxes = [
+        so.Aux([]),
+        so.Aux([so.Fact("nowhere")]),
+        so.Aux([so.Fact("7"), so.Fact("nowhere")]),
+        so.Aux([so.Fact("7")], length=(10**6, 10**7)),
+    ]
+    weighted = so.ScoreboardRH(weights=lambda support: support * scale)
+    for attack in (weighted, so.Likelihood(), so.Scoreboard(so.Within(1, 14))):
+        for some in ([], auxes[:3], auxes):
+            check_all_divisions(sparse, lambda: attack.attacks(sparse, some))  # noqa: B023
+    check_all_divisions(sparse, lambda: weighted.nested(sparse, auxes[:3], [1, 2]))

@@ -1,0 +1,109 @@
+"""Attacks in parts of a release compared with the whole release at once: what the division costs.
+
+python -m benchmarks.parts [--entries 10000000] [--rounds 5] [--folder build/bench]
+
+Both sides run in this process on one thread, so the ratio of CPU time is the overhead of parts: merging, and
+scoring a second time for Z. Their verdicts must be equal to the last bit. It also prints the bytes that would
+be sent to a worker and back, for each part and query.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+import standout as so
+from benchmarks.data_files import index_file
+from benchmarks.harness import interleaved, options, restart_single_threaded
+from benchmarks.ratio_table import HEADER, RatioRow
+from standout.core.parts import LocalExecutor, attach_executor, even_parts
+from standout.release.block_ranges import block_count
+
+MODULE = "benchmarks.parts"
+QUERIES, DRAWS = 64, 8
+PARTS = (1, 2, 4, 16)
+ADVERSARY = so.Adversary(knows=8, wrong=2, value_error=1, time_error=14)
+R = TypeVar("R")
+Job = Callable[[], so.Verdicts]
+
+
+class CountingExecutor(LocalExecutor):
+    """Counts the bytes of arguments and results; pickling them takes time, so it is not timed."""
+
+    sent = received = 0
+
+    def map_batches(self, function: Callable[..., R], batches: Iterable[Sequence[Any]]) -> Iterator[list[R]]:
+        """As in `Executor`."""
+        for arguments in batches:
+            self.sent += len(self.parts) * len(pickle.dumps(arguments))
+            results = [function(self.release, part, *arguments) for part in self.parts]
+            self.received += sum(len(pickle.dumps(result)) for result in results)
+            yield results
+
+
+def jobs(release: so.Release) -> dict[str, Job]:
+    """The attacks to compare, each with QUERIES queries."""
+    people = np.random.default_rng(1).permutation(release.n_records)
+    targets = people[ADVERSARY.eligible(release, people)][:QUERIES]
+    known = ADVERSARY.observe_all(release, targets, 1)
+    drawn = ADVERSARY.observe_all(release, targets[: QUERIES // DRAWS], 1, draws=DRAWS)
+    paper, likelihood, sizes = so.ScoreboardRH(), so.Likelihood(ADVERSARY), range(2, 9)
+    return {
+        "paper, without Z": partial(paper.attacks, release, known, with_z=False, threads=1),
+        "paper, with Z": partial(paper.attacks, release, known, threads=1),
+        "likelihood, with Z": partial(likelihood.attacks, release, known, threads=1),
+        "likelihood, all sizes, without Z": partial(
+            likelihood.nested, release, known, sizes, with_z=False, threads=1
+        ),
+        "likelihood, all sizes, with Z": partial(likelihood.nested, release, known, sizes, threads=1),
+        "likelihood, 8 draws, all sizes, with Z": partial(
+            likelihood.nested, release, drawn, sizes, threads=1
+        ),
+    }
+
+
+def with_executor(release: so.Release, executor: LocalExecutor | None, job: Job) -> so.Verdicts:
+    """The verdicts of a job on these parts."""
+    attach_executor(release, executor)
+    try:
+        return job()
+    finally:
+        attach_executor(release, None)
+
+
+def rows(release: so.Release, rounds: int) -> Iterator[RatioRow]:
+    """Parts ÷ whole, and bytes."""
+    for name, job in jobs(release).items():
+        expected = job()
+        for count in PARTS:
+            executor = CountingExecutor(release, even_parts(block_count(release), count))
+            verdicts = with_executor(release, executor, job)
+            for column in fields(expected.columns):
+                same = np.array_equal(
+                    getattr(verdicts.columns, column.name), getattr(expected.columns, column.name)
+                )
+                assert same, column.name
+            local = LocalExecutor(release, executor.parts)
+            least = interleaved(rounds, {"parts": partial(with_executor, release, local, job), "whole": job})
+            ours, other = least["parts"] / QUERIES, least["whole"] / QUERIES
+            travels = (
+                f"{executor.sent / count / QUERIES:,.0f} + {executor.received / count / QUERIES:,.0f} bytes"
+            )
+            yield RatioRow(f"{name}: {count} parts ({travels})", ours / other, "", ours, other)
+
+
+def main() -> None:
+    """Print the table."""
+    restart_single_threaded(MODULE)
+    given = options(__doc__, rounds=5)
+    release = so.open(index_file(given.folder, given.entries))
+    print(f"{release}\n\n{HEADER}")
+    for row in rows(release, given.rounds):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
