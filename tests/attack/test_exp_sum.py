@@ -11,6 +11,7 @@ import naive
 import standout as so
 from attack_cases import COMPILED, Data
 from standout.attack.kernels.block_scores import exp_sum
+from standout.attack.kernels.exp_sum import exp_sum_of_zeros
 
 MILLIONTH = 1e-6
 
@@ -41,6 +42,19 @@ def test_sums_over_people_of_whom_nothing_is_known_are_right_to_a_millionth(heig
         highest = float(np.float32(size))
         total = mass(np.zeros(300, np.float32), 0, 300, highest, heights / highest)
         assert total == pytest.approx(300 * math.exp(-heights), rel=MILLIONTH)
+
+
+@numba.njit
+def mass_of_zeros(n, highest, scale):
+    return exp_sum_of_zeros(n, highest, scale)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 31] + [8191, 8192] * COMPILED)
+def test_the_sum_over_zeros_is_known_without_adding_them(n):
+    for size, heights in np.random.default_rng(7).uniform(0.01, 90, (30, 2)):
+        highest, scale = float(np.float32(size)), heights / size
+        zeros = np.zeros(n, np.float32)
+        assert mass_of_zeros(n, highest, scale) == mass(zeros, 0, n, highest, scale)
 
 
 def test_scores_of_no_candidates_add_nothing_to_a_sum_of_exponentials():

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from standout.attack.kernels.query_arrays import U
+from standout.attack.kernels.query_arrays import ZERO, U
 from standout.core.jit import Array, Int, Real, inline, subroutine, summing_subroutine
 from standout.core.simd import multiply_add
 
-__all__ = ["exp_sum", "inverse_sigma"]
+__all__ = ["exp_sum", "exp_sum_of_zeros", "inverse_sigma"]
 
 HALF = np.float32(0.5)
 LOG2_E = 1.4426950408889634
@@ -54,6 +54,14 @@ def exp_sum(scores: Array, low: Int, high: Int, highest: Real, scale: Real, cut:
     for i in range(U(low) + U(4) * quarter, U(high)):
         total += np.float64(_power(scores[i], cut, top, factor, rest, lowest))
     return total
+
+
+@subroutine
+def exp_sum_of_zeros(n: Int, highest: Real, scale: Real) -> Real:
+    """`exp_sum` of n zeros below the cut, to the last bit: sums of up to 2^29 equal numbers are exact."""
+    factor, top = np.float32(scale * LOG2_E), np.float32(highest)
+    rest, lowest = np.float32(scale * LOG2_E - np.float64(factor)), BOTTOM / factor
+    return n * np.float64(_power(ZERO, np.float32(np.inf), top, factor, rest, lowest))
 
 
 @inline

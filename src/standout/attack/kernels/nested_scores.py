@@ -13,7 +13,7 @@ bound. The records noticed in a block are therefore examined again after each st
 
 import numpy as np
 
-from standout.attack.kernels.exp_sum import exp_sum
+from standout.attack.kernels.exp_sum import exp_sum, exp_sum_of_zeros
 from standout.attack.kernels.lane_additions import add_many_lanes, add_one_lane
 from standout.attack.kernels.lane_tables import spread_tables
 from standout.attack.kernels.nested_arrays import NestedWorkspace, QueryGroups
@@ -98,7 +98,8 @@ def score_prefixes(
                 size = min(BLOCK, n_records - number * BLOCK)
                 if walk != MASS and not touched:
                     continue
-                for i in range(len(scores)):
+                all_zero = not number * BLOCK <= exclude < number * BLOCK + size
+                for i in range(len(scores) if touched or not all_zero else 0):
                     scores[i] = ZERO
                 for lane in range(lanes):
                     n_noticed[lane] = 0
@@ -203,7 +204,7 @@ def score_prefixes(
                                     code=block_code,
                                     gain=work.gain[j],
                                 )
-                        cursor[j] += 1
+                        cursor[j], all_zero = cursor[j] + 1, False
                     if row[q, j] < 0:
                         continue
                     for lane in range(lanes):
@@ -234,17 +235,20 @@ def score_prefixes(
                             sample = scores if lanes == 1 else work.flat
                             floor[j, lane] = lowest_of_best(sample, lane, width, SAMPLE, best, steps, slack)
                         elif scale[to] > 0.0:
-                            mass = _mass(
-                                scores,
-                                work.flat,
-                                lane=lane,
-                                width=width,
-                                size=size,
-                                exclude=exclude - number * BLOCK,
-                                highest=highest[to],
-                                scale=scale[to],
-                                cut=cut[to],
-                            )
+                            if all_zero:
+                                mass = exp_sum_of_zeros(size, highest[to], scale[to])
+                            else:
+                                mass = _mass(
+                                    scores,
+                                    work.flat,
+                                    lane=lane,
+                                    width=width,
+                                    size=size,
+                                    exclude=exclude - number * BLOCK,
+                                    highest=highest[to],
+                                    scale=scale[to],
+                                    cut=cut[to],
+                                )
                             add_to_sum(exact_sums, to, PARTITION, mass, units[to, PARTITION])
                 for lane in range(lanes):
                     for i in range(n_noticed[lane]):
