@@ -1,6 +1,6 @@
 """The attack compared with the limits of the machine, with other tools and with itself: one table of ratios.
 
-python -m benchmarks.attack [--entries 10000000] [--rounds 5] [--folder build/bench]
+python -m benchmarks.attack [--entries 10000000] [--rounds 5] [--folder build/bench] [--only nested filters]
 
 It measures CPU time in one process with every library on one thread. Jobs are interleaved, and the minimum of
 several rounds counts. Both sides of a ratio answer the same queries, and their answers are compared. The
@@ -306,7 +306,8 @@ BENCHMARKS = (
 def main() -> None:
     """Print the table."""
     restart_single_threaded(MODULE)
-    given = options(__doc__, rounds=5)
+    by_name = {rows.__name__: rows for rows in BENCHMARKS}
+    given = options(__doc__, rounds=5, tables=list(by_name))
     release = so.open(index_file(given.folder, given.entries))
     bench = Bench(release, mixed(release, QUERIES), given.rounds, given.folder, given.entries)
     postings = int(release.support[bench.known.item].sum()) // QUERIES
@@ -316,8 +317,8 @@ def main() -> None:
     print(", ".join(f"{name} {version(name)}" for name in LIBRARIES), f"; load {os.getloadavg()[0]:.1f}")
     print(f"\n{HEADER}")
     verdicts = []
-    for rows in BENCHMARKS:
-        for row in rows(bench):
+    for name in given.only:
+        for row in by_name[name](bench):
             print(row, flush=True)
             verdicts += [row.verdict] if row.verdict else []
     print(f"\n{verdicts.count('met')} of {len(verdicts)} goals met", end="")

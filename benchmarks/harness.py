@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,14 +36,16 @@ class Cost:
     result: object = None
 
 
-def options(description: str | None, rounds: int) -> argparse.Namespace:
-    """The options of every benchmark: entries, rounds, and the folder for its files."""
+def options(description: str | None, rounds: int, tables: Sequence[str] = ()) -> argparse.Namespace:
+    """The options of every benchmark: entries, rounds, the folder for its files, and which of its tables."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--entries", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--folder", type=Path, default=Path("build/bench"))
+    if tables:
+        parser.add_argument("--only", nargs="+", choices=tables, default=tables)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     return given

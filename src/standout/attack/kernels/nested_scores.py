@@ -33,7 +33,7 @@ from standout.attack.kernels.query_arrays import (
 )
 from standout.attack.kernels.run_cursors import first_run, run_end
 from standout.attack.kernels.shortlist import lowest_of_best
-from standout.attack.kernels.sized_additions import add_sized_lane, fill_gain
+from standout.attack.kernels.sized_additions import add_sized_fact, add_sized_lane, fill_gain
 from standout.core.exact_sums import add_to_sum
 from standout.core.jit import Array, Int, Real, kernel, subroutine
 from standout.core.simd import LANES, lane_peaks
@@ -134,7 +134,26 @@ def score_prefixes(
                             if first >= last:
                                 continue
                             block_code = code[number * BLOCK : number * BLOCK + size]
-                            if lanes == 1 and sized:
+                            if lanes == 1 and sized and walk == MASS:  # the same scores, without sums
+                                add_sized_fact(
+                                    word=word,
+                                    low=first,
+                                    high=last,
+                                    value_bits=value_bits,
+                                    time_bits=time_bits,
+                                    a=a,
+                                    b=b,
+                                    off=off,
+                                    c=c,
+                                    near=near,
+                                    reach=reach,
+                                    shape=shape[f + j],
+                                    known_time=time[f + j],
+                                    code=block_code,
+                                    gain=work.gain[j],
+                                    scores=scores,
+                                )
+                            elif lanes == 1 and sized:
                                 add_sized_lane(
                                     word=word,
                                     low=first,
