@@ -59,6 +59,9 @@ def test_the_long_form_of_an_option_is_its_name():
         ),
         ("no such column: zip='x', data/record=1/x.csv", "no such column: zip='x', data/record=1/x.csv"),
         ("so.read(x) and item='\\x'", "so.read(x) and item='\\x'"),
+        ("so.read('x', record_from_name='\\\\d')", "standout audit x --record-from-name '\\d'"),
+        (f"so.read({'(' * 240}).csv: no such file", f"so.read({'(' * 240}).csv: no such file"),
+        ("so.read('\0').csv: no such file", "so.read('\0').csv: no such file"),
     ],
 )
 def test_parameters_in_a_text_become_options(written, typed):
@@ -113,3 +116,11 @@ def test_errors_of_the_library_name_options_on_the_command_line(
     with pytest.raises(standout.StandoutError) as caught:
         standout.read("x.csv", **dict(zip(names, args[1::2], strict=True)))
     assert "--" not in str(caught.value)
+
+
+def test_an_error_about_the_second_source_names_its_options(run, tmp_path):
+    data, public = tmp_path / "data.csv", tmp_path / "public.csv"
+    data.write_text("user,item\np,x\nq,y\n")
+    public.write_text("user,item\n7.5,x\n")
+    outcome = run("link", data, public)
+    assert outcome.code == 1 and "name another one with --public-record" in outcome.err

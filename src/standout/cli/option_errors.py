@@ -18,7 +18,7 @@ __all__ = ["as_options", "naming_options", "option_names", "options_of_context",
 
 OPEN = "…"
 CALL = re.compile(r"so\.read(?:_table)?\(.*\)")
-VALUE = r"""True|False|…|'[^'\\]*'|"[^"\\]*"|\d+(?:\.\d+)?(?![\w/])"""
+VALUE = r"""True|False|…|'[^'\\\n]*'|"[^"\\\n]*"|\d+(?:\.\d+)?(?![\w/])"""
 PARAMETER = re.compile(rf"(?<![\w/.-])(?P<name>[a-z_]+)=(?P<value>{VALUE})")
 PHRASES = {r"with so\.(?:read|open)\b": "without --table", r"\bso\.read_table\b(?!\()": "--table"}
 """What Python calls the reading of a history or a table."""
@@ -47,7 +47,7 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
     """
 
     def option(match: re.Match[str]) -> str:
-        typed = _typed(match["name"], match["value"])
+        typed = _typed(match["name"], _value(match["value"]))
         longer = [typed[0].replace("--", f"--{prefix}", 1), *typed[1:]]
         return shlex.join(longer if longer[0] in known else typed) if typed[0] in known else match[0]
 
@@ -58,12 +58,19 @@ def as_options(text: str, known: Collection[str], prefix: str = "") -> str:
     return text
 
 
-def _typed(name: str, value: str) -> list[str]:
+def _typed(name: str, value: object) -> list[str]:
     """A parameter as it is typed."""
     option = f"--{name}".replace("_", "-")
-    if value == "False":
+    if value is False:
         return [option.replace("--", "--no-", 1)]
-    return [option] if value in ("True", OPEN) else [option, str(ast.literal_eval(value))]
+    return [option] if value is True or value == OPEN else [option, str(value)]
+
+
+def _value(written: str) -> object:
+    """What a value stands for that PARAMETER found; a text has no escapes."""
+    if written in ("True", "False"):
+        return written == "True"
+    return written[1:-1] if written[0] in "'\"" else written
 
 
 def _command(call: str) -> str:
@@ -74,8 +81,8 @@ def _command(call: str) -> str:
         words = ["standout", "audit", *(str(ast.literal_eval(each)) for each in parsed.args)]
         words += ["--table"] if parsed.func.attr == "read_table" else []
         for each in parsed.keywords:
-            words += _typed(str(each.arg), ast.unparse(each.value))
-    except (SyntaxError, ValueError, AssertionError):
+            words += _typed(str(each.arg), ast.literal_eval(each.value))
+    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):  # a name may hold anything
         return call
     return shlex.join(words)
 
