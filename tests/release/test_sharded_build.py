@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from standout.core.arrays import offsets
+from standout.core.errors import ParameterError
 from standout.core.progress import no_progress
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 from standout.release import code_blocks
-from standout.release.code_blocks import MemoryPlan
+from standout.release.code_blocks import PER_ENTRY, MemoryPlan
 from standout.release.coded_entries import rank_entries
 from standout.release.packed_blocks import append_block, read_blocks
 from standout.release.plan_files import load_plan, save_plan
@@ -39,14 +41,18 @@ def test_a_netflix_entry_takes_nine_bytes_in_a_file(tmp_path):
     assert append_block(tmp_path / "blocks", block) <= 9 * len(block) + 50
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 16, 99])
-def test_shards_have_whole_blocks_and_similar_numbers_of_entries(shards):
-    lengths = np.random.default_rng(shards).integers(1, 9, 20 * BLOCK - 7)
-    bounds = choose_bounds(lengths, shards, 0)
-    assert bounds[0] == 0 and bounds[-1] == len(lengths) and len(bounds) == min(shards, 20) + 1
-    assert all(bound % BLOCK == 0 for bound in bounds[:-1])
-    entries = np.add.reduceat(lengths, bounds[:-1])
-    assert (np.diff(bounds) > 0).all() and entries.max() - entries.min() <= 2 * 9 * BLOCK
+@pytest.mark.parametrize("room", [10_000_000, 3_000_000, 1_200_000])
+def test_there_are_as_few_shards_as_fit_into_memory(room):
+    start = offsets(np.random.default_rng(3).integers(1, 9, 20 * BLOCK - 7))
+    bounds = choose_bounds(start, None, room)
+    assert np.diff(start[list(bounds)]).max() * PER_ENTRY <= room
+    fewer = choose_bounds(start, len(bounds) - 2, 0) if len(bounds) > 2 else (0, len(start) - 1)
+    assert len(bounds) == 2 or np.diff(start[list(fewer)]).max() * PER_ENTRY > room
+
+
+def test_a_block_that_does_not_fit_into_memory_is_refused():
+    with pytest.raises(ParameterError, match=r"memory must be at least 1.3 MB, .*, got 1.1 MB"):
+        choose_bounds(np.arange(2 * BLOCK), None, room=100_000, limit=1_100_000)
 
 
 def csv_text(records, rows, seed, share=0.0):
@@ -71,7 +77,7 @@ def sharded(paths, folder, shards, limit=10**12, **options):
     memory = MemoryPlan(limit, folder / "blocks", forced=True)
     entries = SourceReader(Options(**options), memory=memory).collect(paths)
     ranked = rank_entries(entries.coded)
-    bounds = choose_bounds(np.diff(ranked.start), shards, 0)
+    bounds = choose_bounds(ranked.start, shards, 0)
     plan = ShardPlan(
         ranked.records,
         ranked.items,

@@ -39,9 +39,10 @@ def size_text(size: float) -> str:
     >>> size_text(4_000_000_000), size_text(1_234_000), size_text(999)
     ('4 GB', '1.3 MB', '0.1 MB')
     """
-    unit, name = (10**9, "GB") if size >= 10**9 else (10**6, "MB")
-    tenths = -(-int(size) * 10 // unit)
-    return f"{tenths // 10:,} {name}" if tenths % 10 == 0 else f"{tenths / 10:,.1f} {name}"
+    tenths, name = -(-int(size) // 10**5), "MB"
+    if tenths >= 10_000:
+        tenths, name = -(-int(size) // 10**8), "GB"
+    return f"{tenths // 10} {name}" if tenths % 10 == 0 else f"{tenths / 10} {name}"
 
 
 def memory_limit(memory: int | str | None) -> int:

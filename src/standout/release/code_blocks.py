@@ -41,8 +41,9 @@ class MemoryPlan:
         needed = PROGRAM + ids + buffers + SMALLEST_BLOCK * PER_ENTRY
         if left < SMALLEST_BLOCK * PER_ENTRY:
             raise ParameterError(
-                f"memory must be at least {size_text(1.05 * needed)}, because all ids are held in memory "
-                f"({size_text(ids)} so far), got {size_text(self.limit)}"
+                f"memory must be at least {size_text(1.05 * needed)}: {size_text(PROGRAM + buffers)} for the "
+                f"program, and {size_text(ids)} for the ids so far, which are held in memory; "
+                f"got {size_text(self.limit)}"
             )
         return left
 

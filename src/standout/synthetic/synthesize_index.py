@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from standout.core import rng
-from standout.core.arrays import Ints
+from standout.core.arrays import Ints, offsets
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
@@ -145,14 +145,17 @@ class _StandIn:
         return Histories.draw(self.lengths, item_ranks(self.n_items, self.first_items), self.seed)
 
     def plan(self, settings: BuildSettings) -> ShardPlan:
-        room = settings.limit - PROGRAM - PER_PERSON * self.n_records
+        limit = settings.limit
+        room = limit - PROGRAM - PER_PERSON * self.n_records
         return ShardPlan(
             records=number_labels(self.n_records),
             items=number_labels(self.n_items),
             titles=read_only_labels(invented_titles(self.n_items, self.seed)),
             lengths=self.lengths,
             sizes=ColumnSizes(self.n_items, LEVELS, CLOCK),
-            bounds=choose_bounds(self.lengths, settings.shards, room, PER_ENTRY),
+            bounds=choose_bounds(
+                offsets(self.lengths), settings.shards, room, limit=limit, per_entry=PER_ENTRY
+            ),
             repeats="keep",
             provenance=Provenance(
                 "synthetic", settings={"like": "netflix", "seed": str(self.seed)}, rows=self.n_entries

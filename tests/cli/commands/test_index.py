@@ -45,3 +45,28 @@ def test_several_sources_a_glob_and_an_index_can_be_indexed(run, tmp_path):
     assert run("index", tmp_path / "two", "-o", tmp_path / "copy").code == 0
     assert len({so.open(tmp_path / name).fingerprint for name in ("two", "glob", "copy")}) == 1
     assert so.open(tmp_path / "two").n_records == 2
+
+
+def test_an_index_in_shards_is_printed_as_one(run, tmp_path):
+    lines = "".join(f"p{number},x,1\n" for number in range(9_000))
+    (tmp_path / "ratings.csv").write_text(f"user,item,rating\n{lines}")
+    folder = tmp_path / "index"
+    outcome = run("index", tmp_path / "ratings.csv", "-o", folder, "--shards", "2", "--memory", "1GB")
+    assert (outcome.code, outcome.err) == (0, "") and "2 shards" in outcome.out
+    assert run("index", tmp_path / "ratings.csv", "-o", tmp_path / "whole").code == 0
+    content = json.loads(run("index", folder, "-o", tmp_path / "copy", "--shards", "1", "--json").out)
+    assert content["shards"] == 1 and undocumented("index", content) == []
+    assert content["fingerprint"] == so.open(tmp_path / "whole").fingerprint
+    assert file_names(tmp_path) == ["copy", "index", "ratings.csv", "whole"]
+
+
+def test_shards_and_memory_that_cannot_work_are_refused_by_their_options(run, tmp_path):
+    (tmp_path / "ratings.csv").write_text(RATINGS)
+    for option, value, message in (
+        ("--shards", "0", "--shards must be a whole number from 1 to 10,000, got 0"),
+        ("--memory", "much", "--memory must be a size such as 500MB, 4GB or 2GiB, got 'much'"),
+        ("--memory", "10MB", "--memory must be at least "),
+    ):
+        outcome = run("index", tmp_path / "ratings.csv", "-o", tmp_path / "index", option, value)
+        assert outcome.code == 1 and message in outcome.err and outcome.err.count("\n") == 1
+    assert file_names(tmp_path) == ["ratings.csv"]
