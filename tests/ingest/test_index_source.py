@@ -198,6 +198,8 @@ KILLS = [
     ("sharded_index", "write_shard", 3, 2),
     ("shard_writer", "write_manifest", 4, 3),
     ("sharded_index", "join_shards", 1, 4),
+    ("resumable_build", "IndexWriter", 1, 4),
+    ("resumable_build", "remove_folder", 2, None),
 ]
 
 
@@ -264,7 +266,7 @@ def interrupt(*args):
 MEASURED = """
 import resource, sys
 import standout as so
-so.index(sys.argv[1], sys.argv[2], memory=sys.argv[3])
+so.index(sys.argv[1], sys.argv[2], memory=sys.argv[3], shards=int(sys.argv[4]) or None)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
@@ -278,7 +280,10 @@ def test_the_memory_of_a_build_stays_below_the_limit(tmp_path):
         for _ in range(15):
             parts = draw.integers(0, 60_000, 200_000), draw.integers(0, 9_000, 200_000)
             np.savetxt(file, np.transpose([*parts, draw.integers(1, 6, 200_000)]), "%d", ",")
-    command = [sys.executable, "-c", MEASURED, str(path), str(tmp_path / "index"), "420MB"]
+    tiny = write(tmp_path / "tiny.csv", ["1,1,1,2020-02-15"])
+    target, measure = str(tmp_path / "index"), [sys.executable, "-c", MEASURED]
+    subprocess.run([*measure, tiny, target, "1GB", "1"], timeout=TIMEOUT, check=True)  # compiles the kernels
+    command = [*measure, str(path), target, "420MB", "0"]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert finished.returncode == 0, finished.stderr
     assert (tmp_path / "index" / "shard-0000").is_dir()

@@ -5,7 +5,7 @@ import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -228,10 +228,12 @@ class SourceOptions:
         from standout.release.store import open_index
 
         if len(sources) == 1 and is_index(Path(sources[0])):
-            copy_index(self._read(sources, progress).check(), output, settings, progress)
+            release = self._read(sources, progress).check()
+            copy_index(release, output, settings, progress)
         else:
             self._index(sources, output, settings, progress)
-        self._report(open_index(output), sources, strict=False)
+            release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
+        self._report(release, sources, strict=False)
 
     def _index(
         self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from standout.core.new_files import sweep
-from standout.core.work_folders import FOLDER, PREFIX, SUFFIX, create_folder, is_at, lock_stale, random_path
+from standout.core.work_folders import (
+    FOLDER,
+    PREFIX,
+    RESUME,
+    SUFFIX,
+    create_folder,
+    is_at,
+    lock_stale,
+    random_path,
+)
 
 __all__ = ["NewFolder", "new_folder", "random_name", "remove_folder", "siblings", "unfinished_folders"]
 
@@ -48,8 +57,9 @@ def new_folder(target: Path) -> NewFolder | None:
 
 
 def remove_folder(folder: NewFolder) -> None:
-    """Remove a folder unless it has moved, and release its lock."""
+    """Remove a folder unless it has moved, and release its lock; what is left after a kill is not resumed."""
     if is_at(folder.lock, folder.path):
+        (folder.path / RESUME).unlink(missing_ok=True)
         shutil.rmtree(folder.path, ignore_errors=True)
     os.close(folder.lock)
 

@@ -51,7 +51,8 @@ class ResumableBuild:
             os.utime(self.folder / RESUME)
 
     def publish(self) -> None:
-        """Move the complete index to its target."""
+        """Move the complete index to its target; there is nothing to resume from then on."""
+        (self.folder / RESUME).unlink(missing_ok=True)
         IndexWriter(self.target, self.index).publish()
 
 

@@ -15,6 +15,7 @@ def test_index_prints_how_the_source_was_read_and_how_many_rows_were_merged(run,
         "index", tmp_path / "ratings.csv", "-o", tmp_path / "index", "--verbose", "--repeats", "last"
     )
     assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.read.startswith("Read ratings.csv: CSV")
     release = so.open(tmp_path / "index")
     for part in ("3 entries", "2 records", "2 items", "2005-03-01 to 2005-03-09", release.fingerprint):
         assert part in outcome.out
