@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from standout.core.new_files import sweep
-from standout.core.work_folders import Part, publish, work_folder
+from standout.core.work_folders import RESUME, Part, create_folder, publish, work_folder
 
 pytestmark = pytest.mark.once
 TIMEOUT = 60
@@ -206,3 +207,16 @@ def test_a_pipe_instead_of_a_journal_does_not_block(tmp_path, name):
     os.mkfifo(planted / name)
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_work_that_can_be_resumed_stays_for_a_week(tmp_path):
+    for name in ("resumable", "old", "plain"):
+        path, lock = create_folder(tmp_path)
+        os.close(lock)
+        (path / "rows").write_text(name)
+        if name != "plain":
+            (path / RESUME).write_text("state")
+        if name == "old":
+            os.utime(path / RESUME, times=(0, time.time() - 8 * 86_400))
+    sweep(tmp_path)
+    assert [path.read_text() for path in tmp_path.rglob("rows")] == ["resumable"]
