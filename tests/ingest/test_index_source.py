@@ -247,6 +247,22 @@ def test_another_command_or_source_does_not_resume_a_killed_build(many, tmp_path
         assert not list(tmp_path.glob(".standout-*"))
 
 
+def test_a_killed_build_with_damaged_ids_starts_over(many, tmp_path):
+    path, release = many
+    command = [
+        sys.executable,
+        "-c",
+        KILLED.format(module="sharded_index", name="write_shard", nth=3),
+        str(path),
+        str(tmp_path / "index"),
+    ]
+    subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=False)
+    ids = next(tmp_path.glob(".standout-*/plan/records-data.bin"))
+    ids.write_bytes(ids.read_bytes()[:-1] + b"?")
+    so.index(path, tmp_path / "index", shards=4)
+    check_same(tmp_path / "index", release)
+
+
 def test_an_interrupted_build_is_resumed(many, tmp_path, monkeypatch):
     path, release = many
     with monkeypatch.context() as patch:

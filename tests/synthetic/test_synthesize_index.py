@@ -11,7 +11,7 @@ import pytest
 import standout as so
 from standout.core.errors import ParameterError
 from standout.release import sharded_index
-from standout.synthetic.synthesize_index import scaled_records
+from standout.synthetic import synthesize_index as synthetic
 from standout.synthetic.unused_items import give_unused_items
 
 BLOCK = 1 << 13
@@ -61,10 +61,10 @@ def test_a_small_release_is_not_divided_unless_that_is_asked_for(tmp_path):
 
 
 def test_a_scale_multiplies_the_people():
-    assert scaled_records(10) == 4_801_890 and scaled_records(0.01) == 4_802
+    assert synthetic.scaled_records(10) == 4_801_890 and synthetic.scaled_records(0.01) == 4_802
     for scale in (0, -1, True, "10", float("nan"), 10**9):
         with pytest.raises(ParameterError, match="scale must be a number above 0"):
-            scaled_records(scale)
+            synthetic.scaled_records(scale)
 
 
 KILLED = """
@@ -81,16 +81,20 @@ def killing(*args):
     return real(*args)
 
 module.write_shard = killing
-so.synthesize_index(sys.argv[1], seed=4, shards=4, records={records}, entries={entries})
+from standout.synthetic import synthesize_index as synthetic
+synthetic.IN_MEMORY, synthetic.PROGRAM, synthetic.PER_PERSON = 10**9, 0, 0
+so.synthesize_index(sys.argv[1], seed=4, memory="300kB", records={records}, entries={entries})
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process")
-def test_a_killed_run_is_resumed_with_finished_shards(whole, tmp_path, monkeypatch):
+def test_a_killed_run_is_resumed_with_its_finished_shards_whatever_the_memory(whole, tmp_path, monkeypatch):
     command = [sys.executable, "-c", KILLED.format(**SIZES), str(tmp_path / "index")]
     killed = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     written, real = [], sharded_index.write_shard
     monkeypatch.setattr(sharded_index, "write_shard", lambda *args: written.append(args) or real(*args))
-    release = so.synthesize_index(tmp_path / "index", seed=4, shards=4, **SIZES)
-    assert len(written) == 2 and release.check().fingerprint == whole.fingerprint
+    monkeypatch.setattr(synthetic, "IN_MEMORY", 10**9)
+    monkeypatch.setattr(synthetic, "PER_ENTRY", 3)  # as if more memory were available now
+    release = so.synthesize_index(tmp_path / "index", seed=4, memory="300kB", **SIZES)
+    assert len(written) == 1 and release.check().fingerprint == whole.fingerprint

@@ -6,6 +6,7 @@ of the same target removes it. An error removes it at once.
 """
 
 import os
+import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,12 @@ class ResumableBuild:
     def index(self) -> Path:
         """Folder of the new index, until it is published."""
         return self.folder / INDEX
+
+    def clear(self) -> None:
+        """Remove what an earlier run left, because it cannot be used."""
+        self.state = None
+        for path in self.folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def resume_from(self, state: bytes) -> None:
         """Let the next run resume from here, if the sources can be recognised."""

@@ -90,6 +90,7 @@ def write_entries(
     plan = None if build.state is None else load_plan(build.folder, build.state)
     rows = PartitionedRows(build.folder / ROWS)
     if plan is None:
+        build.clear()
         entries = read(settings.memory_plan(build.folder))
         if isinstance(entries, Release):
             write_release(build, entries, settings.shards, progress)

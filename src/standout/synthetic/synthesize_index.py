@@ -120,8 +120,9 @@ def synthesize_index(
             write_release(build, release, shards, progress)
         else:
             standin = _StandIn(*sizes, items is None, seed, count)
-            build.resume_from(b"{}")
-            build_shards(build, standin.plan(settings), standin, progress, standin.changes)
+            bounds = standin.bounds(settings) if build.state is None else tuple(json.loads(build.state))
+            build.resume_from(json.dumps(bounds).encode())
+            build_shards(build, standin.plan(bounds), standin, progress, standin.changes)
     return open_index(output)
 
 
@@ -144,18 +145,20 @@ class _StandIn:
     def histories(self) -> Histories:
         return Histories.draw(self.lengths, item_ranks(self.n_items, self.first_items), self.seed)
 
-    def plan(self, settings: BuildSettings) -> ShardPlan:
+    def bounds(self, settings: BuildSettings) -> tuple[int, ...]:
         limit = settings.limit
         room = limit - PROGRAM - PER_PERSON * self.n_records
+        start = offsets(self.lengths)
+        return choose_bounds(start, settings.shards, room, limit=limit, per_entry=PER_ENTRY)
+
+    def plan(self, bounds: tuple[int, ...]) -> ShardPlan:
         return ShardPlan(
             records=number_labels(self.n_records),
             items=number_labels(self.n_items),
             titles=read_only_labels(invented_titles(self.n_items, self.seed)),
             lengths=self.lengths,
             sizes=ColumnSizes(self.n_items, LEVELS, CLOCK),
-            bounds=choose_bounds(
-                offsets(self.lengths), settings.shards, room, limit=limit, per_entry=PER_ENTRY
-            ),
+            bounds=bounds,
             repeats="keep",
             provenance=Provenance(
                 "synthetic", settings={"like": "netflix", "seed": str(self.seed)}, rows=self.n_entries
