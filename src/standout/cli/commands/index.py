@@ -96,7 +96,7 @@ def _show(release: "Release", output: Path, as_json: bool) -> None:
         f"{release.n_entries:,} entries: {release.n_records:,} records × {release.n_items:,} items, "
         f"{_values(release)}, {_times(release)}"
     )
-    parts = f", {shards:,} shards" if shards else ""
+    parts = f", {shards:,} shard{'s' if shards > 1 else ''}" if shards else ""
     print_line(f"index {output} ({size / 1e6:,.1f} MB{parts}), fingerprint {release.fingerprint}")
 
 
