@@ -198,8 +198,6 @@ KILLS = [
     ("sharded_index", "write_shard", 3, 2),
     ("shard_writer", "write_manifest", 4, 3),
     ("sharded_index", "join_shards", 1, 4),
-    ("resumable_build", "IndexWriter", 1, 4),
-    ("resumable_build", "remove_folder", 2, None),
 ]
 
 
@@ -225,6 +223,18 @@ def test_a_killed_build_leaves_the_old_index_and_is_resumed_with_finished_shards
     shutil.rmtree(tmp_path / "other")
     check_same(target, release)
     assert len(written) == 4 - finished
+
+
+def test_a_build_that_is_killed_after_the_index_has_appeared_is_not_resumed(many, tmp_path):
+    path, release = many
+    script = KILLED.format(module="resumable_build", name="remove_folder", nth=1)
+    command = [sys.executable, "-c", script, str(path), str(tmp_path / "index")]
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert so.open(tmp_path / "index").check().fingerprint == release.fingerprint
+    assert not list(tmp_path.glob(f".standout-*/{RESUME}"))
+    so.index(path, tmp_path / "index", shards=4)
+    check_same(tmp_path / "index", release)
 
 
 def test_another_command_or_source_does_not_resume_a_killed_build(many, tmp_path):

@@ -43,16 +43,16 @@ def test_a_netflix_entry_takes_nine_bytes_in_a_file(tmp_path):
 
 @pytest.mark.parametrize("room", [10_000_000, 3_000_000, 1_200_000])
 def test_there_are_as_few_shards_as_fit_into_memory(room):
-    start = offsets(np.random.default_rng(3).integers(1, 9, 20 * BLOCK - 7))
-    bounds = choose_bounds(start, None, room)
+    lengths = np.random.default_rng(3).integers(1, 9, 20 * BLOCK - 7)
+    start, bounds = offsets(lengths), choose_bounds(lengths, None, room)
     assert np.diff(start[list(bounds)]).max() * PER_ENTRY <= room
-    fewer = choose_bounds(start, len(bounds) - 2, 0) if len(bounds) > 2 else (0, len(start) - 1)
+    fewer = choose_bounds(lengths, len(bounds) - 2, 0) if len(bounds) > 2 else (0, len(start) - 1)
     assert len(bounds) == 2 or np.diff(start[list(fewer)]).max() * PER_ENTRY > room
 
 
 def test_a_block_that_does_not_fit_into_memory_is_refused():
     with pytest.raises(ParameterError, match=r"memory must be at least 1.3 MB, .*, got 1.1 MB"):
-        choose_bounds(np.arange(2 * BLOCK), None, room=100_000, limit=1_100_000)
+        choose_bounds(np.ones(2 * BLOCK, np.int64), None, room=100_000, limit=1_100_000)
 
 
 def csv_text(records, rows, seed, share=0.0):
@@ -77,7 +77,7 @@ def sharded(paths, folder, shards, limit=10**12, **options):
     memory = MemoryPlan(limit, folder / "blocks", forced=True)
     entries = SourceReader(Options(**options), memory=memory).collect(paths)
     ranked = rank_entries(entries.coded)
-    bounds = choose_bounds(ranked.start, shards, 0)
+    bounds = choose_bounds(np.diff(ranked.start), shards, 0)
     plan = ShardPlan(
         ranked.records,
         ranked.items,

@@ -5,7 +5,7 @@ import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from standout.release.build import Repeats
     from standout.release.clock import TimeUnit
     from standout.release.model import Release
-    from standout.release.sharded_index import BuildSettings
 
 __all__ = [
     "RESOLUTIONS",
@@ -213,40 +212,13 @@ class SourceOptions:
 
         An index is checked for damage; without `check`, the caller does that before it shows anything.
         """
-        release = self._read(sources, progress)
+        release = self.open_or_read(sources, progress)
         if check:
             release.check()
-        self._report(release, sources, strict)
+        self.report(release, sources, strict)
         return release
 
-    def index(
-        self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"
-    ) -> None:
-        """Read the sources and write them as an index."""
-        from standout.release.index_writer import is_index
-        from standout.release.sharded_index import copy_index
-        from standout.release.store import open_index
-
-        if len(sources) == 1 and is_index(Path(sources[0])):
-            release = self._read(sources, progress).check()
-            copy_index(release, output, settings, progress)
-        else:
-            self._index(sources, output, settings, progress)
-            release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
-        self._report(release, sources, strict=False)
-
-    def _index(
-        self, sources: list[str], output: Path, settings: "BuildSettings", progress: "Progress"
-    ) -> None:
-        from standout.ingest.index_source import write_index
-        from standout.ingest.read import SourceReader
-
-        self._check_rejects_path(sources)
-        reader = SourceReader(self.reader_options(), progress)
-        with naming_next_command(self.prefix):
-            write_index(reader, sources, output, settings, self.titles, lambda: self._list_rejects(reader))
-
-    def _report(self, release: "Release", sources: list[str], strict: bool) -> None:
+    def report(self, release: "Release", sources: list[str], strict: bool) -> None:
         """Say how a source was read, and warn about overlooked columns; they are an error if `strict`."""
         from standout.ingest.unused_columns import Wording, reading_warnings, require_no_overlooked
 
@@ -257,7 +229,7 @@ class SourceOptions:
         for message in reading_warnings(release, wording):
             print_warning(message)
 
-    def _read(self, sources: list[str], progress: "Progress") -> "Release":
+    def open_or_read(self, sources: list[str], progress: "Progress") -> "Release":
         """Read the sources, or open an index without loading the readers of raw files."""
         from standout.ingest.unused_columns import waive_columns
         from standout.release.index_writer import is_index
@@ -267,17 +239,23 @@ class SourceOptions:
             if given := [name for name in self.given if name != f"--{self.prefix}ignore"]:
                 raise ParameterError(f"{sources[0]} is an index: {given[0]} is for reading a source")
             return waive_columns(open_index(sources[0]), self.ignore)
-        self._check_rejects_path(sources)
+        with self.reader(sources, progress) as reader:
+            try:
+                return reader.read(sources, self.titles)
+            finally:
+                self.list_rejects(reader)
+
+    @contextmanager
+    def reader(self, sources: list[str], progress: "Progress") -> Iterator["SourceReader"]:
+        """Yield a reader of sources; errors name the options of this source."""
         from standout.ingest.read import SourceReader
 
-        reader = SourceReader(self.reader_options(), progress)
-        try:
-            with naming_next_command(self.prefix), self._naming_options():
-                return reader.read(sources, self.titles)
-        finally:
-            self._list_rejects(reader)
+        self._check_rejects_path(sources)
+        with naming_next_command(self.prefix), self._naming_options():
+            yield SourceReader(self.reader_options(), progress)
 
-    def _list_rejects(self, reader: "SourceReader") -> None:
+    def list_rejects(self, reader: "SourceReader") -> None:
+        """Write the file of unusable rows, if the user wants one."""
         if self.rejects is not None and reader.rejects.rows:
             _write_rejects(reader.rejects, self.rejects)
 

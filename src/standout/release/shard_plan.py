@@ -17,7 +17,6 @@ from standout.release.postings import BLOCK_BITS, block_starts
 from standout.release.provenance import Provenance
 from standout.release.record_groups import ColumnSizes
 from standout.release.repeats import Repeats
-from standout.release.shard_writer import shard_bounds
 
 __all__ = ["ShardPlan", "check_shards", "choose_bounds"]
 
@@ -75,28 +74,48 @@ def check_shards(shards: int | None) -> int | None:
 
 
 def choose_bounds(
-    start: Ints, shards: int | None, room: int, *, limit: int = 0, per_entry: int = PER_ENTRY
+    lengths: NDArray[np.integer],
+    shards: int | None,
+    room: int,
+    *,
+    limit: int = 0,
+    per_entry: int = PER_ENTRY,
 ) -> tuple[int, ...]:
-    """First record of each shard, and the number of records, from where the entries of each record begin.
+    """First record of each shard, and the number of records: at block boundaries, with similar entries.
 
     There are as many shards as are given, or as few as possible such that each fits into `room` bytes of the
-    memory `limit`.
+    memory `limit`; at most one for each block.
 
-    >>> choose_bounds(np.arange(40_001), 2, 0), choose_bounds(np.arange(40_001), None, room=700_000)
+    >>> choose_bounds(np.full(40_000, 5), 2, 0), choose_bounds(np.full(40_000, 5), None, 4 * 10**6)
     ((0, 16384, 40000), (0, 16384, 40000))
     """
+    ends = np.cumsum(np.add.reduceat(lengths, block_starts(len(lengths)), dtype=np.int64))
     if shards is not None:
-        return shard_bounds(start, shards)
-    blocks = np.append(block_starts(len(start) - 1), len(start) - 1)
-    largest = int(np.diff(start[blocks]).max()) * per_entry
+        return _bounds(ends, len(lengths), shards)
+    largest = int(np.diff(ends, prepend=0).max()) * per_entry
     if largest > room:
         raise ParameterError(
             f"memory must be at least {size_text(limit - room + largest)}, because the entries of "
             f"{1 << BLOCK_BITS:,} records are held in memory, got {size_text(limit)}"
         )
-    count = max(1, -(-int(start[-1]) * per_entry // max(room, 1)))
+    count = max(1, -(-int(ends[-1]) * per_entry // max(room, 1)))
     while True:
-        bounds = shard_bounds(start, count)
-        if int(np.diff(start[np.array(bounds)]).max()) * per_entry <= room:
+        bounds = _bounds(ends, len(lengths), count)
+        sizes = np.diff(ends[np.array(bounds[1:]) - 1 >> BLOCK_BITS], prepend=0)
+        if int(sizes.max()) * per_entry <= room:
             return bounds
         count += 1
+
+
+def _bounds(ends: Ints, n_records: int, shards: int) -> tuple[int, ...]:
+    """Bounds of shards from the number of entries up to the end of each block."""
+    shards = min(shards, len(ends))
+    wanted = ends[-1] * np.arange(1, shards) / shards
+    after = np.searchsorted(ends, wanted)
+    before = np.maximum(after - 1, 0)
+    nearer = np.where(np.abs(ends[before] - wanted) < np.abs(ends[after] - wanted), before, after)
+    last = nearer + 1
+    for number in range(len(last)):  # each shard has a block, and leaves one for each of those after it
+        low = last[number - 1] + 1 if number else 1
+        last[number] = min(max(last[number], low), len(ends) - (shards - 1 - number))
+    return (0, *(int(block) * block_starts(n_records).step for block in last), n_records)

@@ -16,7 +16,7 @@ from standout.release.coded_entries import CodedEntries, rank_entries
 from standout.release.id_ranks import id_bytes
 from standout.release.index_writer import IndexWriter
 from standout.release.labels import Labels
-from standout.release.manifest import shard_folder
+from standout.release.manifest import MANIFEST, shard_folder
 from standout.release.model import Release, code_type
 from standout.release.plan_files import load_plan, save_plan
 from standout.release.provenance import Provenance
@@ -24,7 +24,7 @@ from standout.release.repeats import Repeats, repeated_rows
 from standout.release.resumable_build import ResumableBuild, open_resumable_build
 from standout.release.shard_parts import PartitionedRows
 from standout.release.shard_plan import ShardPlan, check_shards, choose_bounds
-from standout.release.shard_writer import is_complete, join_shards, shard_bounds, write_shard, write_shards
+from standout.release.shard_writer import join_shards, write_shard, write_shards
 from standout.release.sharded_build import ChangeEntries, ShardedBuild, ShardRows
 
 __all__ = ["BuildSettings", "EntriesToBuild", "build_shards", "copy_index", "write_entries", "write_release"]
@@ -121,7 +121,7 @@ def _partition(
         titles=entries.titles_of(ranked.items),
         lengths=lengths.astype(code_type(int(lengths.max()) + 1)),
         sizes=ranked.sizes,
-        bounds=choose_bounds(ranked.start, settings.shards, room, limit=limit),
+        bounds=choose_bounds(lengths, settings.shards, room, limit=limit),
         repeats=entries.repeats,
         provenance=entries.provenance,
     )
@@ -136,7 +136,7 @@ def write_release(build: ResumableBuild, release: Release, shards: int | None, p
     if shards is None:
         IndexWriter(build.target, build.index).write(release, progress)
         return
-    write_shards(build.index, release, shard_bounds(release.by_record.start, shards), progress)
+    write_shards(build.index, release, choose_bounds(release.lengths, shards, 0), progress)
     build.publish()
 
 
@@ -166,7 +166,7 @@ def build_shards(
     build.index.mkdir(mode=0o700, exist_ok=True)
     for shard, first_entry in enumerate(offsets(whole.entries)[:-1].tolist()):
         folder = build.index / shard_folder(shard)
-        if not is_complete(folder):
+        if not (folder / MANIFEST).exists():
             stage = shards.stage("building", shard, progress)
             write_shard(folder, shards.release(shard, whole, stage), first_entry, stage)
         shards.finish(shard)

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from standout.core import rng
-from standout.core.arrays import Ints, offsets
+from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.threads import thread_count
@@ -148,8 +148,7 @@ class _StandIn:
     def bounds(self, settings: BuildSettings) -> tuple[int, ...]:
         limit = settings.limit
         room = limit - PROGRAM - PER_PERSON * self.n_records
-        start = offsets(self.lengths)
-        return choose_bounds(start, settings.shards, room, limit=limit, per_entry=PER_ENTRY)
+        return choose_bounds(self.lengths, settings.shards, room, limit=limit, per_entry=PER_ENTRY)
 
     def plan(self, bounds: tuple[int, ...]) -> ShardPlan:
         return ShardPlan(

@@ -1,5 +1,6 @@
 """`standout index`: read a data set and write it as an index."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from standout.cli.source_options import SourceOptions, source_options
 from standout.cli.worker_options import reading_worker_options
 
 if TYPE_CHECKING:
+    from standout.core.progress import Progress
     from standout.release.model import Release
+    from standout.release.sharded_index import BuildSettings
 
 __all__ = ["index"]
 
@@ -75,8 +78,32 @@ def index(
 
     settings = BuildSettings(shards, memory)
     with progress() as report:
-        source.index(list(sources), output, settings, report)
+        _write(list(sources), output, settings, source, report)
     _show(open_index(output), output, as_json)
+
+
+def _write(
+    sources: list[str],
+    output: Path,
+    settings: "BuildSettings",
+    source: SourceOptions,
+    report: "Progress",
+) -> None:
+    """Read the sources, or open an index, and write them as an index; say how they were read."""
+    from standout.release.index_writer import is_index
+    from standout.release.sharded_index import copy_index
+    from standout.release.store import open_index
+
+    if len(sources) == 1 and is_index(Path(sources[0])):
+        release = source.open_or_read(sources, report).check()
+        copy_index(release, output, settings, report)
+    else:
+        from standout.ingest.index_source import write_index
+
+        with source.reader(sources, report) as reader:
+            write_index(reader, sources, output, settings, source.titles, lambda: source.list_rejects(reader))
+        release = replace(open_index(output), stored_fingerprint=None)  # what was read is no index
+    source.report(release, sources, strict=False)
 
 
 def _show(release: "Release", output: Path, as_json: bool) -> None:
