@@ -12,9 +12,10 @@ from dataclasses import fields
 import pytest
 
 import standout as so
-from standout.cluster import dask_pool, ordered_run
+from standout.cluster import dask_pool, ordered_run, part_executor
 from standout.cluster.local_workers import local_workers
 from standout.cluster.scheduler import scheduler_workers
+from standout.evaluate import target_attacks
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
@@ -49,6 +50,21 @@ def once(action):
 
     report.done = done
     return report
+
+
+def test_audits_are_byte_identical_in_one_process_on_workers_and_in_parts(tmp_path, monkeypatch):
+    release = so.synthesize(records=17_000, items=60, entries=60_000, seed=7)
+    so.save(release, tmp_path / "one.index")
+    so.save(release, tmp_path / "three.index", shards=3)
+    ladder = {"acquaintance": so.Adversary(knows=3, value_error=1, time_error=14)}
+    settings = {"quick": True, "ladder": ladder, "targets": 20, "facts": [2], "seed": 3}
+    expected = so.audit(so.open(tmp_path / "one.index"), **settings).to_dict()
+    with local_workers(2) as pool:
+        assert so.audit(so.open(tmp_path / "one.index"), **settings, client=pool).to_dict() == expected
+        monkeypatch.setattr(part_executor, "FEWEST_ENTRIES", 0)
+        monkeypatch.setattr(target_attacks, "LARGEST_SHARE", 0.0)
+        in_parts = so.audit(so.open(tmp_path / "three.index"), **settings, client=pool).to_dict()
+    assert json.dumps(in_parts) == json.dumps(expected)
 
 
 def worker_ids(pool):

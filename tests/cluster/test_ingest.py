@@ -100,6 +100,13 @@ def test_parquet_files_read_on_workers_give_the_same_release(tmp_path, pool):
     check_equal(tmp_path / "parquet", pool, least_tasks=3)
 
 
+def test_files_behind_urls_are_read_on_workers(tmp_path, pool):
+    source = write(tmp_path / "url", [rows(seed) for seed in range(3)])
+    fingerprint, provenance, _ = read(f"file://{source}/*.csv", counting := Counting(pool))
+    assert fingerprint == read(source)[0] and provenance.rows == 1200
+    assert counting.tasks == 2
+
+
 def test_an_error_in_a_file_is_the_same_on_a_worker(tmp_path, pool):
     source = write(tmp_path / "open", [rows(0), rows(1), 'user,item,stars,date\n"u1,2,3,2005-01-01\n'])
     messages = []

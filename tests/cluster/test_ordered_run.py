@@ -8,6 +8,7 @@ from threading import Event, Lock
 
 import pytest
 
+from standout.cli.console import stage_text
 from standout.cluster import ordered_run
 from standout.cluster.ordered_run import GroupLost, ordered_results
 from standout.cluster.tasks import TaskGroup, run_group
@@ -150,6 +151,16 @@ def test_a_pool_is_used_within_its_context_only():
     with use_pool(pool):
         assert current_pool() is pool
     assert current_pool() is None
+    pool.pool.shutdown()
+
+
+def test_progress_shows_the_number_of_workers_once_they_are_started():
+    pool = ThreadBackend(size=3)
+    for is_started, text in ((False, "attacking"), (True, "attacking · 3 workers")):
+        pool.is_started = is_started
+        with use_pool(pool):
+            assert stage_text("attacking") == text
+    assert stage_text("attacking") == "attacking"
     pool.pool.shutdown()
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "print_warning",
     "progress",
     "release_stamp",
+    "stage_text",
     "suggest_index",
 ]
 
@@ -75,7 +76,7 @@ def progress() -> Iterator["Progress"]:
                 bar.update(task, visible=False)
             tasks[stage] = bar.add_task("", total=total)
             bar.start()
-        bar.update(tasks[stage], completed=done, total=total, description=_with_workers(stage))
+        bar.update(tasks[stage], completed=done, total=total, description=stage_text(stage))
 
     try:
         yield update
@@ -83,7 +84,7 @@ def progress() -> Iterator["Progress"]:
         bar.stop()
 
 
-def _with_workers(stage: str) -> str:
+def stage_text(stage: str) -> str:
     """The stage, and how many workers it runs on."""
     pool = current_pool()
     number = f" · {pool.size} workers" if pool is not None and pool.is_started else ""

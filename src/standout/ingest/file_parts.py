@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ from standout.ingest.formats import Kind, SourceFile
 from standout.ingest.interner import Interner
 from standout.ingest.options import Options
 from standout.ingest.rejects import RejectLog
-from standout.ingest.sources import open_stream
+from standout.ingest.remote import RemotePath
+from standout.ingest.sources import file_size, open_stream
 from standout.ingest.timestamps import TimeReader
 from standout.ingest.window import text_head
 from standout.release.build_kernels import NONE
@@ -61,7 +61,7 @@ def uses_workers(collector: Collector, files: Sequence[SourceFile]) -> bool:
     if current_pool() is None or collector.places is not None or is_deferred:
         return False
     return all(
-        isinstance(file.path, Path) and file.path.is_file() and file.path.stat().st_size <= MOST_BYTES
+        (isinstance(file.path, RemotePath) or file.path.is_file()) and file_size(file.path) <= MOST_BYTES
         for file in files
     )
 
