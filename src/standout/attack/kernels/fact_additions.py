@@ -61,8 +61,11 @@ def add_sized_fact(
 
 def _runs(release: Release, item: int, part: Part) -> tuple[int, int]:
     """The runs of an item in a part: the first, and the one after the last."""
-    first, last = release.by_item.run[item : item + 2].tolist()
-    low, high = np.searchsorted(release.by_item.block[first:last], part).tolist()
+    run, block = release.by_item.run, release.by_item.block
+    first, last = int(run[item]), int(run[item + 1])
+    if part.first_block == 0 and (first == last or block[last - 1] < part.last_block):
+        return first, last
+    low, high = block[first:last].searchsorted(part).tolist()
     return first + low, first + high
 
 
