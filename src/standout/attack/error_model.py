@@ -38,6 +38,8 @@ MOST_MODELS = 64
 SETTINGS = ("knows", "wrong", "wrong_facts", "value_error", "time_error")
 TAIL = 10.0
 """Number of scales after which a decay counts as 0."""
+MOST_REACH = 1 << 40
+"""Units of time, longer than the calendar: larger errors make no difference."""
 
 
 class HasErrors(Protocol):
@@ -93,7 +95,7 @@ class TimeErrors:
     @classmethod
     def flat(cls, reach: int, span: int) -> "TimeErrors":
         """Times off by up to `reach` units either way, all equally likely."""
-        width = 2 * reach + 1
+        width = 2 * min(reach, MOST_REACH) + 1
         shares = np.broadcast_to(np.float64(1.0 / width), width)  # one number in memory, for any width
         return cls(shares, 1.0 / (span - width if span > width else span), True)
 
