@@ -334,7 +334,11 @@ def _other_value(draw, command, words):
     if before in COSTLY or before == "--workers" or draw.random() < 0.6:
         value = _value(draw, before, kinds.get(before), words)
     else:
-        value = mutated_text(draw, words[at].encode()).replace(b"\0", b"")[:3000].decode("utf-8", "replace")
+        value = (
+            mutated_text(draw, words[at].encode("utf-8", "surrogateescape"))
+            .replace(b"\0", b"")[:3000]
+            .decode("utf-8", "replace")
+        )
     return [*words[:at], value, *words[at + 1 :]]
 
 
