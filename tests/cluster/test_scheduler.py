@@ -3,7 +3,7 @@
 import pytest
 
 import standout as so
-from standout.cluster.scheduler import check_address, compare_versions, version_differences
+from standout.cluster.scheduler import check_address, compare_versions, version_differences, warn_without_tls
 from standout.core.errors import ParameterError, StandoutError
 
 pytestmark = pytest.mark.once
@@ -32,6 +32,12 @@ def test_tcp_to_another_machine_is_refused_unless_insecure_is_said(address):
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(ParameterError, match="must be an address such as"):
         check_address("scheduler", address, insecure=True)
+
+
+def test_a_client_without_tls_on_another_machine_is_a_warning():
+    warn_without_tls(["tcp://127.0.0.1:8786", "tls://10.0.0.1:1", "inproc://10.0.0.1/1"])
+    with pytest.warns(UserWarning, match="the client has no TLS"):
+        warn_without_tls(["tcp://127.0.0.1:8786", "tcp://10.0.0.1:1"])
 
 
 def answer(python="3.11.4.final.0", **packages):

@@ -205,6 +205,12 @@ def test_a_scheduler_with_tls_is_used_with_the_certificates_of_dask_s_configurat
         assert pool.size == 2
 
 
+def test_a_client_of_dask_is_all_that_python_code_needs(index, dask_pool):
+    settings = {"k": 2, "targets": 100}
+    alone = so.unicity(so.open(index), **settings)
+    assert so.unicity(so.open(index), **settings, client=dask_pool.client) == alone
+
+
 def test_a_client_must_be_one():
     with pytest.raises(so.ParameterError, match=r"client must be a distributed\.Client, got str"):
         so.sparsity(so.synthesize(records=20, items=10, entries=100, seed=1), client="tcp://127.0.0.1:1")

@@ -26,12 +26,19 @@ def on_client(function: F) -> F:
 
 
 def pool_of_client(client: Any) -> WorkerPool:
-    """The pool of a Dask client, or the pool itself."""
+    """The pool of a Dask client, or the pool itself.
+
+    A connection without encryption is a warning here: a client that somebody has made is already connected.
+    """
     if hasattr(client, "map") and hasattr(client, "size"):
         pool: WorkerPool = client
         return pool
     if not (hasattr(client, "submit") and hasattr(client, "scheduler")):
         raise ParameterError(f"client must be a distributed.Client, got {type(client).__name__}")
     from standout.cluster.dask_pool import DaskPool
+    from standout.cluster.scheduler import check_versions, warn_without_tls
 
-    return DaskPool(client)
+    dask_pool = DaskPool(client)
+    warn_without_tls([client.scheduler.address, *dask_pool.workers])
+    check_versions(client)
+    return dask_pool

@@ -2,7 +2,7 @@
 
 import ipaddress
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +11,14 @@ from standout.cluster.dask_pool import DaskPool
 from standout.cluster.quiet_dask import import_distributed, quiet
 from standout.core.errors import ParameterError, StandoutError
 
-__all__ = ["check_address", "compare_versions", "scheduler_workers", "version_differences"]
+__all__ = [
+    "check_address",
+    "check_versions",
+    "compare_versions",
+    "scheduler_workers",
+    "version_differences",
+    "warn_without_tls",
+]
 
 CONNECT_SECONDS = 30
 WORKER_SECONDS = 60
@@ -45,7 +52,7 @@ def scheduler_workers(address: str, insecure: bool = False, debug: bool = False)
         pool = DaskPool(client)
         for worker in pool.workers:
             check_address("a worker", worker, insecure)
-        compare_versions(client.get_versions(packages=list(PACKAGES)))
+        check_versions(client)
         yield pool
 
 
@@ -100,6 +107,24 @@ def _client(distributed: Any, address: str) -> Any:
             f"no scheduler answers at {address} within {CONNECT_SECONDS} seconds: check the address, and the "
             "certificates if it is tls://"
         ) from error
+
+
+def warn_without_tls(addresses: Iterable[str]) -> None:
+    """Warn if others on the network could read and write what is exchanged with these addresses."""
+    try:
+        for address in addresses:
+            if not address.startswith("inproc:"):
+                check_address("client", address, insecure=False)
+    except ParameterError:
+        warnings.warn(
+            "the client has no TLS: anybody on the network can read the results and run code on the workers",
+            stacklevel=2,
+        )
+
+
+def check_versions(client: Any) -> None:
+    """Compare the versions of this process with those of a client's scheduler and workers."""
+    compare_versions(client.get_versions(packages=list(PACKAGES)))
 
 
 def compare_versions(versions: Mapping[str, Any]) -> None:
