@@ -49,12 +49,16 @@ def main():
     )
     arguments = parser.parse_args()
     rounds = shares(arguments.rounds, arguments.only or list(TARGETS))
-    all_counts = run_campaign(rounds, arguments.seed, arguments.jobs, _show)
+
+    def report(counts):
+        _show(counts)
+        if arguments.record:
+            _record(arguments.record, arguments.seed, counts)
+
+    all_counts = run_campaign(rounds, arguments.seed, arguments.jobs, report)
     failures = sum(len(counts.failures) for counts in all_counts)
     inputs = sum(counts.inputs for counts in all_counts)
     sys.stdout.write(f"{inputs:,} inputs, {failures:,} failures\n")
-    if arguments.record:
-        _record(arguments.record, arguments.seed, all_counts)
     for counts in all_counts:
         _keep_failures(counts, arguments.seed)
     sys.exit(failures > 0)
@@ -69,12 +73,12 @@ def _show(counts):
     sys.stdout.flush()
 
 
-def _record(path, seed, all_counts):
+def _record(path, seed, counts):
+    """Append the counts of a target as soon as it is done, so that an interrupted campaign counts, too."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    line = {"commit": commit(), "seed": seed, **counts.to_json()}
     with path.open("a") as file:
-        for counts in all_counts:
-            line = {"commit": commit(), "seed": seed, **counts.to_json()}
-            file.write(json.dumps(line) + "\n")
+        file.write(json.dumps(line) + "\n")
 
 
 def _keep_failures(counts, seed):
