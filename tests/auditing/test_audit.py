@@ -26,7 +26,7 @@ from auditing.audit_samples import (
 from report.advice_samples import advice_findings
 from standout.auditing.ladder import LADDER, with_facts
 from standout.core.rng import generator
-from standout.evaluate import simulation_runner
+from standout.evaluate import target_attacks
 from standout.evaluate.estimate_text import percent
 
 pytestmark = pytest.mark.once
@@ -292,13 +292,13 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
     assert findings["theory"]["sparsity"]["curve"] == [] and interrupted.trusted
     assert "The audit was interrupted, so some results are missing." in findings["limits"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
-    targets, attack_outcomes = [], simulation_runner.attack_outcomes
+    targets, attack_outcomes = [], target_attacks.attack_outcomes
 
     def counted(*args, **more):
         targets.append(len(more["targets"]))
         return attack_outcomes(*args, **more)
 
-    monkeypatch.setattr(simulation_runner, "attack_outcomes", counted)
+    monkeypatch.setattr(target_attacks, "attack_outcomes", counted)
     resumed = small_audit(release, fail_above=0.05, work=tmp_path)
     assert json.dumps(resumed.to_dict()) == json.dumps(audited.to_dict())
     first = sum(targets)

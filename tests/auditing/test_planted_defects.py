@@ -15,7 +15,9 @@ from auditing.audit_samples import ACQUAINTANCE, CASES, people
 from standout.attack.verdict_columns import VerdictColumns
 from standout.attack.verdicts import Verdicts
 from standout.auditing import adversary_runs, assemble_findings
-from standout.evaluate import claim_budget, claim_rates, estimates, simulation_runner
+from standout.evaluate import claim_budget, claim_rates, estimates, target_attacks
+from standout.evaluate.population import Population
+from standout.evaluate.target_attacks import TargetAttacks
 from standout.observation import Observer
 
 pytestmark = pytest.mark.once
@@ -109,18 +111,17 @@ def test_facts_with_four_times_the_stated_error_are_noticed(release, monkeypatch
 
 
 def test_facts_drawn_for_another_adversary_in_the_simulation_are_noticed(release, monkeypatch):
-    known_facts = simulation_runner.Population.known_facts
-    batch = simulation_runner.SimulationRunner._batch_outcomes
+    known_facts, outcomes = Population.known_facts, TargetAttacks.outcomes
 
     def other(self, adversary, people, seed, draws=1):
         return known_facts(self, replace(adversary, wrong=min(adversary.wrong + 2, 8)), people, seed, draws)
 
     def with_others(self, *args):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(simulation_runner.Population, "known_facts", other)
-            return batch(self, *args)
+            patch.setattr(Population, "known_facts", other)
+            return outcomes(self, *args)
 
-    monkeypatch.setattr(simulation_runner.SimulationRunner, "_batch_outcomes", with_others)
+    monkeypatch.setattr(TargetAttacks, "outcomes", with_others)
     assert "outcomes" in failed(release)
 
 
@@ -195,13 +196,13 @@ def test_intervals_of_means_that_are_half_as_wide_are_noticed(release, monkeypat
 
 
 def test_success_halved_in_the_outcomes_is_noticed(release, monkeypatch):
-    attack_outcomes = simulation_runner.attack_outcomes
+    attack_outcomes = target_attacks.attack_outcomes
 
     def halved(*args, **options):
         result = attack_outcomes(*args, **options)
         return replace(result, identified=result.identified / 2)
 
-    monkeypatch.setattr(simulation_runner, "attack_outcomes", halved)
+    monkeypatch.setattr(target_attacks, "attack_outcomes", halved)
     assert "outcomes" in failed(release)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import standout as so
 from evaluate.releases import ADVERSARY, same
-from standout.evaluate import simulation_runner
+from standout.evaluate import target_attacks
 from standout.evaluate.simulate import simulate
 
 
@@ -29,9 +29,9 @@ def test_an_interrupted_run_returns_its_results_and_resumes(release, monkeypatch
     assert [len(cell.outcomes) for cell in some.cells] == [10, 10]
     assert some.estimate("identified", facts=2).n == 10
     assert stages == [("attacking", 5, 23), ("attacking", 10, 23)]
-    batches, original = [], simulation_runner.attack_outcomes
+    batches, original = [], target_attacks.attack_outcomes
     monkeypatch.setattr(
-        simulation_runner,
+        target_attacks,
         "attack_outcomes",
         lambda *args, **options: batches.append(options["targets"]) or original(*args, **options),
     )
