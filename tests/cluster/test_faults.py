@@ -170,3 +170,15 @@ def test_the_command_line_says_in_one_line_that_the_scheduler_is_lost(tmp_path, 
         outcome = run("simulate", index, "--targets", "all", "--scheduler", address)
     assert outcome.code == 3, outcome
     assert outcome.err.startswith("standout: the scheduler is lost") and outcome.err.count("\n") == 1
+
+
+def end_worker(number):
+    return os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_ends_every_worker_ends_the_run():
+    with (
+        local_workers(2) as pool,
+        pytest.raises(so.WorkersLost, match="one task ended 4 workers: check their memory"),
+    ):
+        list(pool.map(end_worker, [(1,)]))

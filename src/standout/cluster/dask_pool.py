@@ -72,9 +72,14 @@ class DaskPool:
         return ordered_results(self, function, tasks, places)
 
     def submit(self, group: TaskGroup, number: int, attempt: int) -> Any:
-        """Send a group; the same number goes to the same worker, unless that one is lost."""
+        """Send a group; the same number of a placed group goes to the same worker, unless that one is lost.
+
+        A second attempt goes to another worker. All others go anywhere: if all workers are lost at once, Dask
+        keeps a group for the worker that was asked for, even if new ones come.
+        """
         self.count += 1
-        preferred = self._preferred(number, attempt)
+        is_for_one = attempt == 1 or (attempt == 0 and group.is_placed)
+        preferred = self._preferred(number, attempt) if is_for_one else None
         return self.client.submit(
             run_group,
             group,

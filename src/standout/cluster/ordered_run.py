@@ -29,6 +29,8 @@ AHEAD, WINDOW = 2, 32
 TICK = 1.0
 LATE_SECONDS, LATE_RATIO = 20.0, 4.0
 """A group is late after these seconds and this many times the usual time."""
+UNKNOWN_SECONDS = 60.0
+"""The usual time before any group is done: kernels may have to be compiled."""
 TRIES = 3
 
 
@@ -105,7 +107,7 @@ class _Run:
             if not chunk:
                 break
             place = self.count % self.places if self.places else self.count
-            one = _Pending(place, TaskGroup(self.function, chunk), time.monotonic())
+            one = _Pending(place, TaskGroup(self.function, chunk, self.places > 0), time.monotonic())
             self.count += 1
             self.pending.append(one)
             self._send(one)
@@ -163,7 +165,7 @@ class _Run:
             self._send(one)
             return
         if result.error is not None:
-            self._try_again(one, result.error)
+            self._try_again(one, result.error, result.worker)
             return
         self.durations.append(result.seconds)
         self.backend.seconds[self._name] = result.seconds / max(len(one.group), 1)
@@ -171,7 +173,7 @@ class _Run:
         for other in one.futures:
             _cancel(other)
 
-    def _try_again(self, one: _Pending, error: Exception) -> None:
+    def _try_again(self, one: _Pending, error: Exception, address: str) -> None:
         """Another worker may have the disk or the memory that this one lacks, or an intact index."""
         is_local = isinstance(error, OSError | MemoryError | StoreError)
         if is_local and one.attempts < min(TRIES, self.backend.size):
@@ -179,14 +181,12 @@ class _Run:
             return
         if not is_local:
             raise error
-        worker = self.backend.worker_name(one.number, one.attempts - 1)
+        worker = f"worker {address}" if address else self.backend.worker_name(one.number, one.attempts - 1)
         text = str(error) if isinstance(error, StoreError) else _reason(error)
         raise (StoreError if isinstance(error, StoreError) else StandoutError)(f"{worker}: {text}") from error
 
     def _send_late(self) -> None:
-        if not self.durations or self.backend.size < 2:
-            return
-        limit = LATE_SECONDS + LATE_RATIO * median(self.durations)
+        limit = LATE_SECONDS + LATE_RATIO * median(self.durations or [UNKNOWN_SECONDS])
         for one in self.pending:
             if one.result is None and one.attempts < TRIES and time.monotonic() - one.sent > limit:
                 one.sent = time.monotonic()

@@ -5,6 +5,7 @@ Dask logs the arguments and the message of a task that raises, and both may be s
 
 import os
 import pickle
+import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -19,7 +20,10 @@ __all__ = ["GroupResult", "TaskGroup", "machine_memory", "run_group"]
 class TaskGroup:
     """Tasks that one worker computes one after the other. Its text shows nothing of them."""
 
-    def __init__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], is_placed: bool = False
+    ) -> None:
+        self.is_placed = is_placed
         self.function = function
         self.tasks = tasks
         self.version = __version__
@@ -32,11 +36,12 @@ class TaskGroup:
 
 
 class GroupResult(NamedTuple):
-    """The results of a group, or the error that ended it; and how many seconds it took."""
+    """The results of a group, or the error that ended it; how many seconds it took, and where it ran."""
 
     results: list[Any]
     error: Exception | None
     seconds: float
+    worker: str = ""
 
     def __repr__(self) -> str:
         return f"<results of {len(self.results)} tasks>"
@@ -51,8 +56,17 @@ def run_group(group: TaskGroup) -> GroupResult:
         for task in group.tasks:
             results.append(group.function(*task))
     except Exception as error:
-        return GroupResult([], _sendable(error), time.perf_counter() - start)
+        return GroupResult([], _sendable(error), time.perf_counter() - start, _own_address())
     return GroupResult(results, None, time.perf_counter() - start)
+
+
+def _own_address() -> str:
+    """Address of this worker of Dask; empty elsewhere."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return "" if distributed is None else str(distributed.get_worker().address)
+    except ValueError:
+        return ""
 
 
 def machine_memory() -> int:
