@@ -39,6 +39,7 @@ STAGES = {
     "standout.evaluate.outcomes:_in_top": "outcomes: in the top",
     "standout.evaluate.target_attacks:attack_outcomes": "outcomes: other",
     "standout.evaluate.similar_records:SimilarRecords.of": "records similar to targets",
+    "standout.evaluate.similar_records:SimilarRecords.look_ahead": "records similar to targets",
     "standout.evaluate.simulation_runner:SimulationRunner._cells": "cells",
     "standout.auditing.audit:check_runs": "checks of outcomes",
     "standout.auditing.audit:measure_sparsity": "sparsity",
