@@ -9,7 +9,7 @@ import re
 __all__ = ["EXTRAS", "install_command"]
 
 EXTRAS = {
-    "cluster": ("cryptography>=42", "dask>=2024.8", "distributed>=2024.8"),
+    "cluster": ("cryptography>=42", "dask>=2026.8", "distributed>=2026.8"),
     "duckdb": ("duckdb>=1.4", "pyarrow"),
     "explore": ("starlette>=1", "uvicorn>=0.40"),
     "prediction": ("scikit-learn>=1.4",),
