@@ -208,6 +208,8 @@ class Command:
                 draw, self.name, words
             )
         words = _without_workers([self._safe(word) for word in words])
+        if self.name == "synthesize" and "--records" not in words:
+            words += ["--records", "100"]  # the stand-in for Netflix has 100 million entries otherwise
         named = _named(words)
         if named and draw.random() < 0.2:
             name = draw.choice(sorted(named))
