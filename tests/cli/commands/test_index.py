@@ -55,6 +55,8 @@ def test_an_index_in_shards_is_printed_as_one(run, tmp_path):
     outcome = run("index", tmp_path / "ratings.csv", "-o", folder, "--shards", "2", "--memory", "1GB")
     assert (outcome.code, outcome.err) == (0, "") and "2 shards" in outcome.out
     assert run("index", tmp_path / "ratings.csv", "-o", tmp_path / "whole").code == 0
+    fewer = run("index", folder, "-o", tmp_path / "four", "--shards", "4").out
+    assert "2 shards instead of 4, because a shard has at least 8,192 records" in fewer
     content = json.loads(run("index", folder, "-o", tmp_path / "copy", "--shards", "1", "--json").out)
     assert content["shards"] == 1 and undocumented("index", content) == []
     assert content["fingerprint"] == so.open(tmp_path / "whole").fingerprint

@@ -79,7 +79,7 @@ def index(
     settings = BuildSettings(shards, memory)
     with progress() as report:
         _write(list(sources), output, settings, source, report)
-    _show(open_index(output), output, as_json)
+    _show(open_index(output), output, shards, as_json)
 
 
 def _write(
@@ -106,7 +106,9 @@ def _write(
     source.report(release, sources, strict=False)
 
 
-def _show(release: "Release", output: Path, as_json: bool) -> None:
+def _show(release: "Release", output: Path, wanted: int | None, as_json: bool) -> None:
+    from standout.release.postings import BLOCK_BITS
+
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
     shards = len(list(output.glob("shard-*")))
     if as_json:
@@ -124,6 +126,8 @@ def _show(release: "Release", output: Path, as_json: bool) -> None:
         f"{_values(release)}, {_times(release)}"
     )
     parts = f", {shards:,} shard{'s' if shards > 1 else ''}" if shards else ""
+    if wanted is not None and shards < wanted:
+        parts += f" instead of {wanted:,}, because a shard has at least {1 << BLOCK_BITS:,} records"
     print_line(f"index {output} ({size / 1e6:,.1f} MB{parts}), fingerprint {release.fingerprint}")
 
 
