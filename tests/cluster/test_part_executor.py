@@ -23,8 +23,9 @@ def processes():
 
 @pytest.mark.parametrize("shards", [1, 3])
 def test_attacks_on_parts_of_an_index_on_workers_give_the_verdicts_of_one_process(
-    shards, processes, tmp_path
+    shards, processes, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr("standout.cluster.part_executor.FEWEST_ENTRIES", 0)
     made = so.synthesize(records=27_000, items=60, entries=90_000, seed=3)
     so.save(made, tmp_path / "made.index", shards=shards)
     some = np.flatnonzero(ADVERSARY.eligible(made, np.arange(made.n_records)))[::1_500]

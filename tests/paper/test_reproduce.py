@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import standout as so
-from standout.evaluate.simulation_runner import SimulationRunner
+from standout.evaluate.target_attacks import TargetAttacks
 from standout.paper import data_figures, reproduce
 from standout.paper.figures import FIGURES
 
@@ -55,7 +55,7 @@ def test_other_settings_replace_the_figures(release, tmp_path):
 
 def test_an_interrupted_run_keeps_complete_figures_and_can_be_resumed(release, tmp_path, monkeypatch):
     whole = so.reproduce(release, tmp_path / "whole", only="1,6", **SMALL)
-    original, calls = SimulationRunner._batch_outcomes, []
+    original, calls = TargetAttacks.outcomes, []
 
     def interrupt_late(*args, **options):
         calls.append(1)
@@ -63,7 +63,7 @@ def test_an_interrupted_run_keeps_complete_figures_and_can_be_resumed(release, t
             raise KeyboardInterrupt
         return original(*args, **options)
 
-    monkeypatch.setattr(SimulationRunner, "_batch_outcomes", interrupt_late)
+    monkeypatch.setattr(TargetAttacks, "outcomes", interrupt_late)
     interrupted = so.reproduce(release, tmp_path / "cut", only="1,6", **SMALL)
     assert (interrupted.complete, set(interrupted.results)) == (False, {"1"})
     assert "was interrupted" in interrupted.page.read_text() and "interrupted" in repr(interrupted)

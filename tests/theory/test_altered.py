@@ -114,7 +114,6 @@ def test_hours_are_days_as_a_threshold_has_them():
     ("record", "history", "thresholds", "message"),
     [
         ("8", [], {}, "the release has no record with this id; ids are text, so 007 is not 7"),
-        (7, [], {}, "the release has no record with this id; ids are text, so 007 is not 7"),
         ("7", 3, {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
         ("7", "b", {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),
         ("7", [("b", 1.0)], {}, "history must be an Aux, a record, or facts: [Fact(item, value, time), …]"),

@@ -60,7 +60,7 @@ def test_an_index_in_shards_is_printed_as_one(run, tmp_path):
     content = json.loads(run("index", folder, "-o", tmp_path / "copy", "--shards", "1", "--json").out)
     assert content["shards"] == 1 and undocumented("index", content) == []
     assert content["fingerprint"] == so.open(tmp_path / "whole").fingerprint
-    assert file_names(tmp_path) == ["copy", "index", "ratings.csv", "whole"]
+    assert file_names(tmp_path) == ["copy", "four", "index", "ratings.csv", "whole"]
 
 
 def test_shards_and_memory_that_cannot_work_are_refused_by_their_options(run, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate.simulation_runner import SimulationRunner
+from standout.evaluate.target_attacks import TargetAttacks
 from standout.paper.paper_results import bars
 
 pytestmark = pytest.mark.once
@@ -84,6 +84,6 @@ def test_an_interrupted_command_says_how_to_resume(run, index, tmp_path, monkeyp
     def interrupt(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SimulationRunner, "_batch_outcomes", interrupt)
+    monkeypatch.setattr(TargetAttacks, "outcomes", interrupt)
     outcome = run("paper", "--data", index[0], "--only", "1,7", "-o", tmp_path / "out")
     assert outcome.code == 3 and "run the same command again to resume" in outcome.out

@@ -7,7 +7,7 @@ import pytest
 from command_line import undocumented
 
 import standout as so
-from standout.evaluate import simulation_runner
+from standout.evaluate import simulation_runner, target_attacks
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.findings.measure_titles import measure_titles
 
@@ -71,7 +71,7 @@ def test_a_simulation_as_json(run, people_index, simulation):
 
 def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_path, monkeypatch):
     monkeypatch.setattr(simulation_runner, "BATCH", 10)
-    attack, calls = simulation_runner.attack_outcomes, []
+    attack, calls = target_attacks.attack_outcomes, []
 
     def attack_two_batches(*args, **options):
         calls.append(1)
@@ -79,7 +79,7 @@ def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_pa
             raise KeyboardInterrupt
         return attack(*args, **options)
 
-    monkeypatch.setattr(simulation_runner, "attack_outcomes", attack_two_batches)
+    monkeypatch.setattr(target_attacks, "attack_outcomes", attack_two_batches)
     attacked = ("simulate", people_index, *OPTIONS, "--targets", 40, "--attack", "paper")
     command = (*attacked, "--save", tmp_path / "run")
     interrupted = run(*command)
@@ -161,7 +161,7 @@ def test_options_of_an_attack_are_those_of_the_library(run, people_index, option
 
 
 def test_a_run_interrupted_in_the_second_attack_shows_the_first(run, people_index, monkeypatch):
-    attack, calls = simulation_runner.attack_outcomes, []
+    attack, calls = target_attacks.attack_outcomes, []
 
     def attack_one_batch(*args, **options):
         calls.append(1)
@@ -169,7 +169,7 @@ def test_a_run_interrupted_in_the_second_attack_shows_the_first(run, people_inde
             raise KeyboardInterrupt
         return attack(*args, **options)
 
-    monkeypatch.setattr(simulation_runner, "attack_outcomes", attack_one_batch)
+    monkeypatch.setattr(target_attacks, "attack_outcomes", attack_one_batch)
     outcome = run("simulate", people_index, *OPTIONS, "--targets", 40)
     assert outcome.code == 3 and "40 targets (interrupted)" in outcome.out
     assert "likelihood" in outcome.out
