@@ -131,8 +131,8 @@ def then_die(function):
         die()
     return run
 if moment == "while writing":
-    import standout.release.export as export, standout.release.index_writer as index_writer
-    export._write_csv = index_writer._write_column = die
+    import standout.release.export as export, standout.release.column_files as column_files
+    export._write_csv = column_files._write_column = die
 elif moment == "after writing":
     writer.write_table, writer.save = then_die(writer.write_table), then_die(writer.save)
 elif moment == "before publishing":
