@@ -95,27 +95,12 @@ def _uri(data: str) -> str:
 
 
 OPTIONS = [
-    grouped_option(
-        GATE,
-        "--junit",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the result of the check as JUnit XML: one test case per condition.",
-    ),
-    grouped_option(
-        GATE,
-        "--sarif",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the conditions that are not met as SARIF 2.1.0.",
-    ),
-    grouped_option(
-        GATE,
-        "--markdown",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write a summary of the check as Markdown.",
-    ),
+    grouped_option(GATE, name, type=click.Path(path_type=Path), metavar="FILE", help=text)
+    for name, text in (
+        ("--junit", "Write the result of the check as JUnit XML: one test case per condition."),
+        ("--sarif", "Write the conditions that are not met as SARIF 2.1.0."),
+        ("--markdown", "Write a summary of the check as Markdown."),
+    )
 ]
 
 

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from standout.attack.kernels.query_arrays import U
+from standout.attack.kernels.score_sums import positive_scores
 from standout.attack.matching_verdict import MatchingVerdict
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
@@ -58,7 +59,7 @@ def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: A
 
     Scores that are not positive are either 0 or of records that are not candidates.
     """
-    positive = _positive(scores)
+    positive = positive_scores(scores)
     bucket_of, weight, number = (
         np.empty(len(positive), np.uint16),
         np.zeros(BUCKETS),
@@ -87,16 +88,6 @@ def _fewest_records(scores: Array, n: Int, highest: Real, scale: Real, masses: A
             counts[i] = before + _fewest_of(members, highest, scale, wanted - above)
         else:
             counts[i] = len(positive) + math.ceil((wanted - held) / of_zero)
-
-
-@subroutine
-def _positive(scores: Array) -> Array:
-    """The positive scores. No branch: half of the scores are, in random order."""
-    positive, n = np.empty(len(scores) + 1), U(0)
-    for i in range(U(len(scores))):
-        positive[n] = scores[i]
-        n += U(scores[i] > 0.0)
-    return positive[:n]
 
 
 @subroutine

@@ -54,7 +54,7 @@ def score_sums(scores: Floats, step: float, wanted: int) -> ScoreSums:
 
 @subroutine
 def positive_scores(scores: Array) -> Array:
-    """The positive scores, in their order."""
+    """The positive scores, in their order. No branch: half of the scores are, in random order."""
     positive, n = np.empty(len(scores) + 1), U(0)
     for i in range(U(len(scores))):
         positive[n] = scores[i]
