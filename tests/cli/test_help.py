@@ -26,6 +26,7 @@ def test_every_help_has_an_example_and_fits_80_columns():
         assert re.search(r"^  Example:\n    standout ", text, re.M), name
         assert [line for line in text.splitlines() if len(line) > HELP_WIDTH] == [], name
         assert [line for line in text.splitlines() if line.endswith("-")] == [], f"{name}: a broken word"
+        assert re.findall(r"^  [A-Z.]+ *$", text, re.M) == [], f"{name}: an argument without a text"
 
 
 @pytest.mark.parametrize("width", [60, HELP_WIDTH, 200])

@@ -65,7 +65,8 @@ class GroupedCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
         general = list[tuple[str, str]]()
         for parameter in self.get_params(ctx):
-            if (row := parameter.get_help_record(ctx)) is not None:
+            row = parameter.get_help_record(ctx)
+            if row is not None and row[1]:  # an argument without a text of its own is in the description
                 is_help = parameter is self.get_help_option(ctx)
                 heading = GENERAL if is_help else getattr(parameter, "group", OPTIONS)
                 (general if heading == GENERAL else groups.setdefault(heading, [])).append(row)
