@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 WITHOUT_COMPILER := NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not large and not once and not browser and not slow"
 
 .PHONY: help setup browser demo test test-slow dist coverage check format bench fuzz crash faults reliability \
-    hashes sbom docs clean
+    hashes sbom docs notebooks clean
 
 help: ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -93,6 +93,9 @@ faults: $(READY) ## run commands on full, read-only and unreadable places
 
 reliability: $(READY) ## write the tables of docs/reliability.md from docs/campaign (made with RECORD=docs/campaign)
 	$(BIN)/python -m tools.reliability
+
+notebooks: $(READY) ## run the notebooks and write them with their outputs
+	$(BIN)/python -m tools.notebooks
 
 hashes: $(READY) ## write hashes.txt: the files that constraints.txt means on this machine
 	$(BIN)/python -m tools.hashes

@@ -55,3 +55,25 @@ def test_an_audit_is_shown_as_its_answer(release):
     assert text.startswith(f"<Audit: {audit.findings.answer.sentence}".replace("\xa0", " "))
     assert "Interval: " in text and "30 targets" in text
     assert len(text) <= LONGEST and SECRET not in text and "\xa0" not in text
+
+
+def test_a_mistyped_name_of_a_measure_attack_or_adversary_is_answered_with_the_closest(release):
+    simulation = so.simulate(release, {"friend": so.Adversary(knows=2)}, targets=5)
+    with pytest.raises(so.NotFoundError, match="no measure 'identifyed'; did you mean 'identified'"):
+        simulation.estimate("identifyed")
+    with pytest.raises(so.NotFoundError, match="did you mean 'friend'"):
+        simulation.cell("freind")
+    attacks = {"paper": so.ScoreboardRH(), "other": so.ScoreboardRH(time_scale=None)}
+    comparison = so.compare(release, {"friend": so.Adversary(knows=2)}, attacks, targets=5)
+    with pytest.raises(so.NotFoundError, match="did you mean 'paper'"):
+        comparison.row("papr")
+    with pytest.raises(so.ParameterError, match="did you mean 'evidence'"):
+        so.link(release, release, budget=0.1, decoys=60).histogram("evidense")
+
+
+def test_whole_numbers_are_ids_in_a_verdict():
+    numbered = so.synthesize(records=40, items=20, entries=300, seed=7)
+    verdict = so.ScoreboardRH().attack(numbered, so.Adversary(knows=2).observe(numbered, 7))
+    assert verdict.score(7) == verdict.score("7") and verdict.rank(7) == verdict.rank("7")
+    with pytest.raises(so.ParameterError, match="text or a whole number, got float"):
+        verdict.score(7.0)

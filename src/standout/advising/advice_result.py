@@ -16,6 +16,8 @@ from standout.advising.search import SearchResult
 from standout.advising.sentences import sanitize_command
 from standout.core.atomic_files import write_atomically
 from standout.core.formatting import estimate_line, percent
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.result_table import TableResult
 from standout.findings.advice import AdviceFindings
@@ -26,7 +28,7 @@ from standout.findings.table_advice import TableAdviceFindings
 __all__ = ["AdviceResult"]
 
 
-class AdviceResult(TableResult, Generic[UtilityT]):
+class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
     """Candidates, the frontier and the recommendation. A subclass has the data and the findings."""
 
     measures: ClassVar[tuple[str, ...]]
@@ -49,6 +51,9 @@ class AdviceResult(TableResult, Generic[UtilityT]):
     @abstractmethod
     def _fingerprint(self) -> str:
         """Fingerprint of the original."""
+
+    def _shown(self) -> AdviceFindings | TableAdviceFindings:
+        return self.findings
 
     @property
     def complete(self) -> bool:
@@ -148,13 +153,16 @@ class AdviceResult(TableResult, Generic[UtilityT]):
         text = json_text(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def to_html(self, path: str | Path) -> None:
+    @with_progress
+    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
         """Write the report as one HTML file.
 
         Parameters
         ----------
         path
             The file; an existing file is replaced.
+        progress
+            True shows a bar while the charts are drawn.
         """
         from standout.report.advice_page import advice_page
 

@@ -18,7 +18,7 @@ from standout.core.atomic_files import make_folder
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.data_utility.utility import Utility
@@ -54,7 +54,7 @@ def advise(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     work: str | Path | None = None,
 ) -> TableAdvice: ...
 
@@ -73,11 +73,12 @@ def advise(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     work: str | Path | None = None,
 ) -> Advice: ...
 
 
+@with_progress
 def advise(
     release: Release | Table | Any,
     adversary: Adversary | TableAdversary | None = None,
@@ -91,7 +92,7 @@ def advise(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     work: str | Path | None = None,
 ) -> Advice | TableAdvice:
     """Search for the smallest change after which an adversary identifies at most a given share of people.
@@ -132,7 +133,7 @@ def advise(
     threads
         Number of threads; default: all cores.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
     work
         Folder of checkpoints. An interrupted search resumes from it.
 

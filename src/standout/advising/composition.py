@@ -8,7 +8,7 @@ import numpy as np
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.linking.link import link
@@ -54,6 +54,7 @@ class Composition:
         return f"{self.identified.value:.0%} identified, {self.correct_claims.value:.0%} correct claims"
 
 
+@with_progress
 def composition(
     first: Sanitized,
     second: Sanitized,
@@ -61,7 +62,7 @@ def composition(
     people: int = PEOPLE,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Composition:
     """Measure what two releases that were made from the same original reveal together.
 
@@ -79,7 +80,7 @@ def composition(
     threads
         Number of threads; default: all cores.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

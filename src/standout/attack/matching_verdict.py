@@ -43,7 +43,7 @@ class MatchingVerdict(Verdict):
         assert self.best is not None
         return Match(self.best, self.highest, eccentric)
 
-    def entropy(self, record: str) -> float:
+    def entropy(self, record: str | int) -> float:
         """log2 |D′| for a record of the matching set, log2 N for any other  [Definition 4]."""
         return math.log2(self.matching) if self.probability(record) > 0 else self.bits
 

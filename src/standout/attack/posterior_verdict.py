@@ -72,14 +72,14 @@ class PosteriorVerdict(Verdict):
         assert self.best is not None
         return Match(self.best, self.highest, self.eccentricity)
 
-    def entropy(self, record: str) -> float:
+    def entropy(self, record: str | int) -> float:
         """−log2 of the posterior among the records: the bits still missing if the target is in the release.
 
         log2 N for a record that is not a candidate: the adversary can only guess.
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of the record.
 
         Returns

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,15 +15,19 @@ from standout.attack.verdict_columns import VerdictColumns
 from standout.core import elementary
 from standout.core.arrays import Floats, Ints
 from standout.core.checks import whole_number
-from standout.core.errors import ParameterError
+from standout.core.frame_export import FrameExport
+from standout.core.result_views import ResultView
 from standout.fact import Fact
 from standout.release.labels import position_of_id
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Verdict"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Verdict:
+class Verdict(ResultView, FrameExport):
     """Result of `ScoreboardRH` for one aux  [Algorithm 1B].
 
     The best few records are ready. Numbers about other records are computed on demand.
@@ -151,12 +156,12 @@ class Verdict:
         assert self.best is not None
         return Match(self.best, self.highest, eccentric)
 
-    def score(self, record: str) -> float:
+    def score(self, record: str | int) -> float:
         """The score of a record, candidate or not.
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of the record.
 
         Returns
@@ -171,12 +176,12 @@ class Verdict:
         """
         return self._score(self._position(record))
 
-    def probability(self, record: str) -> float:
+    def probability(self, record: str | int) -> float:
         """Π(r′) ∝ e^(score/σ) over all candidates; 0 for any other record  [Algorithm 1B].
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of the record.
 
         Returns
@@ -187,12 +192,12 @@ class Verdict:
         position = self._position(record)
         return self._probability(self._score(position)) if self._is_candidate(position) else 0.0
 
-    def rank(self, record: str) -> int:
+    def rank(self, record: str | int) -> int:
         """1 + the number of candidates with a higher score.
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of the record.
 
         Returns
@@ -202,14 +207,14 @@ class Verdict:
         """
         return 1 + int(np.count_nonzero(self.scores > self.score(record)))
 
-    def entropy(self, record: str) -> float:
+    def entropy(self, record: str | int) -> float:
         """−log2 Π(r): the bits that are still missing to identify this record  [Definition 4].
 
         log2 N for a record that is not a candidate: the adversary can only guess.
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of the record.
 
         Returns
@@ -240,7 +245,15 @@ class Verdict:
         )
         return Lineup(candidates, max(0.0, 1.0 - math.fsum(each.probability for each in candidates)))
 
-    def explain(self, record: str) -> tuple[Part, ...]:
+    def _frame(self) -> "pl.DataFrame":
+        import polars as pl
+
+        lineup = self.lineup()
+        columns = {name: [getattr(each, name) for each in lineup] for name in Candidate._fields}
+        schema = {"record": pl.String, "score": pl.Float64, "probability": pl.Float64}
+        return pl.DataFrame(columns, schema=schema)
+
+    def explain(self, record: str | int) -> tuple[Part, ...]:
         """What each fact adds to the score of a record, in the order of the aux.
 
         The parts add up to the score exactly, for `Likelihood` up to 1e-9. Each says what the item, the value
@@ -250,7 +263,7 @@ class Verdict:
 
         Parameters
         ----------
-        record : str
+        record : str or int
             Id of any record of the release.
 
         Returns
@@ -339,9 +352,7 @@ class Verdict:
         scores = self.scores[self.scores > -np.inf]
         return float(elementary.exp((scores - self.highest) / self.scale).sum())
 
-    def _position(self, record: str) -> int:
-        if not isinstance(record, str):
-            raise ParameterError(f"record must be an id, as text, got {type(record).__name__}")
+    def _position(self, record: str | int) -> int:
         return position_of_id(self.queries.release.records, record)
 
     def _is_candidate(self, position: int) -> bool:

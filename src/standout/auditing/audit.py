@@ -28,7 +28,7 @@ from standout.core.atomic_files import make_folder
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
-from standout.core.progress import Progress, ProgressMeter, no_progress
+from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import Population
@@ -77,13 +77,14 @@ def audit(
     name: str = ...,
     seed: int = ...,
     threads: int | None = ...,
-    progress: Progress = ...,
+    progress: ProgressOption = ...,
     work: str | Path | None = ...,
     client: Any = ...,
 ) -> Audit: ...
 
 
-@on_client  # type: ignore[misc]
+@with_progress  # type: ignore[misc]
+@on_client
 def audit(
     release: Release | Table | Any,
     *,
@@ -106,7 +107,7 @@ def audit(
     name: str = "",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     work: str | Path | None = None,
     client: Any = None,
 ) -> Audit | TableAudit:
@@ -163,8 +164,8 @@ def audit(
         Seed of all random draws. The same seed gives the same findings.
     threads : int, optional
         Number of threads. Default: all processors. It changes no result.
-    progress : callable
-        Called with the stage, the work done and the total.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
     work : str or Path, optional
         Folder for checkpoints. An interrupted audit resumes from there.
     client : distributed.Client, optional

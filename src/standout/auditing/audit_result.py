@@ -13,7 +13,9 @@ from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
 from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.frame_export import FrameExport
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.core.suggestions import not_one_of
 from standout.findings.advice import AdviceFindings
 from standout.findings.answer_line import answer_line
@@ -27,7 +29,7 @@ __all__ = ["Audit"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(ResultView, FrameExport):
     """Result of an audit.
 
     Attributes
@@ -73,6 +75,12 @@ class Audit:
     def tables(self) -> dict[str, pl.DataFrame]:
         """The findings as frames: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
         return result_frames(self.findings)
+
+    def _frame(self) -> pl.DataFrame:
+        return self.tables["adversaries"]
+
+    def _shown(self) -> AuditFindings:
+        return self.findings
 
     def finished_at(self, time: str) -> "Audit":
         """The audit with the time at which its report is written.
@@ -127,13 +135,16 @@ class Audit:
         text = json_text(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def to_html(self, path: str | Path) -> None:
+    @with_progress
+    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
         """Write the report as one HTML file.
 
         Parameters
         ----------
         path : str or Path
             The file; an existing file is replaced.
+        progress : bool or callable, optional
+            True shows a bar while the charts are drawn.
         """
         from standout.report.audit_page import audit_page
 
@@ -152,6 +163,7 @@ class Audit:
         for name, table in self.tables.items():
             write_atomically(target / f"{name}.csv", inert(table).write_csv)
 
+    @with_progress
     def risk_table(
         self,
         path: str | Path | None = None,
@@ -160,7 +172,7 @@ class Audit:
         records: str | int = "all",
         draws: int = 8,
         facts: Sequence[int] | None = None,
-        progress: Progress = no_progress,
+        progress: ProgressOption = no_progress,
     ) -> pl.DataFrame:
         """Risk of each person: the probability of being identified by one adversary.
 
@@ -176,8 +188,8 @@ class Audit:
             Number of random draws of known facts for each person.
         facts : sequence of int, optional
             Numbers of facts that are tried.
-        progress : callable
-            Called with the stage, the work done and the total.
+        progress : bool or callable, optional
+            True shows a bar; a function is called with (stage, done, total).
 
         Returns
         -------

@@ -7,9 +7,7 @@ printable here, and JSON writes such characters as its own escapes.
 import codecs
 import json
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,13 @@ import click
 from standout._version import __version__
 from standout.cli.option_errors import as_options, options_of_context
 from standout.core.foreign_text import cut_arguments, cut_middle, escaped_json, printable, printable_lines
-from standout.core.worker_pool import current_pool
+from standout.core.progress_bar import progress_bar as progress
 from standout.ingest.remote import public_url
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from standout.core.progress import Progress
     from standout.release.model import Release
 
 __all__ = [
@@ -41,54 +38,10 @@ __all__ = [
     "print_warning",
     "progress",
     "release_stamp",
-    "stage_text",
     "suggest_index",
 ]
 
-BAR_DELAY = 1.0  # seconds before a progress bar appears
 LARGE = 1_000_000
-
-
-@contextmanager
-def progress() -> Iterator["Progress"]:
-    """Show a progress bar on a terminal for work that takes longer than a second."""
-    if not sys.stderr.isatty():
-        yield lambda stage, done, total: None
-        return
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("{task.description:20}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeRemainingColumn(),
-        console=console(stderr=True),
-        transient=True,
-    )
-    start = time.monotonic()
-    tasks: dict[str, TaskID] = {}
-
-    def update(stage: str, done: int, total: int) -> None:
-        if time.monotonic() - start < BAR_DELAY:
-            return
-        if stage not in tasks:
-            for task in tasks.values():
-                bar.update(task, visible=False)
-            tasks[stage] = bar.add_task("", total=total)
-            bar.start()
-        bar.update(tasks[stage], completed=done, total=total, description=stage_text(stage))
-
-    try:
-        yield update
-    finally:
-        bar.stop()
-
-
-def stage_text(stage: str) -> str:
-    """The stage, and how many workers it runs on."""
-    pool = current_pool()
-    number = f" · {pool.size} workers" if pool is not None and pool.is_started else ""
-    return printable(stage) + number
 
 
 def console(**settings: Any) -> "Console":

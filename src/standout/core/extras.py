@@ -6,12 +6,13 @@ name there would be a stranger's.
 
 import re
 
-__all__ = ["EXTRAS", "install_command"]
+__all__ = ["EXTRAS", "install_command", "pip_install"]
 
 EXTRAS = {
     "cluster": ("cryptography>=42", "dask>=2026.8", "distributed>=2026.8"),
     "duckdb": ("duckdb>=1.4", "pyarrow"),
     "explore": ("starlette>=1", "uvicorn>=0.40"),
+    "pandas": ("pandas", "pyarrow"),
     "prediction": ("scikit-learn>=1.4",),
     "remote": ("aiohttp", "fsspec>=2024.6"),
 }
@@ -24,7 +25,12 @@ def install_command(extra: str) -> str:
     >>> install_command("explore")
     "pip install 'starlette>=1' 'uvicorn>=0.40'"
     """
-    return f"pip install {' '.join(map(_quoted, EXTRAS[extra]))}"
+    return pip_install(*EXTRAS[extra])
+
+
+def pip_install(*requirements: str) -> str:
+    """The command that installs these packages, for messages."""
+    return f"pip install {' '.join(map(_quoted, requirements))}"
 
 
 def _quoted(requirement: str) -> str:

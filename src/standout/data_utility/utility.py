@@ -14,7 +14,7 @@ import polars as pl
 from standout._version import __version__
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.data_utility.distortion import entry_distortion, popularity_distortion, similarity_change
 from standout.data_utility.holdout import level_numbers
@@ -166,7 +166,7 @@ def utility(
     target: None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Utility: ...
 
 
@@ -178,10 +178,11 @@ def utility(
     target: str | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> TableUtility: ...
 
 
+@with_progress
 def utility(
     release: Release | Table,
     *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
@@ -189,7 +190,7 @@ def utility(
     target: str | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Utility | TableUtility:
     """Measure how useful a release or table still is after these steps.
 
@@ -222,7 +223,7 @@ def utility(
     threads
         Number of threads; default: all cores.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

@@ -8,7 +8,7 @@ import numpy as np
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack, attacks_by_name
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.suggestions import not_one_of
 from standout.evaluate.cell import SimulationCell, rate_by_target
 from standout.evaluate.comparison import Comparison, ComparisonRow
@@ -20,6 +20,7 @@ from standout.release.model import Release
 __all__ = ["compare"]
 
 
+@with_progress
 def compare(
     release: Release,
     adversaries: Adversary | Mapping[str, Adversary] | Sequence[Adversary],
@@ -31,7 +32,7 @@ def compare(
     draws: int = 1,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Comparison:
     """Compare attacks: each gets the same targets and the same known facts.
 
@@ -55,7 +56,7 @@ def compare(
     threads
         Number of threads; default: all cores.
     progress
-        Called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

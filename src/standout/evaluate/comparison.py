@@ -7,6 +7,8 @@ import polars as pl
 
 from standout._version import __version__
 from standout.core.errors import NotFoundError
+from standout.core.result_views import ResultView
+from standout.core.suggestions import did_you_mean
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.result_table import TableResult
 
@@ -68,7 +70,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(TableResult):
+class Comparison(ResultView, TableResult):
     """The result of `compare`: one row for each adversary, number of facts and attack.
 
     Attributes
@@ -151,8 +153,15 @@ class Comparison(TableResult):
         if len(fitting) != 1:
             count = "no row fits" if not fitting else "more than one row fits"
             names = ", ".join(dict.fromkeys(row.attack for row in self.rows))
-            raise NotFoundError(f"{count}: give attack, adversary and facts; the attacks are {names}")
+            known = f"give attack, adversary and facts; the attacks are {names}"
+            raise NotFoundError(f"{count}: {known}{'' if fitting else self._near(attack, adversary)}")
         return fitting[0]
+
+    def _near(self, attack: str | None, adversary: str | None) -> str:
+        """The closest name of an attack or an adversary that does not exist."""
+        attacks, adversaries = {row.attack for row in self.rows}, {row.adversary for row in self.rows}
+        wrong = [(attack, attacks), (adversary, adversaries)]
+        return "".join(did_you_mean(name, names) for name, names in wrong if name not in names)
 
     @cached_property
     def table(self) -> pl.DataFrame:

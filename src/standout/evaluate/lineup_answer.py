@@ -17,6 +17,7 @@ from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
 from standout.core.formatting import percent
+from standout.core.result_views import ResultView
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.fact import AS_ASSUMED
 from standout.facts import Aux
@@ -30,7 +31,7 @@ LONGEST = 1000
 
 
 @dataclass(frozen=True, repr=False)
-class LineupAnswer:
+class LineupAnswer(ResultView):
     """The answer of `standout.lineup`.
 
     Attributes

@@ -9,6 +9,7 @@ import polars as pl
 
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
+from standout.core.frame_export import FrameExport
 from standout.evaluate.estimates import Estimate
 
 __all__ = [
@@ -73,13 +74,16 @@ def estimate_table(rows: Iterable[EstimateRow], seed: int, fingerprint: str, ver
     return pl.DataFrame(cells, schema=COLUMNS, orient="row")
 
 
-class TableResult:
-    """A result with a table that can be written to a file."""
+class TableResult(FrameExport):
+    """A result with a table that can be written to a file and given to other libraries."""
 
     @property
     def table(self) -> pl.DataFrame:
         """The result as a table."""
         raise NotImplementedError
+
+    def _frame(self) -> pl.DataFrame:
+        return self.table
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table to a CSV file.

@@ -10,7 +10,7 @@ from standout.attack.scoreboard import ScoreboardRH
 from standout.cluster.on_client import on_client
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.evaluate.claim_threshold import ClaimThreshold
 from standout.evaluate.outcomes import Criteria
@@ -23,6 +23,7 @@ from standout.similarity.attributes import Equal, Present, Similarity, Within
 __all__ = ["simulate"]
 
 
+@with_progress
 @on_client
 def simulate(
     release: Release | Any,
@@ -42,7 +43,7 @@ def simulate(
     absent: bool = True,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     save: str | Path | None = None,
     client: Any = None,
 ) -> Simulation:
@@ -90,7 +91,7 @@ def simulate(
     threads
         Number of threads; default: all cores.
     progress
-        Called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
     save
         Name of the checkpoint files. An interrupted run resumes from them.
     client

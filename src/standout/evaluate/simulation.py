@@ -9,6 +9,7 @@ import polars as pl
 from standout._version import __version__
 from standout.core.errors import NotFoundError
 from standout.core.formatting import estimate_line
+from standout.core.result_views import ResultView
 from standout.core.suggestions import did_you_mean
 from standout.evaluate.cell import Measurement, SimulationCell
 from standout.evaluate.claim_threshold import ClaimThreshold
@@ -20,7 +21,7 @@ __all__ = ["Simulation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(EstimateResult):
+class Simulation(ResultView, EstimateResult):
     """The result of `simulate`: one cell for each adversary and number of facts, and a table of all measures.
 
     Attributes
@@ -97,7 +98,9 @@ class Simulation(EstimateResult):
         if len(fitting) != 1:
             known = ", ".join(f"{cell.adversary!r} with {cell.facts} facts" for cell in self.cells)
             count = "no cell fits" if not fitting else "more than one cell fits"
-            raise NotFoundError(f"{count}: give adversary and facts; there are {known or 'no cells'}")
+            names = {cell.adversary for cell in self.cells}
+            near = "" if fitting or adversary in names else did_you_mean(adversary, names)
+            raise NotFoundError(f"{count}: give adversary and facts; there are {known or 'no cells'}{near}")
         return fitting[0]
 
     def estimate(

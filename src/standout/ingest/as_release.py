@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.core.errors import ParameterError
+from standout.core.frame_export import FrameExport
 from standout.release.model import Release
 
 __all__ = ["as_release"]
@@ -39,7 +40,8 @@ def as_release(source: Any, name: str = "release") -> Release:
         return source
     is_path = isinstance(source, (str, Path, list, tuple))
     is_frame = type(source).__module__.startswith(("polars", "pandas"))
-    if not is_path and not is_frame and not hasattr(source, "__arrow_c_stream__"):
+    is_stream = hasattr(source, "__arrow_c_stream__") and not isinstance(source, FrameExport)
+    if not (is_path or is_frame or is_stream):  # a FrameExport is a result of Standout, such as a table
         raise ParameterError(
             f"{name} must be a Release, a path or a frame, got {type(source).__name__}: "
             "read it with so.read(…)"

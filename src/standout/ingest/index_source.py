@@ -9,7 +9,7 @@ from typing import Any
 
 from standout.cluster.on_client import on_client
 from standout.core.errors import ReadingWarning, SourceError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.ingest.options import Options
 from standout.ingest.read import SourceReader
 from standout.ingest.remote import is_remote
@@ -27,6 +27,7 @@ __all__ = ["index", "write_index"]
 Source = str | Path | list[str | Path]
 
 
+@with_progress
 @on_client
 def index(
     source: Any,
@@ -35,7 +36,7 @@ def index(
     shards: int | None = None,
     memory: int | str | None = None,
     titles: str | Path | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
     **options: Any,
 ) -> Release:
@@ -58,8 +59,8 @@ def index(
         available. All ids are held in memory.
     titles : path, optional
         File with titles of the items.
-    progress : callable, optional
-        Called with (stage, done, total).
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
     client : distributed.Client, optional
         Its workers read the files, if the source has several that they find at the same paths. It changes no
         result. Default: this process reads them.

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from standout.core.errors import ParameterError, ReadingWarning, SourceError
-from standout.core.progress import Progress, ProgressMeter, no_progress
+from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.ingest import netflix
 from standout.ingest.collector import Collector
 from standout.ingest.column_roles import Roles
@@ -45,6 +45,7 @@ RECORDED = {
 }  # fmt: skip
 
 
+@with_progress
 def read(
     source: Any,
     *,
@@ -74,7 +75,7 @@ def read(
     zone: str = "UTC",
     repeats: Repeats = "auto",
     max_rejects: int | str = 0,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Release:
     """Read a release from files, a folder, a URL, a data frame or an index.
 
@@ -142,8 +143,8 @@ def read(
         all if more than 1 % of the rows repeat, otherwise the last.
     max_rejects : int or str
         Largest number or share ("5%") of unusable rows.
-    progress : callable, optional
-        Called with (stage, done, total).
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

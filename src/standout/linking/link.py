@@ -11,7 +11,7 @@ from standout.attack.eccentricity import check_phi
 from standout.attack.likelihood import Likelihood
 from standout.cluster.on_client import on_client
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.facts import KnownFacts
 from standout.findings.links import ClaimMeasure, Dates, LinkSettings
@@ -37,6 +37,7 @@ LEARNING_FACTS, DECOY_FACTS = 50_000, 25_000
 """The model is learned from profiles, and decoys of each kind, that have about this many facts together."""
 
 
+@with_progress
 @on_client
 def link(
     release: Release | Any,
@@ -55,7 +56,7 @@ def link(
     truth: TruthSource | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> Links:
     """Link public profiles to records of a release, where a claim can be made.
@@ -101,8 +102,8 @@ def link(
         Seed of everything random.
     threads : int, optional
         Number of threads. Default: all cores.
-    progress : callable, optional
-        Called with the stage, the number of profiles done, and their total.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
     client : distributed.Client, optional
         Its workers search parts of a large release, if it is an open index that they can read at the same
         path. It changes no result. Default: threads of this process.

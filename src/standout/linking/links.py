@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,10 @@ import polars as pl
 from standout.core.arrays import Bools, Floats, Ints
 from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError
+from standout.core.frame_export import FrameExport
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
+from standout.core.suggestions import not_one_of
 from standout.evaluate.estimates import Estimate, rate
 from standout.findings.json_types import JsonObject
 from standout.findings.links import ClaimMeasure, LinkFindings, LinkSettings
@@ -33,7 +37,7 @@ __all__ = ["Links"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Links:
+class Links(ResultView, FrameExport):
     """The record that each profile was linked to, and what the claims are worth.
 
     Attributes
@@ -264,6 +268,8 @@ class Links:
             bin_start, bin_end, claims, others, recombined, withheld. The bins grow by half; the first one
             holds everything below 0.
         """
+        if measure not in get_args(ClaimMeasure):
+            raise ParameterError(not_one_of("measure", measure, get_args(ClaimMeasure)))
         return histogram(self, measure)
 
     @property
@@ -302,7 +308,15 @@ class Links:
         text = json_text(self.to_dict())
         write_atomically(Path(path), lambda file: file.write(text.encode()), private=True)
 
-    def to_html(self, path: str | Path, data: str = "", public: str = "") -> None:
+    @with_progress
+    def to_html(
+        self,
+        path: str | Path,
+        data: str = "",
+        public: str = "",
+        *,
+        progress: ProgressOption = no_progress,
+    ) -> None:
         """Write a short report as one HTML file. It names nobody.
 
         Parameters
@@ -311,6 +325,8 @@ class Links:
             The file to write.
         data, public : str, optional
             Names of the two data sets for the report.
+        progress : bool or callable, optional
+            True shows a bar while the charts are drawn.
         """
         from standout.report.linking_page import page  # loads Altair
 
@@ -328,6 +344,12 @@ class Links:
         """
         rows: list[Any] = self.table.to_dicts()
         return to_json_object(self.findings()) | {"table": rows}
+
+    def _frame(self) -> pl.DataFrame:
+        return self.table
+
+    def _shown(self) -> LinkFindings:
+        return self.findings()
 
     def findings(self, data: str = "", public: str = "") -> LinkFindings:
         """Return what was found, without the table: it names nobody.

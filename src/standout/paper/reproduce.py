@@ -13,7 +13,7 @@ from standout.core.atomic_files import make_folder
 from standout.core.checkpoint_files import CHECKPOINTS
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, ProgressMeter, no_progress
+from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.paper import bit_readings, film_readings, neighbour_readings
@@ -50,6 +50,7 @@ READINGS = {
 """The figures that are computed in several readings of the paper's text."""
 
 
+@with_progress
 @on_client
 def reproduce(
     release: Release,
@@ -60,7 +61,7 @@ def reproduce(
     qualifying: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> Reproduction:
     """Compute every figure and table of the paper on a release and compare them with the paper's numbers.
@@ -89,7 +90,7 @@ def reproduce(
     threads
         Number of threads; default: all cores.
     progress
-        Called with the stage, the work done and the total.
+        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers attack slices of the targets and search neighbours, if the release
         is an open index that they can read at the same path. Default: threads of this process.

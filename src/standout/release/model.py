@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from standout.core.errors import NotFoundError, StoreError
+from standout.core.frame_export import FrameExport
+from standout.core.result_views import ResultView
 from standout.release.clock import Clock
 from standout.release.labels import Labels, position_of_id
 from standout.release.postings import Postings, unpack_item
@@ -79,7 +81,7 @@ class RecordEntries(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(ResultView, FrameExport):
     """An immutable data set of records × items [the paper's D̂].
 
     Make one with `standout.read`, `standout.open` or `standout.synthesize`.
@@ -347,6 +349,9 @@ class Release:
         from standout.release.export import to_frame
 
         return to_frame(self)
+
+    def _frame(self) -> "pl.DataFrame":
+        return self.to_frame()
 
     def __repr__(self) -> str:
         parts = [f"{self.n_entries:,} entries", f"{self.n_records:,} records × {self.n_items:,} items"]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.release.file_checks import checked_files
 from standout.release.flat_arrays import array_fields
 from standout.release.index_columns import check_small, contradiction, damaged, map_column, read_manifest
@@ -26,8 +26,9 @@ from standout.release.shard_writer import write_shards
 __all__ = ["is_index", "open_index", "save", "verify"]
 
 
+@with_progress
 def save(
-    release: Release, path: str | Path, progress: Progress = no_progress, *, shards: int | None = None
+    release: Release, path: str | Path, progress: ProgressOption = no_progress, *, shards: int | None = None
 ) -> None:
     """Save a release as an index; an existing index is replaced in one step.
 
@@ -37,8 +38,8 @@ def save(
         The release to save.
     path : str or Path
         Folder of the index. It must be new, empty, or an index.
-    progress : callable, optional
-        Called with (stage, done, total).
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
     shards : int, optional
         Number of shards: folders with ranges of records, each an index that can be opened by itself. Results
         do not depend on it. Shards are whole blocks of 8,192 records, so there may be fewer, with a warning.
@@ -109,8 +110,8 @@ def verify(path: str | Path, progress: Progress = no_progress) -> Iterator[tuple
     ----------
     path : str or Path
         Folder of the index.
-    progress : callable, optional
-        Called with (stage, done, total).
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
 
     Yields
     ------

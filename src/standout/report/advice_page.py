@@ -14,7 +14,7 @@ from standout.report.figures import Cells, Drawing, Figure, Table, draw_figure
 from standout.report.frontier_chart import CandidateMark, FrontierChart
 from standout.report.html_page import render_page, template_text
 
-__all__ = ["AdviceSection", "advice_page", "advice_section"]
+__all__ = ["AdviceSection", "AnyAdvice", "advice_figure", "advice_page", "advice_section", "advice_table"]
 
 AnyAdvice: TypeAlias = AdviceFindings | TableAdviceFindings
 AnyCandidate: TypeAlias = CandidateFindings | TableCandidateFindings
@@ -62,6 +62,16 @@ def advice_page(advice: AnyAdvice) -> str:
 
 def advice_section(advice: AnyAdvice) -> AdviceSection:
     """The part of a page that shows the candidates."""
+    return AdviceSection(draw_figure(advice_figure(advice)), advice_table(advice))
+
+
+def advice_table(advice: AnyAdvice) -> Table:
+    """The frontier, with the numbers of the chart."""
+    return _table(advice.frontier, numbered=True)
+
+
+def advice_figure(advice: AnyAdvice) -> Figure:
+    """The chart of the candidates; its table has all of them."""
     frontier: Sequence[AnyCandidate] = advice.frontier
     data = "table" if isinstance(advice, TableAdviceFindings) else "release"
     rates = [candidate.rate(advice.among).value for candidate in frontier]
@@ -80,8 +90,7 @@ def advice_section(advice: AnyAdvice) -> AdviceSection:
         f"people are identified. The limit is {percent(advice.limit)}."
     )
     table = _table(advice.candidates, numbered=False)
-    figure = Figure("People identified and utility kept", description, chart.draw, table)
-    return AdviceSection(draw_figure(figure), _table(frontier, numbered=True))
+    return Figure("People identified and utility kept", description, chart.draw, table)
 
 
 def _mark(number: str, candidate: AnyCandidate, advice: AnyAdvice) -> CandidateMark:

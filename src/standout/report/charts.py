@@ -129,6 +129,11 @@ class Chart:
         config = self.spec.setdefault("config", {})
         config |= CONFIG | {"view": config.get("view", {}) | {"stroke": None}}
 
+    def altair(self) -> alt.TopLevelMixin:
+        """The chart as an object of Altair, for notebooks."""
+        chart: alt.TopLevelMixin = alt.Chart.from_dict(self.spec)
+        return chart
+
     def png(self) -> bytes:
         """The chart as PNG, for papers and slides; a DrawingError if it cannot be drawn."""
         return draw("png", self.spec, scale=PNG_SCALE)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from standout.core.errors import StandoutError
+from standout.core.progress import activity
 
 __all__ = ["DrawingError", "draw"]
 
@@ -36,7 +37,7 @@ class DrawingError(StandoutError):
 def draw(form: Literal["svg", "png"], spec: dict[str, Any], **options: Any) -> bytes:
     """The picture of a Vega-Lite chart, or a DrawingError."""
     request = json.dumps({"format": form, "spec": spec, "options": options}).encode() + b"\n"
-    with _lock:
+    with _lock, activity("drawing charts"):
         drawn, content = _answer(request)
     if not drawn:
         raise DrawingError(f"{NOT_DRAWN}: vl-convert failed ({content.decode()})")

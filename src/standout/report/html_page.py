@@ -8,7 +8,7 @@ from typing import Any
 
 from standout.core.foreign_text import printable_lines
 
-__all__ = ["render_page", "template_text"]
+__all__ = ["render_page", "render_part", "template_text"]
 
 
 def render_page(template: str, style: str = "", **context: Any) -> str:
@@ -22,8 +22,20 @@ def render_page(template: str, style: str = "", **context: Any) -> str:
     >>> "&lt;b&gt;" in text, "default-src 'none'" in text
     (True, True)
     """
-    from jinja2 import DictLoader, Environment, StrictUndefined
     from markupsafe import Markup
+
+    style = template_text("base.css") + style
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return render_part(template, style=Markup(style), digest=digest, **context)
+
+
+def render_part(template: str, **context: Any) -> str:
+    """The HTML of a template that may use base.html and parts.html, escaped and printable.
+
+    >>> render_part("<b>{{ name }}</b>", name="<script>")
+    '<b>&lt;script&gt;</b>'
+    """
+    from jinja2 import DictLoader, Environment, StrictUndefined
 
     templates = {name: template_text(name) for name in ("base.html", "parts.html")} | {"page": template}
     environment = Environment(
@@ -33,10 +45,7 @@ def render_page(template: str, style: str = "", **context: Any) -> str:
         lstrip_blocks=True,
         loader=DictLoader(templates),
     )
-    style = template_text("base.css") + style
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    page = environment.get_template("page").render(style=Markup(style), digest=digest, **context)
-    return printable_lines(page)
+    return printable_lines(environment.get_template("page").render(**context))
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.risk_measures.classes import MISSING, Missing
 from standout.risk_measures.disclosure import attribute_disclosure
@@ -18,6 +18,7 @@ from standout.tables.model import Table
 __all__ = ["table_risk"]
 
 
+@with_progress
 def table_risk(
     table: Table,
     quasi_identifiers: Sequence[str] | None = None,
@@ -28,7 +29,7 @@ def table_risk(
     largest_set: int = LARGEST_SIZE,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> TableRisk:
     """Measure how well the values of some columns single out the rows of a table, and what they reveal.
 
@@ -57,7 +58,7 @@ def table_risk(
     threads
         Number of threads; default: all cores.
     progress
-        Called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

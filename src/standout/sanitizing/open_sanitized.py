@@ -10,7 +10,7 @@ import polars as pl
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError, SourceError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.facts import level_values
 from standout.ingest.read import read
 from standout.ingest.value_levels import ValueType
@@ -43,21 +43,22 @@ READ_ALIKE = "read the original with the same values, times and zone as when it 
 
 @overload
 def open_sanitized(
-    path: str | Path, original: Release, key: str | Path | None = None, progress: Progress = no_progress
+    path: str | Path, original: Release, key: str | Path | None = None, progress: ProgressOption = no_progress
 ) -> Sanitized: ...
 
 
 @overload
 def open_sanitized(
-    path: str | Path, original: Table, key: str | Path | None = None, progress: Progress = no_progress
+    path: str | Path, original: Table, key: str | Path | None = None, progress: ProgressOption = no_progress
 ) -> SanitizedTable: ...
 
 
+@with_progress
 def open_sanitized(
     path: str | Path,
     original: Release | Table,
     key: str | Path | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Sanitized | SanitizedTable:
     """Open an output of `standout.write_sanitized` together with its original.
 
@@ -71,7 +72,7 @@ def open_sanitized(
         Key file. It is required for a table, if the records have new ids, or if one record represents several
         people.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.release.build import pack_by_item, read_only_entries, read_only_levels
 from standout.release.labels import Labels
 from standout.release.model import Release, read_only
@@ -33,7 +33,7 @@ def sanitize(
     *steps: Step | str | Sequence[Step | str],
     seed: int | None = None,
     renumber: bool = False,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     threads: int | None = None,
 ) -> Sanitized: ...
 
@@ -44,17 +44,18 @@ def sanitize(
     *steps: TableStep | str | Sequence[TableStep | str],
     seed: int | None = None,
     renumber: bool = False,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     threads: int | None = None,
 ) -> SanitizedTable: ...
 
 
+@with_progress
 def sanitize(
     release: Release | Table,
     *steps: Step | TableStep | str | Sequence[Step | TableStep | str],
     seed: int | None = None,
     renumber: bool = False,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     threads: int | None = None,
 ) -> Sanitized | SanitizedTable:
     """Apply steps to a release or table, one after the other; the release itself does not change.
@@ -83,7 +84,7 @@ def sanitize(
     renumber
         Whether to give the records new ids 1 … N in a random order.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
     threads
         Number of threads; default: all cores. It does not change the result.
 

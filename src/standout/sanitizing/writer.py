@@ -13,7 +13,7 @@ from standout.core.atomic_files import write_atomically
 from standout.core.errors import ParameterError, StandoutError
 from standout.core.new_files import sweep
 from standout.core.output_paths import check_csv_name, check_output_file
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.work_folders import Part, publish, work_folder
 from standout.release.export import write_table
 from standout.release.index_writer import is_index
@@ -31,6 +31,7 @@ __all__ = ["check_inert", "check_output_paths", "check_table_path", "write_sanit
 TABLES = (".csv", ".parquet")
 
 
+@with_progress
 def write_sanitized(
     safer: Sanitized | SanitizedTable,
     path: str | Path,
@@ -38,7 +39,7 @@ def write_sanitized(
     key: str | Path | None = None,
     force: bool = False,
     inert: bool = False,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Path:
     """Write a sanitized release or table, and its steps to a sidecar file next to it.
 
@@ -60,7 +61,7 @@ def write_sanitized(
         Whether to put an apostrophe before texts of a CSV file that a spreadsheet would execute. The sidecar
         says so, and `open_sanitized` removes them.
     progress
-        Function that is called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

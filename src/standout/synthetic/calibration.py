@@ -17,7 +17,7 @@ import polars as pl
 
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.evaluate.result_table import TableResult
 from standout.release.model import Release
@@ -69,13 +69,14 @@ class Calibration(TableResult):
         return f"{len(self.statistics)} published statistics: {counts}"
 
 
+@with_progress
 def calibration(
     release: Release,
     *,
     nearest: int = 2_000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Calibration:
     """Compare a release with the published statistics of the Netflix Prize data.
 
@@ -91,7 +92,7 @@ def calibration(
     threads
         Number of threads; default: all cores.
     progress
-        Called with the stage, the work done and the total.
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

@@ -4,7 +4,7 @@ from types import ModuleType
 
 from standout.core import rng
 from standout.core.arrays import Ints
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.threads import thread_count
 from standout.release.build import (
     drop_unused_codes,
@@ -36,6 +36,7 @@ GENERATORS: dict[str, ModuleType] = {
 }
 
 
+@with_progress
 def synthesize(
     *,
     like: Like = "quick",
@@ -44,7 +45,7 @@ def synthesize(
     entries: int | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Release:
     """Make a synthetic release with exactly these numbers of records, items and entries.
 
@@ -69,7 +70,7 @@ def synthesize(
     threads
         Number of threads; default: all cores.
     progress
-        Called with the stage, the work done and the total.
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

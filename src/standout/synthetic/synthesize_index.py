@@ -8,7 +8,7 @@ from pathlib import Path
 from standout.core import rng
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
 from standout.core.threads import thread_count
 from standout.release.model import RecordEntries, Release
 from standout.release.provenance import Provenance
@@ -51,6 +51,7 @@ def scaled_records(scale: float) -> int:
     return max(1, round(scale * int(published()["sizes"]["records"])))
 
 
+@with_progress
 def synthesize_index(
     output: str | Path,
     *,
@@ -62,7 +63,7 @@ def synthesize_index(
     shards: int | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Release:
     """Make a synthetic release and write it as an index, in shards if memory would not suffice otherwise.
 

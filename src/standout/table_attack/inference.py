@@ -7,7 +7,7 @@ import numpy as np
 
 from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed
 from standout.evaluate.estimates import Estimate, rate
 from standout.table_attack.prepare import original_of, representing_rows
@@ -42,6 +42,7 @@ class Inference:
     baseline: float
 
 
+@with_progress
 def infer_column(
     table: Table,
     adversary: TableAdversary,
@@ -51,7 +52,7 @@ def infer_column(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Inference:
     """Guess the value of a column for random people, as the likeliest over all rows  [attribute disclosure].
 

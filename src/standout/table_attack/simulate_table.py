@@ -9,7 +9,7 @@ import numpy as np
 from standout.core.arrays import Bools, Ints
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.rng import check_seed, generator
 from standout.evaluate.estimates import Estimate, mean, rate
 from standout.table_attack.population_rates import PopulationRates, population_rates
@@ -142,6 +142,7 @@ def table_targets(
     return eligible[:wanted], original.n_rows - len(eligible)
 
 
+@with_progress
 def simulate_table(
     table: Table,
     adversary: TableAdversary,
@@ -154,7 +155,7 @@ def simulate_table(
     seed: int = 0,
     purpose: str = "table",
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> TableSimulation:
     """Attack random people of a table and count how often the right row is found.
 
@@ -178,8 +179,8 @@ def simulate_table(
         Name of the sample of targets; another name gives other targets.
     threads : int, optional
         Number of threads; it changes no result.
-    progress : callable
-        Called with the stage, the work done and the total.
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

@@ -10,7 +10,9 @@ from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
-from standout.core.progress import Progress, ProgressMeter, no_progress
+from standout.core.frame_export import FrameExport
+from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.findings.answer_line import answer_line
@@ -59,7 +61,7 @@ RISK_COST, ADVERSARY_COST, CURVE_COST, CHECK_COST = 0.5, 1.0, 1.0, 0.3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableAudit:
+class TableAudit(ResultView, FrameExport):
     """Result of an audit of a table.
 
     Attributes
@@ -105,6 +107,12 @@ class TableAudit:
 
         return table_frames(self.findings)
 
+    def _frame(self) -> "pl.DataFrame":
+        return self.tables["adversaries"]
+
+    def _shown(self) -> TableFindings:
+        return self.findings
+
     def finished_at(self, time: str) -> "TableAudit":
         """The audit with the time at which its report is written.
 
@@ -141,13 +149,16 @@ class TableAudit:
         text = json_text(self.findings)
         write_atomically(Path(path), lambda file: file.write(text.encode()))
 
-    def to_html(self, path: str | Path) -> None:
+    @with_progress
+    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
         """Write the report as one HTML file.
 
         Parameters
         ----------
         path : str or Path
             The file; an existing file is replaced.
+        progress : bool or callable, optional
+            True shows a bar while the charts are drawn.
         """
         from standout.report.table_page import table_page
 

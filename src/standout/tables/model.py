@@ -10,6 +10,8 @@ import numpy as np
 
 from standout.core.arrays import Ints
 from standout.core.errors import NotFoundError, ParameterError
+from standout.core.frame_export import FrameExport
+from standout.core.result_views import ResultView
 from standout.core.suggestions import did_you_mean
 from standout.release.labels import Labels
 from standout.release.model import Release
@@ -24,7 +26,7 @@ __all__ = ["Channel", "SanitizedTable", "Table"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(ResultView, FrameExport):
     """An immutable table with one row per person  [the paper's N × M database].
 
     Make one with `standout.read_table`.
@@ -200,6 +202,9 @@ class Table:
             return frame
         name = self.provenance.columns.get("record", "id")
         return frame.insert_column(0, pl.Series(name, list(self.ids)))
+
+    def _frame(self) -> "pl.DataFrame":
+        return self.to_frame()
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

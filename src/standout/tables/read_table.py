@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from standout.core.errors import ParameterError, ReadingWarning
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.ingest.options import Column, Options
 from standout.tables.history_join import join_history, read_history
 from standout.tables.model import Table
@@ -16,6 +16,7 @@ from standout.tables.table_reader import TableReader
 __all__ = ["as_schema", "read_table"]
 
 
+@with_progress
 def read_table(
     source: Any,
     *,
@@ -32,7 +33,7 @@ def read_table(
     member: str | None = None,
     sql_table: str | None = None,
     skip_lines: int = 0,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
 ) -> Table:
     """Read a table with one row per person from a file, a database, a URL or a data frame.
 
@@ -74,8 +75,8 @@ def read_table(
         Table to read in a SQLite or DuckDB file; default: its only table.
     skip_lines : int
         Number of lines to skip at the start of each text file.
-    progress : callable, optional
-        Called with (stage, done, total).
+    progress : bool or callable, optional
+        True shows a bar; a function is called with (stage, done, total).
 
     Returns
     -------

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from standout.cluster.on_client import on_client
 from standout.core.arrays import Floats, Ints
 from standout.core.errors import ParameterError
-from standout.core.progress import Progress, no_progress
+from standout.core.frame_export import FrameExport
+from standout.core.progress import ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.core.rng import generator
 from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
@@ -31,7 +33,7 @@ POINTS = tuple(i / 100 for i in range(101))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sparsity:
+class Sparsity(ResultView, FrameExport):
     """The nearest neighbours of records, and the sparsity that follows from them.
 
     Attributes
@@ -154,11 +156,15 @@ class Sparsity:
         """
         return _frame("similarity", points, "share", [self.survival(point) for point in points])
 
+    def _frame(self) -> "pl.DataFrame":
+        return self.table()
+
     def _share(self, flags: NDArray[np.bool_]) -> Estimate:
         share = rate(int(np.count_nonzero(flags)), len(flags))
         return Estimate(share.value, share.value, share.value, share.n) if self.complete else share
 
 
+@with_progress
 @on_client
 def sparsity(
     release: Release | Any,
@@ -168,7 +174,7 @@ def sparsity(
     over: Over = "union",
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> Sparsity:
     """Find the nearest neighbour of every record, or of a sample, among all other records.
@@ -196,7 +202,7 @@ def sparsity(
     threads
         Number of threads; default: all cores.
     progress
-        Called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers search, if the release is an open index that they can read at the
         same path. It changes no result. Default: threads of this process.

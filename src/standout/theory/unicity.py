@@ -15,7 +15,8 @@ from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.core.threads import run_in_slices
 from standout.core.worker_pool import current_pool
 from standout.evaluate.estimates import Estimate, rate
@@ -34,7 +35,7 @@ SLICE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Unicity:
+class Unicity(ResultView):
     """The share of records that k random entries single out.
 
     Attributes
@@ -73,7 +74,7 @@ def unicity(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> Unicity: ...
 @overload
@@ -86,9 +87,10 @@ def unicity(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> list[Unicity]: ...
+@with_progress
 @on_client
 def unicity(
     release: Release | Any,
@@ -99,7 +101,7 @@ def unicity(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     client: Any = None,
 ) -> Unicity | list[Unicity]:
     """Share of records that k of their entries, drawn at random, single out: no other record has all k.
@@ -131,7 +133,7 @@ def unicity(
     threads
         Number of threads; default: all cores.
     progress
-        Called with (stage, done, total).
+        True shows a bar; a function is called with (stage, done, total).
     client
         A `distributed.Client`: its workers compare slices of the targets, if the release is an open index
         that they can read at the same path. It changes no result. Default: threads of this process.

@@ -1,16 +1,18 @@
 """Unicity of traces by resolution in space and time  [de Montjoye et al., Unique in the Crowd, 2013]."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from standout.core.arrays import Ints, codes_in_use
 from standout.core.checks import whole_number
 from standout.core.errors import ParameterError
+from standout.core.frame_export import FrameExport
 from standout.core.jit import Array, Flag, Int, kernel, subroutine
-from standout.core.progress import Progress, no_progress
+from standout.core.progress import Progress, ProgressOption, no_progress, with_progress
+from standout.core.result_views import ResultView
 from standout.core.rng import generator
 from standout.core.threads import run_in_slices
 from standout.evaluate.estimates import Estimate, rate
@@ -20,9 +22,13 @@ from standout.ingest.time_bins import TimeBin
 from standout.release.clock import Clock
 from standout.release.model import Codes, Release
 
+if TYPE_CHECKING:
+    import polars as pl
+
 __all__ = ["Draw", "UnicityCell", "UnicityGrid", "measure_grid", "parse_resolutions", "unicity_grid"]
 
 PURPOSE = "unicity grid"
+COLUMNS = ("places", "time_bin", "points", "singled_out", "low", "high", "n", "baseline", "too_few_points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class UnicityCell:
 
 
 @dataclass(frozen=True, slots=True)
-class UnicityGrid:
+class UnicityGrid(ResultView, FrameExport):
     """Unicity for each number of points and each resolution.
 
     Attributes
@@ -69,6 +75,20 @@ class UnicityGrid:
 
     cells: tuple[UnicityCell, ...]
     release: Release
+
+    @property
+    def table(self) -> "pl.DataFrame":
+        """One row for each resolution and number of points."""
+        import polars as pl
+
+        rows = [
+            (cell.places, cell.time_bin, cell.points, *astuple(cell.share), cell.too_few_points)
+            for cell in self.cells
+        ]
+        return pl.DataFrame(rows, schema=COLUMNS, orient="row", infer_schema_length=None)
+
+    def _frame(self) -> "pl.DataFrame":
+        return self.table
 
     def __str__(self) -> str:
         return "\n".join(
@@ -96,6 +116,7 @@ class Draw:
             whole_number("targets", self.targets, 1)
 
 
+@with_progress
 def unicity_grid(
     source: Any,
     *,
@@ -106,7 +127,7 @@ def unicity_grid(
     targets: int | None = 1000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressOption = no_progress,
     **reading: Any,
 ) -> UnicityGrid:
     """Share of people whom p random points of their trace single out, for several resolutions.
