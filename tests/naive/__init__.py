@@ -8,6 +8,7 @@ from naive.attack import *  # noqa: F403
 from naive.bits import *  # noqa: F403
 from naive.claims import *  # noqa: F403
 from naive.draws import *  # noqa: F403
+from naive.grids import *  # noqa: F403
 from naive.ladder import *  # noqa: F403
 from naive.likelihood import *  # noqa: F403
 from naive.linking import *  # noqa: F403

@@ -9,6 +9,7 @@ from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import (
     AdversaryFindings,
     AttackFindings,
+    Control,
     CurvePoint,
     EnvelopePoint,
     MeasuresAsNamed,
@@ -25,6 +26,7 @@ from standout.findings.audit import (
     Verdict,
     VerdictPart,
 )
+from standout.findings.error_grids import ErrorGrid, ErrorGrids, ErrorRow, GridCell
 from standout.findings.exposure import (
     DateGroup,
     Exposure,
@@ -101,6 +103,7 @@ def adversary(name, title, description, knows, wrong, rate, slope):
     curve = tuple(
         CurvePoint(
             facts=k,
+            enough_for=16,
             identified=est(min(y, 0.998)),
             correct_claims=est(min(0.9 * y, 0.99)),
             absent_claims=est(0.3),
@@ -154,6 +157,12 @@ def adversary(name, title, description, knows, wrong, rate, slope):
         too_few_items=12,
         attack="likelihood",
         as_named=as_named,
+        control=Control(
+            main=as_named.correct_claims,
+            control=as_named.absent_claims,
+            difference=Estimate(0.9 * rate - 0.28, 0.9 * rate - 0.31, 0.9 * rate - 0.25, 1000),
+            residual=est(max(0.9 * rate - 0.28, 0.0) / 0.72),
+        ),
         curve=curve,
         attacks=(
             AttackFindings(name="likelihood", as_named=as_named, curve=curve),
@@ -247,6 +256,46 @@ def exposure():
                 for name, items, people, y, revealed in sensitive
             ),
         ),
+    )
+
+
+def error_grids():
+    rows = [("exact", 0.0, False), ("± 3 days", 3.0, False), ("± 14 days", 14.0, True)]
+    rows += [("± 60 days", 60.0, False), ("not known", None, False)]
+
+    def grid(varies, title, labels):
+        return ErrorGrid(
+            varies=varies,
+            title=title,
+            fixed="values are known to ± 1; 2 of 8 facts are wrong",
+            targets=250,
+            rows=tuple(
+                ErrorRow(
+                    error=error,
+                    label=label,
+                    is_own=is_own,
+                    cells=tuple(
+                        GridCell(
+                            facts=facts,
+                            identified=est(0.99 * (1 - 0.8**facts) / (1 + row), 250),
+                            attack="paper",
+                        )
+                        for facts in FACTS[:6]
+                    ),
+                )
+                for row, (label, error, is_own) in enumerate(labels)
+            ),
+        )
+
+    return ErrorGrids(
+        adversary="acquaintance",
+        at_least=8,
+        too_few_items=12,
+        grids=(
+            grid("time_error", "Identified people, by known facts and date error", rows),
+            grid("value_error", "Identified people, by known facts and value error", rows[:3]),
+        ),
+        note="",
     )
 
 
@@ -383,6 +432,7 @@ def full():
             )
             for point, other in zip(adversaries()[-1].curve, adversaries()[2].curve, strict=True)
         ),
+        error_grids=error_grids(),
         exposure=exposure(),
         theory=theory(),
         verdict=verdict(),
@@ -423,6 +473,7 @@ def minimal():
     return replace(
         findings,
         adversaries=(single,),
+        error_grids=replace(findings.error_grids, grids=(), note="The data has no dates and values."),
         exposure=replace(findings.exposure, **nothing, sensitive=None),
         data=replace(
             findings.data,
@@ -454,6 +505,7 @@ FIXED = {
     "answer",
     "headline",
     "adversary",
+    "varies",
 }
 """Fields that never hold foreign text, and references between parts."""
 

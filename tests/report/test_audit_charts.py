@@ -26,7 +26,7 @@ def page_for(kind):
 
 def test_a_chart_shows_hostile_names_as_text():
     drawn = [ElementTree.fromstring(svg) for svg in DRAWING.findall(page_for("hostile"))]
-    assert len(drawn) == 10
+    assert len(drawn) == 16
     for tree in drawn:
         assert not {element.tag.split("}")[1] for element in tree.iter()} & {
             "script",
@@ -62,6 +62,9 @@ def test_each_chart_has_its_name():
     assert list(audit_figures(sample_findings.full())) == [
         "success",
         "adversaries",
+        "control",
+        "date-error",
+        "value-error",
         "facts-needed",
         "groups",
         "sparsity",

@@ -135,9 +135,21 @@ class AdversaryRun:
         cells = [] if run.as_named is None else run.as_named.cells
         return next((cell for cell in cells if cell.facts == self.rung.adversary.knows), None)
 
+    def points_of(self, run: AttackRun) -> tuple[tuple[Simulation, SimulationCell], ...]:
+        """The points of the curve of one attack, each with the simulation that it is from.
+
+        Beyond the curve's largest number of facts, they are about people with enough entries for all facts
+        that the named adversary knows.
+        """
+        if run.curve is None or run.as_named is None:
+            return ()
+        most = self.curve_adversary.knows
+        further = [(run.as_named, cell) for cell in run.as_named.cells if cell.facts > most]
+        return *((run.curve, cell) for cell in run.curve.cells), *further
+
     @property
     def curve_cells(self) -> tuple[SimulationCell, ...]:
-        """Outcomes of the strongest attack by number of facts."""
+        """Outcomes of the strongest attack by number of facts, all of the same targets."""
         return () if self.strongest.curve is None else self.strongest.curve.cells
 
 
@@ -198,13 +210,17 @@ def _run_attack(
     curve: tuple[Adversary, tuple[int, ...]],
     runs: "_ProgressOfRuns",
 ) -> AttackRun:
-    """One attack of an adversary as it is named, then for its curve; identical attacks run once."""
+    """One attack of an adversary as it is named, then for its curve; identical attacks run once.
+
+    If the curve ends before the number of facts that the adversary knows, the first run continues it.
+    """
     longest, sizes = curve
     if longest == adversary:
         both = plan.simulate(attack, longest, sorted({*sizes, longest.knows}), runs)
         cells = tuple(cell for cell in both.cells if cell.facts in sizes)
         return AttackRun(name, attack, both, replace(both, cells=cells))
-    as_named = plan.simulate(attack, adversary, [adversary.knows], runs)
+    further = [size for size in plan.facts if longest.knows < size < adversary.knows]
+    as_named = plan.simulate(attack, adversary, [*further, adversary.knows], runs)
     if not as_named.complete:
         return AttackRun(name, attack, as_named, None)
     runs.finished += 1

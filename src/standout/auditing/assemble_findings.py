@@ -11,8 +11,11 @@ from standout._version import __version__
 from standout.auditing import sentences
 from standout.auditing.adversary_runs import AdversaryRun, AttackRun, AuditPlan
 from standout.auditing.adversary_text import describe_adversary
+from standout.auditing.control import control_of
 from standout.auditing.envelope import envelope
+from standout.auditing.error_grids import GridRun
 from standout.auditing.exposure import by_first_date, by_length, by_popularity, facts_needed
+from standout.auditing.grid_findings import grid_findings
 from standout.auditing.sensitive import SensitiveList, revealed_categories
 from standout.auditing.theory_section import theory_findings
 from standout.evaluate.cell import SimulationCell
@@ -60,10 +63,11 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResults:
-    """What the audit computed: adversaries in the order of the ladder, checks, nearest neighbours."""
+    """What the audit computed: adversaries in the order of the ladder, checks, grids, nearest neighbours."""
 
     runs: Sequence[AdversaryRun]
     checks: Sequence[Check]
+    grids: Sequence[GridRun] | None
     sparsity: Sparsity | None
     complete: bool
 
@@ -91,6 +95,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         answer=sentences.answer(headline, people, original),
         adversaries=adversaries,
         envelope=envelope(adversaries),
+        error_grids=grid_findings(plan, headline_run, results.grids),
         exposure=_exposure(headline_run, request),
         theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
         verdict=sentences.verdict(headline, adversaries, settings, trusted),
@@ -211,6 +216,7 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
         too_few_items=cell.too_few_items,
         attack=attacks[0].name,
         as_named=attacks[0].as_named,
+        control=control_of(cell),
         curve=attacks[0].curve,
         attacks=attacks,
         curve_note=sentences.curve_note(
@@ -227,14 +233,16 @@ def _adversary(run: AdversaryRun, plan: AuditPlan) -> AdversaryFindings:
 
 
 def _attack(run: AdversaryRun, part: AttackRun, plan: AuditPlan) -> AttackFindings:
-    cell, curve = run.named_cell_of(part), part.curve
+    cell = run.named_cell_of(part)
     assert cell is not None
+    most, knows = run.curve_adversary.knows, run.rung.adversary.knows
     return AttackFindings(
         name=part.name,
         as_named=_measures(part.as_named, cell, plan),
-        curve=()
-        if curve is None
-        else tuple(_curve_point(_measures(curve, cell, plan)) for cell in curve.cells),
+        curve=tuple(
+            _curve_point(_measures(simulation, point, plan), most if point.facts <= most else knows)
+            for simulation, point in run.points_of(part)
+        ),
     )
 
 
@@ -279,9 +287,10 @@ def _identified_in_release(cell: SimulationCell, plan: AuditPlan) -> Estimate:
     return rate(min(float(correct.sum()), n), n, 1 / plan.release.n_records)
 
 
-def _curve_point(measures: MeasuresAsNamed) -> CurvePoint:
+def _curve_point(measures: MeasuresAsNamed, enough_for: int) -> CurvePoint:
     return CurvePoint(
         facts=measures.facts,
+        enough_for=enough_for,
         identified=measures.identified,
         correct_claims=measures.correct_claims,
         absent_claims=measures.absent_claims,

@@ -18,6 +18,7 @@ from standout.auditing.audit_parameters import (
 )
 from standout.auditing.audit_result import Audit
 from standout.auditing.checked_findings import checked_findings, runs_to_check
+from standout.auditing.error_grids import GridRun, measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
 from standout.auditing.run_checks import check_runs
 from standout.auditing.selfcheck import SelfCheck
@@ -45,7 +46,7 @@ from standout.theory.sparsity import Sparsity
 __all__ = ["Audit", "audit"]
 
 QUICK_TARGETS, TOP = 200, 10
-CHECKS_COST, SPARSITY_COST, ADVERSARY_COST = 0.3, 0.3, 1.0
+CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST = 0.3, 0.3, 1.0, 0.3
 """Approximate relative costs of the parts of an audit, for its progress."""
 
 
@@ -265,7 +266,7 @@ def audit(
     results = _run(request, fitted, progress)
     return Audit(
         release,
-        checked_findings(assemble_findings(request, results), results.runs, plan.people),
+        checked_findings(assemble_findings(request, results), results.runs, results.grids or (), plan.people),
         {rung.name: rung.adversary for rung in fitted.rungs},
         results.complete,
         plan.seed,
@@ -275,15 +276,17 @@ def audit(
 
 
 def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> AuditResults:
-    """Run the self-check, the headline adversary, the other adversaries and the nearest-neighbour search.
+    """Run the self-check, the headline adversary, the others, the grids and the nearest-neighbour search.
 
     An interruption before the first result of the headline adversary is raised again.
     """
     plan = request.plan
     order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
-    meter = ProgressMeter("auditing", CHECKS_COST + ADVERSARY_COST * len(order) + SPARSITY_COST, progress)
+    cost = CHECKS_COST + ADVERSARY_COST * len(order) + GRIDS_COST + SPARSITY_COST
+    meter = ProgressMeter("auditing", cost, progress)
     checks: list[Check] = []
     runs: dict[str, AdversaryRun] = {}
+    grids: tuple[GridRun, ...] | None = None
     nearest: Sparsity | None = None
     try:
         with meter.part(CHECKS_COST):
@@ -295,6 +298,8 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
             if not runs[rung.name].complete:
                 raise KeyboardInterrupt
         checks += check_runs(plan.release, runs_to_check([*runs.values()], request.headline), plan.threads)
+        with meter.part(GRIDS_COST):
+            grids = measure_grids(plan, runs[request.headline], meter)
         with meter.part(SPARSITY_COST):
             simulation = runs[request.headline].as_named
             assert simulation is not None
@@ -310,4 +315,6 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
         if request.headline not in runs or runs[request.headline].named_cell is None:
             raise
     finished = [runs[rung.name] for rung in fitted.rungs if rung.name in runs]
-    return AuditResults(runs=finished, checks=checks, sparsity=nearest, complete=nearest is not None)
+    return AuditResults(
+        runs=finished, checks=checks, grids=grids, sparsity=nearest, complete=nearest is not None
+    )

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from standout.auditing import sentences
 from standout.auditing.adversary_runs import AdversaryRun
+from standout.auditing.error_grids import GridRun
 from standout.auditing.findings_checks import Measured, check_findings
+from standout.auditing.grid_checks import grid_numbers, own_rows_agree
 from standout.auditing.run_checks import CheckedRun
 from standout.evaluate.population import Population
 from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
@@ -26,11 +28,13 @@ def runs_to_check(runs: Sequence[AdversaryRun], headline: str) -> list[CheckedRu
 
 
 def checked_findings(
-    findings: AuditFindings, runs: Sequence[AdversaryRun], people: Population
+    findings: AuditFindings, runs: Sequence[AdversaryRun], grids: Sequence[GridRun], people: Population
 ) -> AuditFindings:
     """The findings, after a check that their numbers follow from the outcomes of the attacks."""
     measured = list(_measured(findings, runs, people))
-    checks = (*findings.trust.checks, *check_findings(findings, measured))
+    headline_run = next(run for run in runs if run.rung.name == findings.error_grids.adversary)
+    in_grids, own_rows = grid_numbers(findings.error_grids, grids), own_rows_agree(headline_run, grids)
+    checks = (*findings.trust.checks, *check_findings(findings, measured, [*in_grids], [*own_rows]))
     trusted, headline = findings.trust.trusted and all(check.passed for check in checks), findings.headline
     assert headline is not None
     return replace(
@@ -54,7 +58,7 @@ def _measured(
             part = parts[attack.name]
             named = run.named_cell_of(part)
             assert named is not None
-            cells = [named, *(() if part.curve is None else part.curve.cells)]
+            cells = [named, *(cell for _, cell in run.points_of(part))]
             every: list[MeasuresAsNamed | CurvePoint] = [attack.as_named, *attack.curve]
             for measures, cell in zip(every, cells, strict=True):
                 is_present = people.record_of(cell.targets) >= 0

@@ -17,7 +17,7 @@ from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import CurvePoint, MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Check
 
-__all__ = ["Measured", "check_findings"]
+__all__ = ["Measured", "Number", "check_findings", "rate_number"]
 
 Z = 1.959963984540054
 """A normal variable lies within ± Z with probability 0.95."""
@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     budget: float
 
 
-class _Number(NamedTuple):
+class Number(NamedTuple):
     """A number of the findings, what it should be, and what its interval is made from."""
 
     name: str
@@ -49,7 +49,12 @@ class _Number(NamedTuple):
     values: Floats
 
 
-def check_findings(findings: AuditFindings, measured: Sequence[Measured]) -> list[Check]:
+def check_findings(
+    findings: AuditFindings,
+    measured: Sequence[Measured],
+    further: Sequence[Number] = (),
+    agree: Sequence[bool] = (),
+) -> list[Check]:
     """Check the numbers of the findings and their intervals.
 
     Parameters
@@ -58,15 +63,19 @@ def check_findings(findings: AuditFindings, measured: Sequence[Measured]) -> lis
         What the audit reports.
     measured
         The measures of every adversary and attack with the outcomes that they summarise.
+    further
+        Further numbers of the findings.
+    agree
+        Whether other results that must be the same are.
 
     Returns
     -------
     list of Check
         The checks "rates" and "intervals".
     """
-    numbers = [number for part in measured for number in _numbers(part)]
+    numbers = [*(number for part in measured for number in _numbers(part)), *further]
     right = [_is_close(number.reported.value, number.expected) for number in numbers]
-    right += list(_summaries(findings))
+    right += [*_summaries(findings), *agree]
     intervals = [_has_its_interval(number) for number in numbers]
     return [
         _counted(
@@ -84,7 +93,7 @@ def check_findings(findings: AuditFindings, measured: Sequence[Measured]) -> lis
     ]
 
 
-def _numbers(part: Measured) -> Iterator[_Number]:
+def _numbers(part: Measured) -> Iterator[Number]:
     """The numbers of one adversary and attack with one number of facts."""
     measures, cell = part.measures, part.cell
     outcomes, all_bits = cell.outcomes, math.log2(cell.n_records)
@@ -93,33 +102,34 @@ def _numbers(part: Measured) -> Iterator[_Number]:
     is_claim = outcomes.claim_strength >= threshold
     is_absent_claim = outcomes.absent_claim_strength >= threshold
     is_right = np.abs(outcomes.identified - 1.0) < CLOSE
-    yield _rate("identified", measures.identified, identified)
-    yield _rate("correct claims", measures.correct_claims, (is_claim & is_right).mean(axis=1))
-    yield _rate("absent claims", measures.absent_claims, is_absent_claim.mean(axis=1))
+    yield rate_number("identified", measures.identified, identified)
+    yield rate_number("correct claims", measures.correct_claims, (is_claim & is_right).mean(axis=1))
+    yield rate_number("absent claims", measures.absent_claims, is_absent_claim.mean(axis=1))
     yield _mean("bits gained", measures.bits_gained, all_bits - outcomes.bits_left.mean(axis=1))
     if outcomes.identified.shape[1] == 1:
         phi = _phi_of_others(cell, part.budget)
         at_budget = ((outcomes.claim_strength[:, 0] >= phi) & is_right[:, 0]).astype(np.float64)
-        yield _rate("correct claims at budget", measures.correct_claims_at_budget, at_budget, "wider")
+        yield rate_number("correct claims at budget", measures.correct_claims_at_budget, at_budget, "wider")
     if measures.lineup_size is not None:
         sizes = outcomes.lineup_90[~np.isnan(outcomes.lineup_90)]
-        yield _Number("lineup", measures.lineup_size, _middle(sizes), "median", sizes)
+        yield Number("lineup", measures.lineup_size, _middle(sizes), "median", sizes)
     if isinstance(measures, CurvePoint):
         return
-    yield _rate("identified in release", measures.identified_in_release, identified[part.is_present])
-    yield _rate("in top", measures.in_top, outcomes.in_top.mean(axis=1))
-    yield _rate("wrong claims", measures.wrong_claims, (is_claim & ~is_right).mean(axis=1))
+    yield rate_number("identified in release", measures.identified_in_release, identified[part.is_present])
+    yield rate_number("in top", measures.in_top, outcomes.in_top.mean(axis=1))
+    yield rate_number("wrong claims", measures.wrong_claims, (is_claim & ~is_right).mean(axis=1))
     yield _mean("bits left", measures.bits_left, outcomes.bits_left.mean(axis=1))
     yield _mean("revealed", measures.revealed, outcomes.revealed.mean(axis=1))
     yield _mean("revealed correct", measures.revealed_correct, outcomes.revealed_correct.mean(axis=1))
 
 
-def _rate(name: str, reported: Estimate, successes: Floats, kind: str = "rate") -> _Number:
-    return _Number(name, reported, math.fsum(successes) / max(len(successes), 1), kind, successes)
+def rate_number(name: str, reported: Estimate, successes: Floats, kind: str = "rate") -> Number:
+    """A rate of the findings, and what it should be by the success of each trial."""
+    return Number(name, reported, math.fsum(successes) / max(len(successes), 1), kind, successes)
 
 
-def _mean(name: str, reported: Estimate, values: Floats) -> _Number:
-    return _Number(name, reported, math.fsum(values) / max(len(values), 1), "mean", values)
+def _mean(name: str, reported: Estimate, values: Floats) -> Number:
+    return Number(name, reported, math.fsum(values) / max(len(values), 1), "mean", values)
 
 
 def _middle(values: Floats) -> float:
@@ -166,7 +176,7 @@ def _all_measures(
     return [as_named, *curve]
 
 
-def _has_its_interval(number: _Number) -> bool:
+def _has_its_interval(number: Number) -> bool:
     """Whether an interval is as wide as its number of trials requires, and holds the value."""
     reported, n = number.reported, len(number.values)
     if reported.n != n or not reported.low <= reported.value <= reported.high:

@@ -8,6 +8,7 @@ import polars as pl
 from standout.evaluate.estimates import Estimate
 from standout.findings.adversaries import AttackFindings, CurvePoint, MeasuresAsNamed
 from standout.findings.audit import AuditFindings, Settings
+from standout.findings.error_grids import ErrorGrids
 from standout.findings.exposure import DateGroup, Exposure, RankGroup, SensitiveItems, SizeGroup
 from standout.findings.serialize import to_json_object
 from standout.findings.theory import Theory
@@ -35,18 +36,23 @@ SENSITIVE: Columns = {"adversary": TEXT, "category": TEXT, "items": COUNT, "peop
 SENSITIVE |= {"people_revealed": COUNT} | ESTIMATE
 THEORY: Columns = {"what": TEXT, "setting": TEXT, "bound": COUNT} | ESTIMATE
 THEORY |= {"statement": TEXT, "measured": TEXT}
+CONTROL: Columns = {"adversary": TEXT, "attack": TEXT, "rate": TEXT} | ESTIMATE
+GRIDS: Columns = {"adversary": TEXT, "varies": TEXT, "error": pl.Float64, "label": TEXT, "facts": COUNT}
+GRIDS |= {"attack": TEXT} | ESTIMATE
 CHECKS: Columns = {"name": TEXT, "title": TEXT, "expected": TEXT, "observed": TEXT}
 CHECKS |= {"passed": pl.Boolean, "explanation": TEXT}
 NO_ESTIMATE: Row = (None,) * len(ESTIMATE)
 
 
 def result_frames(findings: AuditFindings) -> dict[str, pl.DataFrame]:
-    """Tables by name: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
+    """The tables by name."""
     checks = ((*(getattr(check, name) for name in CHECKS),) for check in findings.trust.checks)
     return {
         "adversaries": _frame(MEASURES, _adversaries(findings)),
+        "control": _frame(CONTROL, _controls(findings)),
         "curves": _frame(MEASURES, _curves(findings)),
         "envelope": _frame(ENVELOPE, _envelope(findings)),
+        "grids": _frame(GRIDS, _grids(findings.error_grids)),
         "exposure": _frame(EXPOSURE, _exposure(findings.exposure)),
         "sensitive": _frame(SENSITIVE, _sensitive(findings.exposure.sensitive)),
         "theory": _frame(THEORY, _theory(findings.theory)),
@@ -100,9 +106,26 @@ def _curves(findings: AuditFindings) -> Iterator[Row]:
     for adversary in findings.adversaries:
         for attack in adversary.attacks:
             for point in attack.curve:
-                yield from _measures(
-                    adversary.name, attack, point, adversary.curve_too_few_items, findings.settings
-                )
+                is_named = point.enough_for == adversary.knows
+                too_few = adversary.too_few_items if is_named else adversary.curve_too_few_items
+                yield from _measures(adversary.name, attack, point, too_few, findings.settings)
+
+
+def _controls(findings: AuditFindings) -> Iterator[Row]:
+    for adversary in findings.adversaries:
+        control = adversary.control
+        for name in ("main", "control", "difference", "residual"):
+            estimate = getattr(control, name)
+            numbers = NO_ESTIMATE if estimate is None else _estimate(estimate)
+            yield (adversary.name, adversary.attack, name, *numbers)
+
+
+def _grids(grids: ErrorGrids) -> Iterator[Row]:
+    for grid in grids.grids:
+        for row in grid.rows:
+            for cell in row.cells:
+                place = (grids.adversary, grid.varies, row.error, row.label, cell.facts, cell.attack)
+                yield (*place, *_estimate(cell.identified))
 
 
 def _envelope(findings: AuditFindings) -> Iterator[Row]:

@@ -112,7 +112,10 @@ def curve_note(knows: int, wrong: int, most: int, most_wrong: int, too_few: int)
             f"the curve covers only people with at least {most} {'entry' if most == 1 else 'entries'}"
         )
     if most < knows:
-        notes.append(f"the curve ends at {most} facts because half of the records have no more entries")
+        up_to = f"{most} {'fact' if most == 1 else 'facts'}"
+        notes.append(
+            f"beyond {up_to}, where the line is dashed, it covers only people with enough entries for {knows}"
+        )
     return "; ".join(notes)
 
 

@@ -6,23 +6,39 @@ The outcomes of a slice depend on its targets and the settings only, so slices m
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack
 from standout.core.arrays import Ints
-from standout.core.worker_pool import current_pool
+from standout.core.worker_pool import WorkerPool, current_pool
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
 from standout.evaluate.population import Population
 from standout.evaluate.similar_records import SimilarRecords
 from standout.release.model import Release
 from standout.release.shared_index import SharedIndex
 
-__all__ = ["TargetAttacks"]
+__all__ = ["TargetAttacks", "shared_workers"]
 
 LARGEST_SHARE = 0.75
 """Share of a machine's memory that an index may take if each worker reads all of it."""
 TASK = 16
 """Number of targets in a task of a worker."""
+
+
+class SharedWorkers(NamedTuple):
+    """Workers, and the index that each of them opens."""
+
+    pool: WorkerPool
+    index: SharedIndex
+
+
+def shared_workers(release: Release) -> SharedWorkers | None:
+    """The workers that can attack slices of the targets; None: threads of this process do it."""
+    pool, index = current_pool(), SharedIndex.of(release)
+    if pool is None or index is None or SharedIndex.size(release) > LARGEST_SHARE * pool.memory:
+        return None
+    return SharedWorkers(pool, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +61,26 @@ class TargetAttacks:
         attack all targets in parts of the release instead (see `core.parts`).
         """
         similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
-        pool, index = current_pool(), SharedIndex.of(release)
+        workers = shared_workers(release)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
-        if pool is None or index is None or SharedIndex.size(release) > LARGEST_SHARE * pool.memory:
+        if workers is None:
             for low, high in bounds:
                 similar.look_ahead(targets, low, high)
                 yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
             return
         small = [_split(low, high) for low, high in bounds]
         tasks = (
-            (index, self, targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
+            (
+                workers.index,
+                self,
+                targets[low:high],
+                similar.look_ahead(targets, low, high),
+                max(lineups - low, 0),
+            )
             for of_batch in small
             for low, high in of_batch
         )
-        results = pool.map(_outcomes_on_worker, tasks)
+        results = workers.pool.map(_outcomes_on_worker, tasks)
         for of_batch in small:
             yield Outcomes.concatenate(list(islice(results, len(of_batch))))
 

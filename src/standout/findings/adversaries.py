@@ -6,7 +6,7 @@ from typing import Literal
 from standout.evaluate.estimates import Estimate
 from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
 
-__all__ = ["AdversaryFindings", "AttackFindings", "CurvePoint", "EnvelopePoint", "MeasuresAsNamed"]
+__all__ = ["AdversaryFindings", "AttackFindings", "Control", "CurvePoint", "EnvelopePoint", "MeasuresAsNamed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,8 @@ class CurvePoint:
     ----------
     facts
         Number of known facts.
+    enough_for
+        The point covers people with enough entries for this many facts.
     identified
         Share of targets whose best guess is the right record.
     correct_claims
@@ -35,6 +37,7 @@ class CurvePoint:
     """
 
     facts: PositiveCount
+    enough_for: PositiveCount
     identified: Rate
     correct_claims: Rate
     absent_claims: Rate
@@ -140,6 +143,30 @@ class AttackFindings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """The attack on people in the data compared with the same attack on people who are not in it.
+
+    Attributes
+    ----------
+    main
+        Share of targets for whom the right record is claimed, at the threshold.
+    control
+        Share of the same targets for whom a record is claimed after their own is removed. A claim about
+        somebody who is not in the data is always wrong.
+    difference
+        `main` minus `control`, by target.
+    residual
+        (main − control) / (1 − control), at least 0: the risk as Anonymeter defines it. Null if `control`
+        is 1.
+    """
+
+    main: Rate
+    control: Rate
+    difference: Estimate
+    residual: Rate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdversaryFindings:
     """One adversary: what it knows and what it achieves.
 
@@ -173,6 +200,8 @@ class AdversaryFindings:
         Name of the strongest attack, chosen on other targets than those reported.
     as_named
         Measures of this attack with exactly `knows` facts, `wrong` of them wrong.
+    control
+        This attack on people in the data, compared with the same attack on people who are not in it.
     curve
         Measures of this attack with other numbers of facts, the same share of them wrong.
     attacks
@@ -199,6 +228,7 @@ class AdversaryFindings:
     too_few_items: Count
     attack: str
     as_named: MeasuresAsNamed
+    control: Control
     curve: tuple[CurvePoint, ...]
     attacks: tuple[AttackFindings, ...]
     curve_note: str

@@ -10,6 +10,7 @@ from typing import Literal
 
 from standout.findings.adversaries import AdversaryFindings, EnvelopePoint
 from standout.findings.advice import AdviceFindings
+from standout.findings.error_grids import ErrorGrids
 from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
 from standout.findings.reading import Reading
@@ -33,8 +34,8 @@ __all__ = [
     "VerdictPart",
 ]
 
-SCHEMA, SCHEMA_VERSION = "standout-findings", 5
-SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 5"
+SCHEMA, SCHEMA_VERSION = "standout-findings", 6
+SCHEMA_TITLE = "Findings of a Standout audit (findings.json), version 6"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,6 +318,8 @@ class AuditFindings:
         Results by adversary, in the order of the ladder.
     envelope
         The strongest adversary at each number of known facts.
+    error_grids
+        The headline adversary with other numbers of facts and other errors of dates and values.
     limits
         What the findings do not say, in sentences.
     versions
@@ -326,7 +329,7 @@ class AuditFindings:
     """
 
     schema: Literal["standout-findings"] = "standout-findings"
-    schema_version: Literal[5] = 5
+    schema_version: Literal[6] = 6
     complete: bool
     run: Run
     data: DataSummary
@@ -337,6 +340,7 @@ class AuditFindings:
     answer: Answer
     adversaries: tuple[AdversaryFindings, ...]
     envelope: tuple[EnvelopePoint, ...]
+    error_grids: ErrorGrids
     exposure: Exposure
     theory: Theory
     verdict: Verdict

@@ -14,6 +14,7 @@ from standout.findings.measure_titles import measure_titles
 from standout.report.attack_table import common_threshold
 from standout.report.charts import Axis, Chart, Point
 from standout.report.figures import Cells, Figure, Table
+from standout.report.grid_figures import error_grid_figure
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 
 __all__ = ["FIGURES", "Extremes", "audit_figures", "group_extremes", "group_table"]
@@ -22,6 +23,7 @@ Group: TypeAlias = SizeGroup | RankGroup | DateGroup
 MOST_TABLE_ROWS = 20
 """A table of a curve has at most this many rows."""
 MOST_DESCRIBED_GROUPS = 40
+IN_DATA, ABSENT = "in the data: right record claimed", "absent (control): a record claimed"
 STRONGEST = "strongest of these"
 
 
@@ -55,20 +57,38 @@ def _success(findings: AuditFindings) -> Figure | None:
     return Figure(
         "Identified people, by number of known facts",
         f"Share of people who are identified, by number of known facts. {'; '.join(ends)}.",
-        partial(_success_chart, series, main.name, answer, _envelope(findings)),
+        partial(_success_chart, series, main.name, answer, _envelope(findings), _dashed_from(findings)),
         _success_table(findings),
     )
 
 
 def _success_chart(
-    series: dict[str, list[Point]], main: str, answer: Point, envelope: list[Point], width: int
+    series: dict[str, list[Point]],
+    main: str,
+    answer: Point,
+    envelope: list[Point],
+    dashed_from: dict[str, float],
+    width: int,
 ) -> Chart:
     label = percent(answer.y) + (f" with {count(int(answer.x), 'fact', 'facts')}" if width == WIDE else "")
     names = _distinct(list(series))
     renamed: dict[str, Sequence[Point]] = {names[name]: curve for name, curve in series.items()}
     marked = answer._replace(series=label)
     axis = Axis("known facts about a person")
-    return share_curves(renamed, names[main], "Identified people", axis, marked, width, envelope)
+    dashes = {names[name]: facts for name, facts in dashed_from.items()}
+    return share_curves(renamed, names[main], "Identified people", axis, marked, width, envelope, dashes)
+
+
+def _dashed_from(findings: AuditFindings) -> dict[str, float]:
+    """The number of facts from which on a curve covers fewer people, by adversary."""
+    ends = {}
+    for adversary in findings.adversaries:
+        before = [
+            point.facts for point in adversary.curve if point.enough_for < adversary.curve[-1].enough_for
+        ]
+        if before:
+            ends[adversary.name] = float(before[-1])
+    return ends
 
 
 def _envelope(findings: AuditFindings) -> list[Point]:
@@ -139,6 +159,47 @@ def _adversaries(findings: AuditFindings) -> Figure | None:
     return Figure(
         "What each adversary achieves", f"Identified people. {shares}.", partial(share_bars, bars), table
     )
+
+
+def _control(findings: AuditFindings) -> Figure | None:
+    """Claims about people in the data, and about the same people without their records, by adversary."""
+    if not findings.adversaries:
+        return None
+    bars = [
+        bar
+        for adversary in findings.adversaries
+        for bar in (
+            _bar(adversary.title, IN_DATA, adversary.control.main),
+            _bar(adversary.title, ABSENT, adversary.control.control, False),
+        )
+    ]
+    shares = "; ".join(
+        f"{adversary.name}: {estimate_text(adversary.control.main)} and "
+        f"{estimate_text(adversary.control.control)}"
+        for adversary in findings.adversaries
+    )
+    cells: list[Cells] = [
+        (
+            adversary.name,
+            *(_with_interval(share) for share in (adversary.control.main, adversary.control.control)),
+            _difference(adversary.control.difference),
+            _with_interval(adversary.control.residual),
+        )
+        for adversary in findings.adversaries
+    ]
+    heads = "adversary", IN_DATA, ABSENT, "difference (percentage points)", "risk above the control"
+    return Figure(
+        "Claims about people in the data and about absent people",
+        f"{IN_DATA} and {ABSENT}, by adversary. {shares}.",
+        partial(share_bars, bars),
+        Table(heads, cells),
+    )
+
+
+def _difference(difference: Estimate) -> tuple[str, str]:
+    """A difference of two shares and its interval, in percentage points."""
+    value, low, high = (f"{100 * end:+.1f}" for end in (difference.value, difference.low, difference.high))
+    return value.replace("-", "−"), f"{low} to {high}".replace("-", "−")
 
 
 def _facts_needed(findings: AuditFindings) -> Figure | None:
@@ -252,6 +313,9 @@ def _with_interval(share: Estimate | None) -> tuple[str, str]:
 FIGURES: dict[str, Callable[[AuditFindings], Figure | None]] = {
     "success": _success,
     "adversaries": _adversaries,
+    "control": _control,
+    "date-error": partial(error_grid_figure, "time_error"),
+    "value-error": partial(error_grid_figure, "value_error"),
     "facts-needed": _facts_needed,
     "groups": _groups,
     "sparsity": _sparsity,

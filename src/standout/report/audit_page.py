@@ -16,6 +16,7 @@ from standout.report.attack_table import attack_table, common_threshold, thresho
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
 from standout.report.charts import Chart, remove_charts
 from standout.report.figures import draw_figure
+from standout.report.grid_figures import grid_captions
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
 from standout.report.reading_text import ReadingTable
@@ -77,6 +78,7 @@ def audit_page(findings: AuditFindings) -> str:
         threshold_at_budget=threshold_text(shown.headline.as_named) if shown.headline else "",
         extremes=group_extremes(shown),
         groups=group_table(shown),
+        grid_captions=grid_captions(shown),
         settings=_settings(shown),
         readings=[ReadingTable.of(reading) for reading in shown.reading],
         failed=[check for check in shown.trust.checks if not check.passed],

@@ -3,7 +3,6 @@
 The subject of a chart is in the accent colour, the rest is grey. Every mark has its name next to it.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +11,7 @@ import altair as alt
 from standout.core.foreign_text import shorten
 from standout.core.formatting import percent
 from standout.report.charts import ACCENT, GREY, INK, Axis, Chart, Point
+from standout.report.label_places import Box, free_box
 
 __all__ = ["NARROW", "PALE", "WIDE", "ShareBar", "share_bars", "share_curves"]
 
@@ -37,6 +37,7 @@ TICKS = (
     (0.0, 0.25, 0.5, 0.75, 1.0),
 )
 """Axes of shares: from 0 to a tenth, a quarter, a half, or 1."""
+DASH = [5, 4]
 LEFT, RIGHT, EDGE = 44, 52, 32
 """Space for the numbers of an axis, for the number at the end of a bar, and for the padding."""
 
@@ -60,17 +61,19 @@ def share_curves(
     marked: Point | None = None,
     width: int = WIDE,
     envelope: Sequence[Point] = (),
+    dashed_from: Mapping[str, float] | None = None,
 ) -> Chart:
     """A curve of shares for each series, with its name at its end.
 
     The series `main` has a band and points; the others are thin and grey. `marked` gets a ring and its name.
-    `envelope` is a wide pale line behind them.
+    `envelope` is a wide pale line behind them. A curve is dashed from its x in `dashed_from` on.
     """
     curves = {
         name: sorted((point._replace(series=name) for point in points), key=lambda point: point.x)
         for name, points in series.items()
         if points
     }
+    dashes = dashed_from or {}
     height = 300 if width == WIDE else 230
     name_width = min(max(map(len, curves)) * LETTER_WIDTH, NAME_LIMIT) + 12
     inner_width = max(width - LEFT - EDGE - name_width, width / 3)
@@ -80,16 +83,39 @@ def share_curves(
     y_ticks = _ticks([max(point.y, point.high or 0.0) for point in every])
     axes = _x(x, x_ticks, inner_width), _y(y_ticks)
     layers = _wide_line(envelope, axes)
-    layers += _thin_lines([point for name, curve in curves.items() if name != main for point in curve], axes)
-    layers += _main_line(curves.get(main, []), axes)
-    names = _name_points(curves, LINE_HEIGHT * y_ticks[-1] / height, y_ticks[-1])
+    others = {name: curve for name, curve in curves.items() if name != main}
+    layers += _thin_lines(others, dashes, axes)
+    layers += _main_line(curves.get(main, []), dashes.get(main), axes)
+    area = _Area(
+        x.low or x_ticks[0], x_ticks[-1] if x.high is None else x.high, y_ticks[-1], inner_width, height
+    )
+    names = _name_points(curves, area)
     layers += _names([point for point in names if point.series != main], SOFT, "normal", axes)
     layers += _names([point for point in names if point.series == main], ACCENT, "bold", axes)
     if marked is not None:
-        is_left, is_low = marked.x < 0.7 * x_ticks[-1], marked.y < 0.15 * y_ticks[-1]
-        layers += _ring(marked, is_left, is_low, axes)
+        layers += _ring(marked, _ring_label(marked, [*curves.values()], names, area), axes)
     head = alt.TitleParams(title, fontWeight="normal", fontSize=FONT_SIZE, offset=12)
     return Chart(alt.layer(*layers, width=inner_width, height=height, title=head))
+
+
+class _Area(NamedTuple):
+    """The area of the curves: its range of x, its highest share, and its size in pixels."""
+
+    left: float
+    right: float
+    top: float
+    width: float
+    height: float
+
+    def pixels(self, point: Point) -> tuple[float, float]:
+        """The place of a point, y downwards."""
+        span = self.right - self.left
+        x = (point.x - self.left) / span if span > 0 else 0.5
+        return x * self.width, (1.0 - point.y / self.top) * self.height
+
+    def share(self, y: float) -> float:
+        """The share at a height in pixels."""
+        return (1.0 - y / self.height) * self.top
 
 
 def share_bars(bars: Sequence[ShareBar], width: int = WIDE) -> Chart:
@@ -158,14 +184,24 @@ def _labels(base: Any, label_width: float, inner_width: float) -> Layers:
     return [layer.encode(x=alt.value(0), text="label:N") for layer in _outlined_text(base, INK, style)]
 
 
-def _thin_lines(points: list[Point], axes: Axes) -> Layers:
+def _thin_lines(curves: Mapping[str, list[Point]], dashes: Mapping[str, float], axes: Axes) -> Layers:
     """Grey lines, and a dot for a series of a single point."""
-    if not points:
-        return []
-    counts = Counter(point.series for point in points)
-    single = [point for point in points if counts[point.series] == 1]
-    lines = _data(points, axes).mark_line(color=SOFT, strokeWidth=1.2).encode(detail="series:N")
-    return [lines, _data(single, axes).mark_circle(size=36, color=SOFT, opacity=1)] if single else [lines]
+    style: dict[str, Any] = {"color": SOFT, "strokeWidth": 1.2}
+    solid = [point for name, curve in curves.items() for point in _solid(curve, dashes.get(name))]
+    dashed = [point for name, curve in curves.items() for point in _dashed(curve, dashes.get(name))]
+    layers = [_data(solid, axes).mark_line(**style).encode(detail="series:N")] if solid else []
+    if dashed:
+        layers.append(_data(dashed, axes).mark_line(strokeDash=DASH, **style).encode(detail="series:N"))
+    single = [curve[0] for curve in curves.values() if len(curve) == 1]
+    return [*layers, _data(single, axes).mark_circle(size=36, color=SOFT, opacity=1)] if single else layers
+
+
+def _solid(curve: list[Point], dashed_from: float | None) -> list[Point]:
+    return [point for point in curve if dashed_from is None or point.x <= dashed_from]
+
+
+def _dashed(curve: list[Point], dashed_from: float | None) -> list[Point]:
+    return [] if dashed_from is None else [point for point in curve if point.x >= dashed_from]
 
 
 def _wide_line(curve: Sequence[Point], axes: Axes) -> Layers:
@@ -175,7 +211,7 @@ def _wide_line(curve: Sequence[Point], axes: Axes) -> Layers:
     return [_data(curve, axes).mark_line(color=PALE, **style)]
 
 
-def _main_line(curve: list[Point], axes: Axes) -> Layers:
+def _main_line(curve: list[Point], dashed_from: float | None, axes: Axes) -> Layers:
     """The main curve with its band and its points."""
     if not curve:
         return []
@@ -191,21 +227,54 @@ def _main_line(curve: list[Point], axes: Axes) -> Layers:
             else band.mark_area(color=ACCENT, opacity=0.2)
         )
         layers.append(mark.encode(y="low:Q", y2="high:Q"))
-    if len(curve) > 1:
-        layers.append(base.mark_line(color=ACCENT, strokeWidth=2.6))
+    for part, dash in ((_solid(curve, dashed_from), [1, 0]), (_dashed(curve, dashed_from), DASH)):
+        if len(part) > 1:
+            layers.append(_data(part, axes).mark_line(color=ACCENT, strokeWidth=2.6, strokeDash=dash))
     return [*layers, base.mark_circle(size=40, color=ACCENT, opacity=1)]
 
 
-def _ring(point: Point, is_left: bool, is_low: bool, axes: Axes) -> Layers:
-    """A ring around a point; its name is below to the right, or to the left or above if there is no space."""
+def _ring(point: Point, label: Point, axes: Axes) -> Layers:
+    """A ring around a point, and its name where there is space."""
     ring = _data([point], axes).mark_point(size=150, color=INK, strokeWidth=1.8, opacity=1)
-    style: dict[str, Any] = {"dx": 10} if is_left else {"dx": -4, "align": "right"}
-    style["dy"] = -20 if is_low else 19
-    return [ring, *_names([point], INK, "bold", axes, **style)]
+    side: dict[str, Any] = {"dx": 10} if label.panel == "right" else {"dx": -4, "align": "right"}
+    return [ring, *_names([label], INK, "bold", axes, **side)]
 
 
-def _name_points(curves: dict[str, list[Point]], gap: float, top: float) -> list[Point]:
-    """Position of each curve's name: at its end, but at least `gap` away from the other names."""
+def _ring_label(marked: Point, curves: Sequence[list[Point]], names: Sequence[Point], area: _Area) -> Point:
+    """Where the name of the marked point has space: to its right, or to its left; above or below it."""
+    at, down = area.pixels(marked)
+    length = len(marked.series) * LETTER_WIDTH + 12
+    side = "right" if at + length < area.width else "left"
+    left = at + 8 if side == "right" else at - length
+    lines = [[area.pixels(point) for point in curve] for curve in curves if len(curve) > 1]
+    ring = Box(at - 10, at + 10, down - 10, down + 10)
+    start = Box(left, left + length, down - LINE_HEIGHT / 2, down + LINE_HEIGHT / 2)
+    place = free_box(start, lines, [ring, *(_name_box(name, area) for name in names)], area.height)
+    return marked._replace(y=area.share((place.top + place.bottom) / 2), panel=side)
+
+
+def _name_points(curves: dict[str, list[Point]], area: _Area) -> list[Point]:
+    """Position of each curve's name: at its end, away from the other names and from the other curves."""
+    at_edge = {name: curve for name, curve in curves.items() if curve[-1].x >= area.right}
+    names = _edge_names(at_edge, LINE_HEIGHT * area.top / area.height, area.top)
+    lines = [[area.pixels(point) for point in curve] for curve in curves.values() if len(curve) > 1]
+    for name, curve in curves.items():
+        if name not in at_edge:
+            start = _name_box(Point(name, curve[-1].x, curve[-1].y), area)
+            place = free_box(start, lines, [_name_box(other, area) for other in names], area.height)
+            names.append(Point(name, curve[-1].x, area.share((place.top + place.bottom) / 2)))
+    return names
+
+
+def _name_box(name: Point, area: _Area) -> Box:
+    """The space of a name to the right of a point."""
+    at, down = area.pixels(name)
+    length = min(len(name.series) * LETTER_WIDTH, NAME_LIMIT)
+    return Box(at + 7, at + 11 + length, down - LINE_HEIGHT / 2, down + LINE_HEIGHT / 2)
+
+
+def _edge_names(curves: dict[str, list[Point]], gap: float, top: float) -> list[Point]:
+    """Names at the right edge: each at the end of its curve, but at least `gap` away from the others."""
     order = sorted(curves, key=lambda name: (round(curves[name][-1].y, 2), _mean(curves[name]), name))
     heights = [curves[name][-1].y for name in order]
     for index in range(1, len(heights)):
