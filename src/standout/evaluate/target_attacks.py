@@ -30,7 +30,7 @@ class SharedWorkers(NamedTuple):
     """Workers, and the index that each of them opens."""
 
     pool: WorkerPool
-    index: SharedIndex
+    shared: SharedIndex
 
 
 def shared_workers(release: Release) -> SharedWorkers | None:
@@ -71,7 +71,7 @@ class TargetAttacks:
         small = [_split(low, high) for low, high in bounds]
         tasks = (
             (
-                workers.index,
+                workers.shared,
                 self,
                 targets[low:high],
                 similar.look_ahead(targets, low, high),

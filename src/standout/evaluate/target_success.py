@@ -48,7 +48,7 @@ class TargetSuccess:
         workers = shared_workers(release)
         if workers is None:
             return (self.slice(release, part, threads) for part in slices)
-        return workers.pool.map(_on_worker, ((workers.index, self, part) for part in slices))
+        return workers.pool.map(_on_worker, ((workers.shared, self, part) for part in slices))
 
     def slice(self, release: Release, targets: Ints, threads: int | None) -> Floats:
         """The same for a few targets."""

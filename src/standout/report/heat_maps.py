@@ -101,9 +101,8 @@ def _names(names: Sequence[dict[str, Any]], y: alt.Y) -> list[Any]:
     for is_main, colour, weight in ((False, INK, "normal"), (True, ACCENT, "bold")):
         rows = [name for name in names if name["weight"] is is_main]
         if rows:
-            text = alt.Chart(alt.InlineData(values=rows)).mark_text(
-                align="right", dx=-8, fontSize=FONT_SIZE, color=colour, fontWeight=weight
-            )
+            style: dict[str, Any] = {"align": "right", "dx": -8, "fontSize": FONT_SIZE, "fontWeight": weight}
+            text = alt.Chart(alt.InlineData(values=rows)).mark_text(color=colour, **style)
             layers.append(text.encode(x=alt.value(0), y=y, text="label:N"))
     return layers
 
