@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := $(VENV)/.bench
+DOCS := $(VENV)/.docs
 # The check of accessibility in tests/explore/browser is for this version.
 AXE := 4.14.0
 # Numba's cache and bytecode are shared by all test workers, so each kernel is compiled once.
@@ -104,9 +105,14 @@ sbom: $(READY) ## write build/sbom.json: what is installed with Standout (Cyclon
 	@mkdir -p build
 	$(BIN)/python -m tools.sbom build/sbom.json
 
-docs: $(READY) ## write docs/cli.md from the commands and the JSON schemas from the types
+$(DOCS): $(READY)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $(DOCS)
+
+docs: $(DOCS) ## write docs/cli.md from the commands, the JSON schemas from the types, and the site to build/site
 	$(BIN)/python -m tools.cli_reference
 	$(BIN)/python -m standout.findings.schema docs
+	$(BIN)/python -m tools.docs_site
 
 clean: ## remove everything that the targets created
 	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
