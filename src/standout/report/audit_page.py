@@ -1,36 +1,29 @@
 """The report of an audit: findings → one self-contained HTML file, and its charts as files."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from standout.core.atomic_files import make_folder, write_content
-from standout.core.foreign_text import LONG, SHORT, printable_texts, shorten
+from standout.core.foreign_text import printable_texts, shorten
 from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
 from standout.findings.adversaries import MeasuresAsNamed
-from standout.findings.audit import AuditFindings, Original, Threshold, VerdictPart
+from standout.findings.audit import AuditFindings, Original
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import advice_section
 from standout.report.attack_table import attack_table, common_threshold, threshold_text
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
 from standout.report.charts import Chart, remove_charts
 from standout.report.figures import draw_figure
+from standout.report.first_page import release_first_page
 from standout.report.grid_figures import grid_captions
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
+from standout.report.page_texts import template_functions, threshold_status
 from standout.report.reading_text import ReadingTable
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 __all__ = ["audit_charts", "audit_page", "audit_svgs", "write_report"]
-
-QUESTIONS = {
-    "singling_out": "Can one person's record be identified?",
-    "linkability": "Can a record be linked to another source about the same person?",
-    "inference": "Can something new be learned about the person?",
-}
 
 
 def audit_charts(findings: AuditFindings) -> dict[str, Chart]:
@@ -70,9 +63,9 @@ def audit_page(findings: AuditFindings) -> str:
         findings=shown,
         main=shown.headline,
         titles=_titles(shown),
-        questions=_questions(shown),
+        first=release_first_page(shown),
         drawings={name: draw_figure(figure) for name, figure in audit_figures(shown).items()},
-        threshold_status=_threshold_status(shown.threshold),
+        threshold_status=threshold_status(shown.threshold),
         measures=_measure_rows(shown),
         attacks=attack_table(shown),
         threshold_at_budget=threshold_text(shown.headline.as_named) if shown.headline else "",
@@ -84,27 +77,9 @@ def audit_page(findings: AuditFindings) -> str:
         failed=[check for check in shown.trust.checks if not check.passed],
         versions=list(shown.versions.items()),
         advice_section=advice_section(shown.advice) if shown.advice else None,
-        name=_isolated(SHORT),
-        say=_isolated(LONG),
-        shorten=shorten,
-        share=estimate_text,
-        interval=interval_text,
-        percent=percent,
-        count=count,
-        decimal=decimal,
         step_counts=_step_counts,
+        **template_functions(),
     )
-
-
-def _isolated(most: int) -> "Callable[[str], Markup]":
-    """A function that shortens and escapes a text from outside and isolates its writing direction."""
-    from markupsafe import Markup
-
-    def isolated(text: str) -> Markup:
-        unbroken = text.replace(" %", "\xa0%").replace("± ", "±\xa0").replace("φ = ", "φ\xa0=\xa0")
-        return Markup("<bdi>{}</bdi>").format(shorten(unbroken, most))
-
-    return isolated
 
 
 def _titles(findings: AuditFindings) -> dict[str, str]:
@@ -136,28 +111,6 @@ def _cell(measures: MeasuresAsNamed, measure: Measure) -> tuple[str, str]:
         return threshold_text(measures), ""
     estimate = getattr(measures, measure.key)
     return estimate_text(estimate, measure.unit), interval_text(estimate, measure.unit)
-
-
-def _threshold_status(threshold: Threshold) -> str:
-    """The first words of the sentence about the threshold."""
-    if threshold.exceeded is None:
-        return "Not compared with"
-    if not threshold.exceeded:
-        return "Not above"
-    limit, measured = threshold.fail_above, threshold.measured
-    is_certain = measured is None or limit is None or measured.low > limit
-    return "Above" if is_certain else "May be above"
-
-
-class Question(NamedTuple):
-    """One of the three questions of the working party, and its answer."""
-
-    text: str
-    part: VerdictPart
-
-
-def _questions(findings: AuditFindings) -> list[Question]:
-    return [Question(text, getattr(findings.verdict, key)) for key, text in QUESTIONS.items()]
 
 
 def _step_counts(counts: Mapping[str, float]) -> str:

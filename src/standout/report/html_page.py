@@ -30,20 +30,19 @@ def render_page(template: str, style: str = "", **context: Any) -> str:
 
 
 def render_part(template: str, **context: Any) -> str:
-    """The HTML of a template that may use base.html and parts.html, escaped and printable.
+    """The HTML of a template that may use those in templates/, escaped and printable.
 
     >>> render_part("<b>{{ name }}</b>", name="<script>")
     '<b>&lt;script&gt;</b>'
     """
-    from jinja2 import DictLoader, Environment, StrictUndefined
+    from jinja2 import ChoiceLoader, DictLoader, Environment, FunctionLoader, StrictUndefined
 
-    templates = {name: template_text(name) for name in ("base.html", "parts.html")} | {"page": template}
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=DictLoader(templates),
+        loader=ChoiceLoader([DictLoader({"page": template}), FunctionLoader(template_text)]),
     )
     return printable_lines(environment.get_template("page").render(**context))
 

@@ -1,25 +1,21 @@
 """The report of an audit of a table: findings → one self-contained HTML file, and its charts as files."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from standout.core.atomic_files import make_folder, write_content
-from standout.core.foreign_text import LONG, SHORT, printable_texts, shorten
-from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
-from standout.findings.audit import Threshold, VerdictPart
+from standout.core.foreign_text import printable_texts, shorten
+from standout.core.formatting import count, estimate_text, interval_text, percent
 from standout.findings.table_adversaries import TableMeasures
 from standout.findings.table_audit import TableFindings
 from standout.report.attack_titles import ATTACK_TITLES
 from standout.report.charts import remove_charts
 from standout.report.figures import Cells, Table, draw_figure
+from standout.report.first_page import table_first_page
 from standout.report.html_page import render_page, template_text
 from standout.report.interval_charts import WIDE
+from standout.report.page_texts import template_functions, threshold_status
 from standout.report.table_charts import TABLE_FIGURES, table_figures
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 __all__ = ["table_page", "write_table_report"]
 
@@ -33,11 +29,6 @@ MEASURES = {
     "absent_claims": ("Absent people claimed", "share"),
     "bits_gained": ("Bits gained about who it is", "bits"),
     "bits_left": ("Bits still missing", "bits"),
-}
-QUESTIONS = {
-    "singling_out": "Can one person's row be identified?",
-    "linkability": "Can a row be linked to another source about the same person?",
-    "inference": "Can something new be learned about the person?",
 }
 
 
@@ -65,32 +56,14 @@ def table_page(findings: TableFindings) -> str:
         measures=_measure_rows(shown),
         population=_population_table(shown),
         disclosure=_disclosure_table(shown),
-        questions=_questions(shown),
-        threshold_status=_threshold_status(shown.threshold),
+        first=table_first_page(shown),
+        threshold_status=threshold_status(shown.threshold),
         settings=_settings(shown),
         failed=[check for check in shown.trust.checks if not check.passed],
         versions=list(shown.versions.items()),
         within=_within_sentence,
-        name=_isolated(SHORT),
-        say=_isolated(LONG),
-        shorten=shorten,
-        share=estimate_text,
-        interval=interval_text,
-        percent=percent,
-        count=count,
-        decimal=decimal,
+        **template_functions(),
     )
-
-
-def _isolated(most: int) -> "Callable[[str], Markup]":
-    """A function that shortens and escapes a text from outside and isolates its writing direction."""
-    from markupsafe import Markup
-
-    def isolated(text: str) -> Markup:
-        unbroken = text.replace(" %", "\xa0%").replace("± ", "±\xa0")
-        return Markup("<bdi>{}</bdi>").format(shorten(unbroken, most))
-
-    return isolated
 
 
 def _within_sentence(title: str) -> str:
@@ -191,28 +164,6 @@ def _disclosure_table(findings: TableFindings) -> Table | None:
         "t",
     )
     return Table(heads, cells)
-
-
-class Question(NamedTuple):
-    """One of the three questions of the working party, and its answer."""
-
-    text: str
-    part: VerdictPart
-
-
-def _questions(findings: TableFindings) -> list[Question]:
-    return [Question(text, getattr(findings.verdict, key)) for key, text in QUESTIONS.items()]
-
-
-def _threshold_status(threshold: Threshold) -> str:
-    """The first words of the sentence about the threshold."""
-    if threshold.exceeded is None:
-        return "Not compared with"
-    if not threshold.exceeded:
-        return "Not above"
-    limit, measured = threshold.fail_above, threshold.measured
-    is_certain = measured is None or limit is None or measured.low > limit
-    return "Above" if is_certain else "May be above"
 
 
 def _settings(findings: TableFindings) -> list[tuple[str, str]]:
