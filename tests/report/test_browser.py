@@ -76,7 +76,7 @@ def test_nothing_is_wider_than_the_screen(opened, kind, screen):
     assert shown.evaluate("document.documentElement.scrollWidth") <= SCREENS[screen][0]
 
 
-def test_the_answer_and_the_chart_are_visible_without_scrolling(opened):
+def test_the_answer_and_the_picture_are_visible_without_scrolling(opened):
     shown, _ = opened("full")
     assert sample_findings.full().answer.sentence in shown.inner_text(".answer").replace("\xa0", " ")
     assert shown.locator("header svg:visible").count() == 1
@@ -89,7 +89,7 @@ def test_the_answer_and_the_chart_are_visible_without_scrolling(opened):
 def test_each_screen_has_its_drawings(opened, screen, seen):
     shown, _ = opened("full", screen)
     every = shown.locator("svg:visible").count()
-    assert every == shown.locator(f"{seen} svg").count() == 5
+    assert every == shown.locator(f"{seen} svg").count() == 9
 
 
 def test_the_policy_admits_the_style(opened):
@@ -130,7 +130,7 @@ def test_texts_have_enough_contrast(opened, kind, scheme):
 
 def test_the_tables_behind_charts_can_be_opened(opened):
     shown, _ = opened("full")
-    first = shown.locator("header details").first
+    first = shown.locator("main details").first
     assert not first.locator("table").is_visible()
     first.locator("summary").click()
     assert first.locator("table").is_visible()
@@ -148,6 +148,17 @@ def test_the_page_can_be_printed_with_its_tables_open(opened, kind):
     shown, events = opened(kind)
     assert shown.pdf(format="A4").startswith(b"%PDF")
     shown.emulate_media(media="print")
-    assert shown.locator("header details table").first.is_visible()
+    assert shown.locator("main details table").first.is_visible()
     assert shown.locator(".at-desk svg:visible").count() == shown.locator("svg:visible").count()
     assert len(events) == 1
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_the_first_page_with_its_signature_fits_on_one_sheet(opened, paper):
+    shown, _ = opened("full")
+    shown.emulate_media(media="print")
+    width, height = {"A4": (210, 297), "Letter": (215.9, 279.4)}[paper]
+    pixels = 96 / 25.4
+    shown.set_viewport_size({"width": round((width - 28) * pixels), "height": 900})
+    assert shown.locator("header").bounding_box()["height"] <= (height - 23) * pixels
+    assert shown.locator(".sign").is_visible() and not shown.locator("nav").is_visible()

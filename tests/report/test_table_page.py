@@ -78,3 +78,20 @@ def test_the_same_findings_give_the_same_files(findings, tmp_path):
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
     assert len(files) == 9
     assert all((tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files)
+
+
+def test_the_first_page_has_the_three_cards_an_invented_example_and_a_dot_for_each_target(findings):
+    text = table_page(findings)
+    first = text[: text.index("<nav")]
+    for part in (findings.verdict.singling_out, findings.verdict.linkability, findings.verdict.inference):
+        assert part.title in first and part.answer.capitalize() in first
+    assert first.count('class="card') == 3 and "Kim does not exist" in first and "<dt>Signature</dt>" in first
+    assert first.count("M") >= 2 * findings.answer.rate.n  # dots for a wide and for a narrow screen
+    assert f"of {findings.answer.rate.n} targets are identified" in first
+
+
+def test_the_sections_of_a_table_are_in_the_order_of_the_report_of_a_release(findings):
+    text = table_page(findings)
+    order = ("reading", "adversaries", "exposed", "learned", "help", "method", "annex")
+    positions = [text.index(f'<section id="{section}"') for section in order]
+    assert positions == sorted(positions)

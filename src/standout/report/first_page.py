@@ -87,7 +87,7 @@ def release_first_page(findings: AuditFindings) -> FirstPage:
         "record?",
         people_dots(answer.rate, answer.rate.n),
         _drawn_from(answer.rate.n, answer.people_total - answer.too_few_items),
-        None if main is None else release_example(main),
+        None if main is None else release_example(main, findings.data),
         _cards(verdict, "record", texts),
         tuple(_next_steps(findings, "run this audit with --advise", findings.advice, unmeasured)),
         tuple(

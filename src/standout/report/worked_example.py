@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from standout.core.formatting import count, decimal
 from standout.findings.adversaries import AdversaryFindings
+from standout.findings.audit import DataSummary
 from standout.findings.table_adversaries import TableAdversaryFindings
 
 __all__ = ["ExampleFact", "ExampleRecord", "WorkedExample", "release_example", "table_example"]
@@ -84,9 +85,10 @@ class WorkedExample:
     result: str
 
 
-def release_example(adversary: AdversaryFindings) -> WorkedExample | None:
+def release_example(adversary: AdversaryFindings, data: DataSummary) -> WorkedExample | None:
     """An example with films for an adversary of a release; None if all of the facts are wrong."""
-    stars, days = adversary.value_error, adversary.time_error
+    stars = adversary.value_error if data.has_values else None
+    days = adversary.time_error if data.has_times else None
     texts = [
         ", ".join(
             [title, *([count(number, "star", "stars")] * (stars is not None)), *([day] * (days is not None))]
