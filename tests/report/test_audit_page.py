@@ -203,7 +203,7 @@ def test_measures_have_the_titles_of_the_console():
 
 def test_missing_parts_leave_no_trace():
     page = Page(page_for("minimal"))
-    assert len(page.drawings) == 2 and not page.ids.keys() & {"exposed", "theory"}
+    assert len(page.drawings) == 4 and not page.ids.keys() & {"exposed", "theory"}
     for words in (
         "threshold of",
         "Sensitive",
