@@ -2,6 +2,7 @@
 
 import json
 import math
+import threading
 from functools import partial
 
 import numpy as np
@@ -30,9 +31,35 @@ def test_threads_batches_and_the_order_of_targets_change_no_bit(release, monkeyp
     named = ask(targets=ids)
     assert same(named, ask(targets=ids[::-1], threads=2))
     monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
-    assert same(first, ask(targets=20))
+    assert same(first, ask(targets=20, threads=1))
+    assert same(first, ask(targets=20, threads=3))
     assert named.estimate("identified", facts=6) == first.estimate("identified", facts=6)
     assert not first.table.equals(ask(targets=20, seed=10).table)
+
+
+@pytest.mark.parametrize("own", ["attack", "adversary", "weights"])
+def test_code_of_the_user_runs_in_the_thread_of_the_caller(release, monkeypatch, own):
+    threads = set()
+
+    class Friend(so.Adversary):
+        def choose(self, entries, rng):
+            threads.add(threading.get_ident())
+            return rng.permutation(len(entries))[:3]
+
+    class Mine(so.ScoreboardRH):
+        def nested(self, *arguments, **options):
+            threads.add(threading.get_ident())
+            return super().nested(*arguments, **options)
+
+    def weigh(support):
+        threads.add(threading.get_ident())
+        return 1.0 / np.log(np.maximum(support, 2))
+
+    attack = {"attack": Mine(), "weights": so.ScoreboardRH(weights=weigh)}.get(own, so.ScoreboardRH())
+    adversary = Friend(knows=3) if own == "adversary" else so.Adversary(knows=3)
+    monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 7)
+    simulate(release, adversary, attack=attack, targets=20, threads=3, absent=False)
+    assert threads == {threading.get_ident()}
 
 
 @pytest.mark.large

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from standout.attack.likelihood import Likelihood
-from standout.attack.own_attack import Attack
 from standout.attack.scoreboard import Exclude, Scoreboard, ScoreboardRH
 from standout.attack.verdict import Verdict
 from standout.attack.verdicts import Verdicts
@@ -14,9 +13,18 @@ from standout.facts import Aux, KnownFacts
 from standout.release.model import Release
 from standout.similarity.attributes import Decay, Equal, Present, Within
 
-__all__ = ["AnyAttack", "attacks_by_name", "check_attack", "checkpoint_key", "fit_attack"]
+__all__ = [
+    "BUILT_IN_SIMILARITIES",
+    "AnyAttack",
+    "attacks_by_name",
+    "check_attack",
+    "checkpoint_key",
+    "fit_attack",
+    "is_built_in",
+]
 
 BUILT_IN = (Likelihood, Scoreboard, ScoreboardRH)
+BUILT_IN_SIMILARITIES = (Within, Decay, Equal, Present)
 
 
 class AnyAttack(Protocol):
@@ -92,18 +100,24 @@ def checkpoint_key(attack: AnyAttack, option: str = "save") -> str:
     if text:
         kind = type(attack)
         return f"{kind.__module__}.{kind.__qualname__}: {text}"
-    if isinstance(attack, Attack) or type(attack) not in BUILT_IN:
+    if type(attack) not in BUILT_IN:
         raise ParameterError(
             f"{option} needs a method key() of {type(attack).__name__}: a checkpoint cannot tell one version "
             "of an attack of your own from another"
         )
-    assert isinstance(attack, BUILT_IN)
-    if isinstance(attack, Likelihood):
-        return repr(attack)
-    built_in = type(attack.similarity) in (Within, Decay, Equal, Present)
-    if not (built_in and isinstance(getattr(attack, "weights", ""), str)):
+    if not is_built_in(attack):
         raise ParameterError(
             f"{option} works with named weights and the built-in similarities only: a checkpoint cannot tell "
             "one function from another"
         )
     return repr(attack)
+
+
+def is_built_in(attack: AnyAttack) -> bool:
+    """Whether an attack has no function of the user's own: neither itself, nor a similarity or weights."""
+    if not isinstance(attack, BUILT_IN) or type(attack) not in BUILT_IN:
+        return False
+    if isinstance(attack, Likelihood):
+        return True
+    has_names = isinstance(getattr(attack, "weights", ""), str)
+    return has_names and type(attack.similarity) in BUILT_IN_SIMILARITIES

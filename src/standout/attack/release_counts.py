@@ -6,6 +6,7 @@ target sees what it would see if the release had been made without that record.
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from standout.attack.kernels.record_scores import entry_ranges
 from standout.core.arrays import Floats, Ints, offsets
 from standout.core.jit import Array, Int, kernel
-from standout.core.parts import Part, executor_of
-from standout.release.block_ranges import record_range, whole
+from standout.core.parts import Part, even_parts, executor_of
+from standout.core.threads import thread_count
+from standout.release.block_ranges import block_count, record_range
 from standout.release.clock import SECONDS
 from standout.release.model import Release
 
@@ -27,6 +29,8 @@ MOST_CELLS = 1 << 24
 """Counts by item and level are kept up to this many cells; beyond, items share one distribution of values."""
 MOST_BINS = 1 << 22
 """Times are counted in at most this many bins, so that memory does not grow with the span."""
+MOST_THREADS = 8
+"""Each thread has counts of its own, so memory grows with the threads."""
 SESSION_RECORDS = 4096
 """Sessions are looked for in up to this many records, evenly spread."""
 
@@ -48,6 +52,8 @@ class ReleaseCounts:
     @cached_property
     def _by_level(self) -> Ints:
         """Number of entries by level."""
+        if self._by_item is not None:
+            return np.asarray(self._by_item.sum(axis=0, dtype=np.int64)[:-1])
         return _sum_over_parts(self.release, level_counts)[:-1]
 
     @cached_property
@@ -162,11 +168,15 @@ class ReleaseCounts:
 
 
 def _sum_over_parts(release: Release, count: Callable[..., NDArray[Any]], *options: int) -> NDArray[Any]:
-    """The counts of a whole release, or the sums of those that workers count in its parts."""
+    """The counts of a whole release: the sums of those that workers, or else threads, count in its parts."""
     executor = executor_of(release)
-    if executor is None:
-        return count(release, whole(release), *options)
-    return reduce(np.add, executor.map(count, *options))
+    if executor is not None:
+        return reduce(np.add, executor.map(count, *options))
+    parts = even_parts(block_count(release), min(thread_count(None), MOST_THREADS))
+    if len(parts) == 1:
+        return count(release, parts[0], *options)
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return reduce(np.add, pool.map(lambda part: count(release, part, *options), parts))
 
 
 def _entries_of(release: Release, part: Part) -> slice:
@@ -216,7 +226,7 @@ def _count_item_levels(item: Array, value: Array, counts: Array) -> None:
 def _count_times(time: Array, span: Int, width: Int, counts: Array) -> None:
     for i in range(len(time)):
         if time[i] < span:
-            counts[time[i] // width] += 1
+            counts[time[i] if width == 1 else time[i] // width] += 1
 
 
 @kernel

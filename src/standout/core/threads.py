@@ -1,17 +1,21 @@
 """Run work on a pool of threads; kernels release the interpreter lock, so threads are enough."""
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress
 
-__all__ = ["run_in_slices", "thread_count"]
+__all__ = ["map_on_threads", "run_in_slices", "thread_count"]
 
+R = TypeVar("R")
 W = TypeVar("W")
+AHEAD = 2
+"""Number of tasks per thread that may be taken before their results are read."""
 SLICE = 32
 """Largest number of tasks in a slice. Attacks on 10 million entries took 3 % longer with 16."""
 
@@ -60,3 +64,27 @@ def run_in_slices(
         for n_finished in pool.map(work_on_slice, slices):
             n_done += n_finished
             progress("attacking", n_done, count)
+
+
+def map_on_threads(
+    function: Callable[..., R], tasks: Iterable[tuple[Any, ...]], threads: int | None
+) -> Iterator[R]:
+    """The results of function(*task) for each task, in their order.
+
+    Tasks are taken from the iterable, in this thread, only a little ahead of the results.
+    """
+    threads = thread_count(threads)
+    if threads == 1:
+        yield from (function(*task) for task in tasks)
+        return
+    waiting: deque[Future[R]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for task in tasks:
+            waiting.append(pool.submit(function, *task))
+            if len(waiting) >= AHEAD * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

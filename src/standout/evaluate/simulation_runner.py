@@ -10,7 +10,7 @@ import numpy as np
 
 from standout._version import __version__
 from standout.adversary import Adversary, check_checkpoint_key
-from standout.attack.any_attack import AnyAttack, checkpoint_key, fit_attack
+from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, checkpoint_key, fit_attack
 from standout.core.arrays import Ints
 from standout.core.checks import whole_number
 from standout.core.errors import NotFoundError, ParameterError, WorkersLost
@@ -26,7 +26,6 @@ from standout.evaluate.simulation import Simulation
 from standout.evaluate.target_attacks import TargetAttacks
 from standout.release.labels import position_of_id
 from standout.release.model import Release
-from standout.similarity.attributes import Decay, Equal, Present, Within
 
 __all__ = ["SimulationRunner", "random_targets"]
 
@@ -189,7 +188,7 @@ class SimulationRunner:
         """Everything that the outcomes depend on. A function does not identify itself by its name."""
         if self.save is None:
             return []
-        if type(self.criteria.similarity) not in (Within, Decay, Equal, Present):
+        if type(self.criteria.similarity) not in BUILT_IN_SIMILARITIES:
             raise ParameterError(
                 "save works with the built-in similarities only: a checkpoint cannot tell one function from "
                 "another"

@@ -3,14 +3,16 @@
 The outcomes of a slice depend on its targets and the settings only, so slices may run anywhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from standout.adversary import Adversary
-from standout.attack.any_attack import AnyAttack
+from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, is_built_in
 from standout.core.arrays import Ints
+from standout.core.threads import map_on_threads
 from standout.core.worker_pool import WorkerPool, current_pool
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
 from standout.evaluate.population import Population
@@ -20,10 +22,13 @@ from standout.release.shared_index import SharedIndex
 
 __all__ = ["TargetAttacks", "shared_workers"]
 
+Slice = tuple[Ints, dict[int, bool], int]
+"""Targets, whether each may have a similar record, and the number of targets whose lineups are measured."""
+
 LARGEST_SHARE = 0.75
 """Share of a machine's memory that an index may take if each worker reads all of it."""
 TASK = 16
-"""Number of targets in a task of a worker."""
+"""Number of targets in a task of a worker or a thread."""
 
 
 class SharedWorkers(NamedTuple):
@@ -57,32 +62,46 @@ class TargetAttacks:
     ) -> Iterator[Outcomes]:
         """The outcomes of targets[first:], `size` at a time; lineup sizes of the first `lineups` targets.
 
-        Workers attack slices of the targets. If an index is too large for the memory of a machine, they
-        attack all targets in parts of the release instead (see `core.parts`).
+        Workers, or else threads, attack slices of the targets. If an index is too large for the memory of a
+        machine, they attack all targets in parts of the release instead (see `core.parts`).
         """
         similar = SimilarRecords(release, self.criteria.similarity, self.criteria.theta, threads)
-        workers = shared_workers(release)
         bounds = [(low, min(low + size, len(targets))) for low in range(first, len(targets), size)]
-        if workers is None:
-            for low, high in bounds:
+        attack_slices = self._on_workers(release)
+        if attack_slices is None:
+            # The first batch compiles, and counts what all attacks share.
+            alone = bounds[:1] if self._bears_threads() else bounds
+            for low, high in alone:
                 similar.look_ahead(targets, low, high)
                 yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
-            return
+            bounds = bounds[len(alone) :]
+            attack_slices = partial(map_on_threads, partial(_outcomes, release, self), threads=threads)
         small = [_split(low, high) for low, high in bounds]
-        tasks = (
-            (
-                workers.shared,
-                self,
-                targets[low:high],
-                similar.look_ahead(targets, low, high),
-                max(lineups - low, 0),
-            )
+        slices = (
+            (targets[low:high], similar.look_ahead(targets, low, high), max(lineups - low, 0))
             for of_batch in small
             for low, high in of_batch
         )
-        results = workers.pool.map(_outcomes_on_worker, tasks)
+        results = attack_slices(slices)
         for of_batch in small:
             yield Outcomes.concatenate(list(islice(results, len(of_batch))))
+
+    def _on_workers(self, release: Release) -> Callable[[Iterable[Slice]], Iterator[Outcomes]] | None:
+        """Attacks slices of targets on workers; None without workers, or if the index is too large."""
+        workers = shared_workers(release)
+        if workers is None:
+            return None
+        pool, shared = workers
+        return lambda slices: pool.map(_outcomes_on_worker, ((shared, self, *part) for part in slices))
+
+    def _bears_threads(self) -> bool:
+        """Whether threads may attack targets at the same time: code of the user may not bear that."""
+        return (
+            current_pool() is None
+            and is_built_in(self.attack)
+            and type(self.adversary) is Adversary
+            and type(self.criteria.similarity) in BUILT_IN_SIMILARITIES
+        )
 
     def outcomes(
         self, release: Release, targets: Ints, similar: SimilarRecords, lineups: int, threads: int | None
@@ -109,7 +128,13 @@ def _split(low: int, high: int) -> list[tuple[int, int]]:
 def _outcomes_on_worker(
     index: SharedIndex, attacks: TargetAttacks, targets: Ints, may_have: dict[int, bool], lineups: int
 ) -> Outcomes:
-    """The same on a worker, in one thread: each thread of a worker has its own task."""
-    release, criteria = index.open(), attacks.criteria
+    return _outcomes(index.open(), attacks, targets, may_have, lineups)
+
+
+def _outcomes(
+    release: Release, attacks: TargetAttacks, targets: Ints, may_have: dict[int, bool], lineups: int
+) -> Outcomes:
+    """The outcomes of these targets, in one thread: other threads have other targets."""
+    criteria = attacks.criteria
     similar = SimilarRecords(release, criteria.similarity, criteria.theta, 1).expect(may_have)
     return attacks.outcomes(release, targets, similar, lineups, 1)
