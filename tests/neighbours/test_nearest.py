@@ -47,7 +47,8 @@ def with_constants(**constants):
     """The search with tiles, batches or tables of another size."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in constants.items():
-            patch.setattr(f"standout.neighbours.nearest.{name}", value)
+            module = "rules" if name == "MAX_BITMAP_LEVELS" else "nearest"
+            patch.setattr(f"standout.neighbours.{module}.{name}", value)
         yield
 
 
@@ -224,6 +225,13 @@ def test_threads_and_samples_change_nothing(release, similarity):
     some = sparsity(release, similarity, sample=20, seed=3, threads=2)
     assert len(some.records) == 20 and (np.diff(some.records) > 0).all() and not some.complete
     assert_same(some, (everybody.nearest[some.records], everybody.neighbour[some.records]))
+    with with_constants(FEW=1, **TINY):  # threads have tiles of their own
+        stages = []
+        few = sparsity(
+            release, similarity, sample=20, seed=3, threads=3, progress=lambda *at: stages.append(at)
+        )
+    assert_same(few, (some.nearest, some.neighbour))
+    assert stages[-1] == ("comparing", stages[-1][2], stages[-1][2])
 
 
 @pytest.mark.parametrize("similarity", KINDS, ids=str)

@@ -14,7 +14,8 @@ from random_releases import random_rows, read_rows
 from standout.core.errors import ParameterError
 from standout.core.progress import no_progress
 from standout.neighbours.any_similarity import nearest_by_sums
-from standout.neighbours.nearest import nearest_neighbours, rule_of
+from standout.neighbours.nearest import nearest_neighbours
+from standout.neighbours.rules import rule_of
 from standout.theory.sparsity import sparsity
 
 COUNTING_TWINS = {

@@ -13,7 +13,8 @@ from standout.core.threads import thread_count
 from standout.evaluate.pairs import full_queries
 from standout.evaluate.population import Population
 from standout.neighbours.any_similarity import ItemFacts, add_item, new_table
-from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
+from standout.neighbours.nearest import nearest_neighbours
+from standout.neighbours.rules import counts_items, rule_of
 from standout.release.model import Release
 from standout.release.postings import Postings
 from standout.similarity.attributes import Similarity

@@ -1,7 +1,7 @@
 """The search for nearest neighbours: which entries are similar, and which records are compared with which."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from standout.core.arrays import Ints
 from standout.core.errors import ParameterError
 from standout.core.progress import Progress, no_progress
 from standout.core.simd import PLANE_BITS, PLANE_WORDS
-from standout.core.threads import run_in_slices
+from standout.core.threads import map_on_threads, run_in_slices
 from standout.core.worker_pool import current_pool
 from standout.neighbours.aligned_memory import aligned_words, large_page_array
 from standout.neighbours.bitmap_kernels import (
@@ -22,7 +22,6 @@ from standout.neighbours.bitmap_kernels import (
     Batch,
     Best,
     Entries,
-    LevelRanges,
     Search,
     Tile,
     fill_bitmap,
@@ -40,106 +39,20 @@ from standout.neighbours.range_kernels import (
     fill_buckets,
     nearest_in_ranges,
 )
-from standout.release.model import Levels, RecordEntries, Release, read_only
+from standout.neighbours.rules import Rule, compares_only_items
+from standout.release.model import RecordEntries, Release, read_only
 from standout.release.shared_index import SharedIndex
-from standout.similarity.attributes import ROUNDING, Equal, Present, Similarity, Within, days_per_unit
 
-__all__ = ["Rule", "counts_items", "nearest_neighbours", "rule_of"]
+__all__ = ["nearest_neighbours"]
 
 Codes = NDArray[Any]
-MAX_BITMAP_LEVELS = 32
-"""Up to this many levels, each has its own rows in the bitmap …"""
-MAX_BITMAP_ROWS = 1 << 22
-"""… unless that makes more rows than these."""
 MAX_BITMAP_BYTES = 1 << 25
 SHARES = 4
-"""Number of tasks for each worker: tiles take different times."""
+"""Number of tasks for each worker or thread: tiles take different times."""
+FEW = 32
+"""Threads have tiles of their own if at most one in so many records is searched."""
 TILE_ENTRIES = 1 << 21
 """Approximate number of entries in a tile: its buckets then stay in the cache."""
-
-
-class Rule(NamedTuple):
-    """When two entries are similar: levels low[v] … high[v] to level v, times up to `reach` units apart.
-
-    None: not compared. The last of low and high is for a known entry without a value, to which all levels
-    are similar. If `ranged`, entries are looked up by time or value, because a bitmap would have too many
-    rows.
-    """
-
-    low: Ints | None
-    high: Ints | None
-    reach: int | None
-    ranged: bool
-
-    @property
-    def levels(self) -> LevelRanges:
-        """The ranges; unused arrays if values are not compared."""
-        unused = np.zeros(1, np.int64)
-        return LevelRanges(
-            unused if self.low is None else self.low, unused if self.high is None else self.high
-        )
-
-    @property
-    def kinds(self) -> int:
-        """Number of bitmap rows per item."""
-        return 1 if self.ranged or self.low is None else len(self.low)
-
-
-def counts_items(release: Release, similarity: Similarity) -> bool:
-    """Whether nearest neighbours in a release are found by counting the items that agree.
-
-    If records have items several times, values and times are compared pair by pair: see `any_similarity`.
-    """
-    if type(similarity) not in (Present, Within, Equal):
-        return False
-    return not release.has_repeats or _compares_only_items(rule_of(release, similarity))
-
-
-def _compares_only_items(rule: Rule) -> bool:
-    return rule.low is None and rule.reach is None
-
-
-def rule_of(release: Release, similarity: Similarity) -> Rule:
-    """The rule of a similarity, in the codes of a release."""
-    if type(similarity) not in (Present, Within, Equal):
-        raise ParameterError(
-            f"similarity must be Present(), Within(...) or Equal(), got {type(similarity).__name__}: "
-            "only these count the items that agree"
-        )
-    value, time = (similarity.value, similarity.time) if isinstance(similarity, Within) else (None, None)
-    compares_values = isinstance(similarity, Equal) or value is not None
-    levels = release.levels if compares_values and release.n_levels else None
-    low, high = (None, None) if levels is None else _similar_levels(levels, value)
-    reach = None if time is None or not release.span else _reach(release, time)
-    too_many = low is not None and (
-        len(low) > MAX_BITMAP_LEVELS + 1 or len(low) * release.n_items > MAX_BITMAP_ROWS
-    )
-    return Rule(low, high, reach, too_many or reach is not None)
-
-
-def _similar_levels(levels: Levels, value: float | None) -> tuple[Ints, Ints]:
-    """The first and the last level similar to each level; the last element is for a missing value.
-
-    Numbers are similar if they are at most `value` apart. None: only equal levels are, as with categories.
-    """
-    n = len(levels)
-    low, high = np.arange(n + 1), np.arange(n + 1)
-    low[n] = 0
-    if isinstance(levels, np.ndarray) and value is not None:
-        numbers, limit, first = levels.tolist(), value + ROUNDING, 0
-        for level in range(n):
-            while numbers[level] - numbers[first] > limit:
-                first += 1
-            low[level] = first
-        high[:n] = np.searchsorted(low[:n], np.arange(n), side="right") - 1
-    return low, high
-
-
-def _reach(release: Release, time: float) -> int:
-    """The largest number of time units that is at most this number of days."""
-    unit, limit = days_per_unit(release), time + ROUNDING
-    about = int(min(limit / unit, release.span))
-    return max(reach for reach in range(about - 1, about + 2) if reach * unit <= limit)
 
 
 def _entries(release: Release, rule: Rule) -> Entries:
@@ -167,7 +80,7 @@ def nearest_neighbours(
     """
     pool, index = current_pool(), SharedIndex.of(release)
     if pool is None or index is None:
-        return _nearest_in_tiles(release, rule, records, over_first, threads, progress)
+        return _nearest_on_threads(release, rule, records, over_first, threads, progress)
     chosen = None if len(records) == release.n_records else records
     count = SHARES * pool.size
     shares = [(index, rule, chosen, over_first, share, count) for share in range(count)]
@@ -184,47 +97,87 @@ def _nearest_on_worker(
     """The nearest neighbours in one of `count` shares of the tiles."""
     release = index.open()
     records = np.arange(release.n_records) if records is None else records
-    return _nearest_in_tiles(release, rule, records, over_first, 1, no_progress, share, count)
+    tiled = _TiledSearch.of(release, rule, records, over_first)
+    return tiled.in_order_of_records(tiled.best_in(range(share, len(tiled.tiles), count), 1, no_progress))
 
 
-def _nearest_in_tiles(
-    release: Release,
-    rule: Rule,
-    records: Ints,
-    over_first: bool,
-    threads: int,
-    progress: Progress,
-    share: int = 0,
-    count: int = 1,
+def _nearest_on_threads(
+    release: Release, rule: Rule, records: Ints, over_first: bool, threads: int, progress: Progress
 ) -> Best:
-    """The nearest neighbours in every count-th tile."""
-    if release.has_repeats:
-        release = _distinct_items(release, rule)
-    is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
-    by_length = np.argsort(release.lengths[records], kind="stable")
-    search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
-    tiles = _tiles(release.lengths, _columns_per_tile(release, rule), is_mutual)
-    lengths = release.lengths[search.records]
-    best, cuts = Best.of(len(lengths)), _batch_cuts(lengths)
-    ends = np.cumsum([len(tile) for tile in tiles])
-    counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
-    for i in range(share, len(tiles), count):
-        tile = tiles[i]
-        searched = slice(int(ends[i]) - len(tile), int(ends[i])) if is_mutual else slice(0, 0)
-        workspaces = _Workspaces(int(release.lengths.max()), best, searched)
-        batches = _long_batches_first(cuts, lengths, int(counts[i]))
-        compare = _comparison(release, rule, search, tile, best)
-        part_of_progress = _part(progress, int(counts[:i].sum()), int(counts.sum()))
-        _compare_on_threads(compare, batches, workspaces, threads, part_of_progress)
-        for workspace in workspaces.created:
-            merge(best, searched.start, workspace.tile_best)
-    original_order = np.argsort(by_length)
-    return Best(*(column[original_order] for column in best))
+    """The nearest neighbours; threads share each tile.
+
+    If few records are searched, each thread has tiles of its own: preparing a tile takes longer than
+    comparing a few records with it.
+    """
+    tiled, alone = _TiledSearch.of(release, rule, records, over_first), threads == 1
+    if alone or len(records) * FEW > release.n_records:
+        return tiled.in_order_of_records(tiled.best_in(range(len(tiled.tiles)), threads, progress))
+    count = min(SHARES * threads, len(tiled.tiles))
+    shares = ((range(share, len(tiled.tiles), count), 1, no_progress) for share in range(count))
+    best = Best.of(len(records))
+    for done, found in enumerate(map_on_threads(tiled.best_in, shares, threads), 1):
+        merge(best, 0, found)
+        progress("comparing", done, count)
+    return tiled.in_order_of_records(best)
+
+
+@dataclass(frozen=True, eq=False)
+class _TiledSearch:
+    """A search for the neighbours of records, shortest first, in tiles of all records.
+
+    `cuts` divides the searched records into batches, and a tile i ends after ends[i] records and is compared
+    with the first counts[i] batches.
+    """
+
+    release: Release
+    rule: Rule
+    search: Search
+    tiles: list[Ints]
+    by_length: Ints
+    cuts: Ints
+    ends: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, release: Release, rule: Rule, records: Ints, over_first: bool) -> "_TiledSearch":
+        """Cut the tiles and batches."""
+        if release.has_repeats:
+            release = _distinct_items(release, rule)
+        is_mutual = not over_first and len(records) == release.n_records and not _has_gaps(release, rule)
+        by_length = np.argsort(release.lengths[records], kind="stable")
+        search = Search(_entries(release, rule), records[by_length], over_first, is_mutual)
+        tiles = _tiles(release.lengths, _columns_per_tile(release, rule), is_mutual)
+        cuts, ends = _batch_cuts(release.lengths[search.records]), np.cumsum([len(tile) for tile in tiles])
+        counts = np.searchsorted(cuts[:-1], ends) if is_mutual else np.full(len(tiles), len(cuts) - 1)
+        return cls(release, rule, search, tiles, by_length, cuts, ends, counts)
+
+    def best_in(self, tiles: range, threads: int, progress: Progress) -> Best:
+        """The nearest neighbours in some of the tiles, the records in the order of their lengths."""
+        release, search, counts = self.release, self.search, self.counts
+        lengths = release.lengths[search.records]
+        best, longest = Best.of(len(lengths)), int(release.lengths.max())
+        for i in tiles:
+            tile = self.tiles[i]
+            end = int(self.ends[i])
+            searched = slice(end - len(tile), end) if search.mutual else slice(0, 0)
+            workspaces = _Workspaces(longest, best, searched)
+            batches = _long_batches_first(self.cuts, lengths, int(counts[i]))
+            compare = _comparison(release, self.rule, search, tile, best)
+            part_of_progress = _part(progress, int(counts[:i].sum()), int(counts.sum()))
+            _compare_on_threads(compare, batches, workspaces, threads, part_of_progress)
+            for workspace in workspaces.created:
+                merge(best, searched.start, workspace.tile_best)
+        return best
+
+    def in_order_of_records(self, best: Best) -> Best:
+        """The same in the order in which the records were given."""
+        original_order = np.argsort(self.by_length)
+        return Best(*(column[original_order] for column in best))
 
 
 def _distinct_items(release: Release, rule: Rule) -> Release:
     """The release by record with one entry for each item of a record, without values and times."""
-    if not _compares_only_items(rule):
+    if not compares_only_items(rule):
         raise ParameterError(
             "similarity must be Present() where records have items several times, "
             f"got a rule for {'times' if rule.low is None else 'values'}: use nearest_by_sums"

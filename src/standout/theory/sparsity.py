@@ -18,7 +18,8 @@ from standout.core.threads import thread_count
 from standout.evaluate.estimates import Estimate, rate
 from standout.ingest.as_release import as_release
 from standout.neighbours.any_similarity import nearest_by_sums
-from standout.neighbours.nearest import counts_items, nearest_neighbours, rule_of
+from standout.neighbours.nearest import nearest_neighbours
+from standout.neighbours.rules import counts_items, rule_of
 from standout.release.model import Release
 from standout.similarity.attributes import Present, Similarity, check_similarity
 from standout.similarity.records import Over
