@@ -86,7 +86,10 @@ def _choice_model(release: Release, name: str, top: int) -> ChoiceModel:
         _sum_weights(by_record.start, by_record.item, release.support, total)
         rounded = elementary.exp(np.rint(elementary.log(total) * CLASSES_PER_E) / CLASSES_PER_E)
         return _classes(choice, rounded, float(release.support.astype(np.float64) @ release.item_entries))
-    return _classes(choice, release.lengths, float(release.n_entries))
+    lengths = release.lengths
+    occurs = np.bincount(lengths) > 0  # counts instead of sorting millions of lengths
+    code = np.append(0, np.cumsum(occurs))[lengths]
+    return ChoiceModel(code, np.flatnonzero(occurs).astype(np.float64), float(release.n_entries), choice)
 
 
 @kernel
