@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 from tools.docs_site.api_pages import api_links, api_pages, sections
-from tools.docs_site.links import anchors, broken_links, targets
+from tools.docs_site.links import CODE_BLOCK, anchors, broken_links, targets
 from tools.docs_site.other_hosts import other_hosts
-from tools.docs_site.pages import OTHER_PAGES, for_site
+from tools.docs_site.pages import NOTEBOOKS, OTHER_PAGES, for_site
 from tools.docs_site.schema_pages import SCHEMAS, schema_page
 
 import standout as so
+from standout.cli.command_group import cli
 
 pytestmark = pytest.mark.once
 
@@ -61,6 +62,7 @@ def test_the_navigation_has_every_page_once():
     pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
     pages += [*api_pages(API), *(f"{name}-schema.md" for name in SCHEMAS)]
     pages += [path for name, path in OTHER_PAGES.items() if name != "README.md"]
+    pages += [f"notebooks/{path.stem}.md" for path in NOTEBOOKS]
     navigation = list(in_navigation(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
     assert sorted(navigation) == sorted(pages)
 
@@ -76,6 +78,8 @@ def test_links_of_a_page_lead_to_the_same_place_in_the_site():
     assert shown("[a](docs/audit.md)", "CHANGELOG.md", "changelog.md") == "[a](audit.md)"
     assert shown("[a](../CONTRIBUTING.md#b)") == "[a](contributing.md#b)"
     assert shown("[a](../README.md#your-own-data)") == "[a](index.md)"
+    assert shown("[a](../notebooks/audit-your-csv.ipynb)") == "[a](notebooks/audit-your-csv.md)"
+    assert shown("[tables.md](tables.md#x)") == "[Tables: one row per person](tables.md#x)"
     assert shown("[the code](../src/standout/fact.py)") == "the code"
     assert (
         shown("`so.read` [`so.read`](audit.md)")
@@ -120,3 +124,24 @@ def test_pictures_of_the_documentation_have_a_script_and_a_text():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert not re.search(r"!\[\]\(|<img (?![^>]*alt=\"[^\"]+)", text), page.name
+
+
+def shown_commands(text):
+    """Yield the words of each command of Standout that a page shows in a block of code."""
+    joined = re.sub(r" *\\\n *", " ", text)
+    for line in re.findall(r"^(?: {4}|\$ |)+(standout [a-z].*)$", joined, re.M):
+        words = re.split(r"\s{2,}|\s#", line)[0].split()
+        yield [word.strip("'\"") for word in words]
+
+
+def test_commands_that_the_documentation_shows_have_these_options():
+    seen = 0
+    for page in PAGES:
+        blocks = "\n\n".join(block[0] for block in CODE_BLOCK.finditer(page.read_text(encoding="utf-8")))
+        for _, name, *words in shown_commands(blocks if page.name != "cli.md" else ""):
+            assert name in cli.commands, f"{page.name}: standout {name}"
+            options = {text for parameter in cli.commands[name].params for text in parameter.opts}
+            used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+            assert used <= options | {"--help"}, f"{page.name}: standout {name} {used - options}"
+            seen += 1
+    assert seen > 80

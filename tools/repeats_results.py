@@ -27,7 +27,7 @@ COMMAND = (
     "standout audit online-retail/online-retail.csv.gz --record CustomerID --item StockCode --value Quantity "
     "--time InvoiceDate --time-format '%m/%d/%Y %H:%M' --encoding latin-1 --max-rejects 25% "
     "--ignore InvoiceNo --ignore Description --ignore UnitPrice --ignore Country "
-    f"--targets {TARGETS} --facts {','.join(map(str, FACTS))}"
+    f"--targets {TARGETS}"
 )
 ATTACKS = {"paper": "paper", "likelihood": "Likelihood"}
 

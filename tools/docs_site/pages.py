@@ -10,10 +10,12 @@ from pathlib import Path
 
 from tools.docs_site.api_pages import api_links, api_pages
 from tools.docs_site.links import CODE, LINK, outside_blocks
+from tools.docs_site.notebook_pages import notebook_page
 from tools.docs_site.schema_pages import SCHEMAS, schema_page
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = ROOT / "build/site-source", ROOT / "build/site"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 OTHER_PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -35,6 +37,9 @@ def stage() -> None:
         _write(path, for_site(page.read_text(encoding="utf-8"), page, path, links))
     for path, text in api_pages((ROOT / "docs/api.md").read_text(encoding="utf-8")).items():
         _write(Path(path), text)
+    for notebook in NOTEBOOKS:
+        path = Path(f"notebooks/{notebook.stem}.md")
+        _write(path, for_site(notebook_page(notebook), notebook, path, links))
     for name, title in SCHEMAS.items():
         _write(Path(f"{name}-schema.md"), schema_page(ROOT / f"docs/{name}.schema.json", title))
 
@@ -45,6 +50,8 @@ def for_site(text: str, page: Path, path: Path, names: dict[str, str]) -> str:
     def link(match: re.Match[str]) -> str:
         label, target = match.groups()
         moved = _moved(target, page, path)
+        if label.endswith(".md"):
+            label = _title(page.parent / target.partition("#")[0])
         return label if moved is None else f"[{label}]({moved})"
 
     def name(match: re.Match[str]) -> str:
@@ -62,13 +69,20 @@ def for_site(text: str, page: Path, path: Path, names: dict[str, str]) -> str:
     return outside_blocks(text, prose)
 
 
+def _title(page: Path) -> str:
+    """The title of a page: in the site, links show it instead of the name of the file."""
+    return page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
 def _moved(target: str, page: Path, path: Path) -> str | None:
     """A link of a page, seen from its place in the site; None if the site does not have its target."""
     if re.match(r"[a-z]+:|#", target):
         return target
     name, hash_, anchor = target.partition("#")
     file = (page.parent / name).resolve()
-    if file.is_relative_to(ROOT / "docs") and "campaign" not in file.parts:
+    if file in NOTEBOOKS:
+        place = Path("notebooks", file.stem + ".md")
+    elif file.is_relative_to(ROOT / "docs") and "campaign" not in file.parts:
         place = file.relative_to(ROOT / "docs")
     elif str(file.relative_to(ROOT)) in OTHER_PAGES:
         place = Path(OTHER_PAGES[str(file.relative_to(ROOT))])
