@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["altair_chart", "notebook_html", "view_of"]
 
+PADDING = {"left": 40, "top": 8, "right": 40, "bottom": 8}
+"""Space around a picture: an image cuts labels off that are wider in the reader's font than in ours."""
 LONGEST = 300
 """Longer texts of a cell are cut."""
 
@@ -69,8 +71,10 @@ def notebook_html(result: Any) -> str:
     """A headline, remarks, a small table and a chart. All texts are escaped and printable."""
     view = view_of(result)
     figure, table = view.figure, view.table
+    chart = figure.draw(WIDE)
+    chart.spec["config"] |= {"padding": PADDING}
     try:
-        svg = figure.draw(WIDE).svg(figure.title, figure.description)
+        svg = chart.svg(figure.title, figure.description)
         picture = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     except DrawingError:
         picture = ""
