@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from explorer_client import explorer
 from index_checks import tree
 
 import standout as so
@@ -19,6 +20,13 @@ COMMANDS = {
     "unicity": ["unicity", "data.index", "--targets", "300", "--json"],
     "sanitize": ["sanitize", "data.index", "--step", "round-time month", "-o", "safer.csv"],
     "index": ["index", "data.index", "-o", "copy.index"],
+}
+LONGER = {
+    "paper": ["paper", "--data", "data.index", "--only", "1", "--targets", "3", "-o", "paper"],
+    "advise": [
+        *["advise", "data.index", "--limit", "0.9", "--try", "round-time month"],
+        *["--targets", "20", "--people", "20", "-o", "advice"],
+    ],
 }
 
 
@@ -62,6 +70,28 @@ def outcome_and_files(run, monkeypatch, folder, arguments):
 def test_results_do_not_depend_on_shards(run, monkeypatch, folders, command):
     plain, sharded = (outcome_and_files(run, monkeypatch, folder, COMMANDS[command]) for folder in folders)
     assert plain == sharded
+
+
+@pytest.mark.parametrize("folders", ["plain"], indirect=True)
+@pytest.mark.parametrize("command", LONGER)
+def test_figures_and_advice_do_not_depend_on_shards(run, monkeypatch, folders, command):
+    plain, sharded = (outcome_and_files(run, monkeypatch, folder, LONGER[command]) for folder in folders)
+    assert plain == sharded and {"paper": "paper", "advise": "advice"}[command] in plain[1]
+
+
+def test_the_check_of_an_index_finds_all_files_of_all_shards_intact(run, folders):
+    for folder in folders:
+        checked = json.loads(run("verify", folder / "data.index", "--json").out)
+        assert checked["damaged"] == [] and checked["files"] == len(list(folder.rglob("data.index/**/*.*")))
+
+
+def test_the_explorer_shows_the_same_with_shards(folders):
+    facts = [{"item": "3", "value": 4}, {"item": "17"}]
+    answers = []
+    for folder in folders:
+        with explorer(so.open(folder / "data.index")) as page:
+            answers.append([page.lineup(facts), page.post("/api/play", {"seed": 3}).json()])
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.slow

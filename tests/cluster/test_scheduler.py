@@ -1,5 +1,9 @@
 """Which schedulers are refused, what is said about versions, and what the command line says about workers."""
 
+import socket
+import threading
+
+import dask
 import pytest
 
 import standout as so
@@ -78,8 +82,9 @@ def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
     for args, problem in (
         ((index, "--workers", 2, "--scheduler", "tcp://127.0.0.1:1"), "cannot be used together"),
         ((index, "--insecure"), "--insecure needs --scheduler"),
+        ((index, "--insecure", "--workers", 2), "--insecure needs --scheduler"),
         ((table, "--workers", 2), "--workers needs an index"),
-        ((index, "--scheduler", "tcp://10.0.0.1:1"), "--scheduler must be a tls:// address"),
+        ((index, "--scheduler", "tcp://10.0.0.1:1"), "or add --insecure"),
         (
             (index, "--scheduler", "tls://127.0.0.1:1"),
             "--scheduler is a tls:// address, but Dask has no cert",
@@ -92,6 +97,28 @@ def test_options_that_cannot_work_are_refused_in_one_line(run, index, put):
 
 def test_a_scheduler_that_does_not_answer_is_an_error_in_one_line(run, index, monkeypatch):
     monkeypatch.setattr("standout.cluster.scheduler.CONNECT_SECONDS", 1)
-    outcome = run("sparsity", index, "--scheduler", "tcp://127.0.0.1:1")
-    assert outcome.code == 1 and outcome.err.startswith("standout: no scheduler answers at tcp://127.0.0.1:1")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for port in (1, silent.getsockname()[1]):
+            outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{port}")
+            assert outcome.err.startswith(f"standout: no scheduler answers at tcp://127.0.0.1:{port}")
+            assert outcome.code == 1 and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("scheme", ["tls", "tcp"])
+def test_certificates_that_cannot_be_loaded_are_an_error_in_one_line(run, index, tmp_path, scheme):
+    missing = str(tmp_path / "nowhere.pem")
+    settings = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
+    with dask.config.set(settings):
+        outcome = run("sparsity", index, "--scheduler", f"{scheme}://127.0.0.1:1")
+    assert outcome.code == 1 and outcome.err.startswith("standout: Dask cannot load its certificates: a file")
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_scheduler_that_closes_the_connection_may_need_tls(run, index):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=lambda: server.accept()[0].close())
+        thread.start()
+        outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+    assert outcome.code == 1 and outcome.err.endswith("if it uses TLS, its address begins with tls://\n")
     assert outcome.err.count("\n") == 1

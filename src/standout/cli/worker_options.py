@@ -70,9 +70,9 @@ def _check_others(others: dict[str, Any]) -> None:
 
 @contextmanager
 def _workers(count: int | None, scheduler: str | None, insecure: bool, data: str | None) -> Iterator[None]:
+    if insecure and scheduler is None:
+        raise ParameterError("--insecure needs --scheduler")
     if count is None and scheduler is None:
-        if insecure:
-            raise ParameterError("--insecure needs --scheduler")
         yield
         return
     if count is not None and scheduler is not None:

@@ -1,5 +1,6 @@
 """Connect to a Dask scheduler: refuse what is not safe, and name versions that differ."""
 
+import asyncio
 import ipaddress
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -75,8 +76,8 @@ def check_address(name: str, address: str, insecure: bool) -> None:
         return
     raise ParameterError(
         f"{name} must be a tls:// address, or on this machine, got {address!r}: over tcp:// anybody on "
-        "the network can read the results and run code on the workers. Set up TLS (docs/scale.md), or allow "
-        "it with insecure"
+        "the network can read the results and run code on the workers. Set up TLS (docs/scale.md), or add "
+        "insecure=True"
     )
 
 
@@ -89,24 +90,52 @@ def _is_loopback(host: str) -> bool:
 
 def _client(distributed: Any, address: str) -> Any:
     """A client. TLS is set up as Dask's configuration says."""
-    security = None
-    if address.startswith("tls:"):
-        security = distributed.Security(require_encryption=True)
-        if not (security.tls_ca_file and security.tls_client_cert):
-            raise ParameterError(
-                f"scheduler is a tls:// address, but Dask has no certificates: set {TLS_SETTINGS}"
-            )
+    security = _certificates(distributed, address.startswith("tls:"))
     try:
+        asyncio.run(asyncio.wait_for(_connect(distributed, address, security), CONNECT_SECONDS))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # differing versions are named in one line instead
             return distributed.Client(
                 address, set_as_default=False, security=security, timeout=CONNECT_SECONDS, name="standout"
             )
+    except distributed.comm.CommClosedError as error:
+        reason = (
+            "the same authority must have signed its certificate and the one used here"
+            if security.require_encryption
+            else "if it uses TLS, its address begins with tls://"
+        )
+        raise StandoutError(
+            f"the scheduler at {address} and this machine cannot connect: {reason}"
+        ) from error
     except (OSError, TimeoutError, ValueError) as error:
         raise StandoutError(
-            f"no scheduler answers at {address} within {CONNECT_SECONDS} seconds: check the address, and the "
-            "certificates if it is tls://"
+            f"no scheduler answers at {address} within {CONNECT_SECONDS} seconds: check the address, and "
+            "that it runs"
         ) from error
+
+
+async def _connect(distributed: Any, address: str, security: Any) -> None:
+    """Connect once. A client would wait forever for a scheduler that accepts a connection but is silent."""
+    settings = security.get_connection_args("client")
+    connection = await distributed.comm.connect(address, CONNECT_SECONDS, **settings)
+    await connection.close()
+
+
+def _certificates(distributed: Any, is_tls: bool) -> Any:
+    """The certificates of Dask's configuration, loaded here so that an unusable file has its own error."""
+    security = distributed.Security(require_encryption=is_tls)
+    if is_tls and not (security.tls_ca_file and security.tls_client_cert):
+        raise ParameterError(
+            f"scheduler is a tls:// address, but Dask has no certificates: set {TLS_SETTINGS}"
+        )
+    try:
+        security.get_connection_args("client")
+    except (OSError, ValueError) as error:  # those of ssl are among them
+        raise StandoutError(
+            "Dask cannot load its certificates: a file is missing, or the key does not belong to the "
+            f"certificate. Check {TLS_SETTINGS}"
+        ) from error
+    return security
 
 
 def warn_without_tls(addresses: Iterable[str]) -> None:

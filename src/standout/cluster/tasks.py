@@ -52,7 +52,10 @@ def run_group(group: TaskGroup) -> GroupResult:
     start, results = time.perf_counter(), list[Any]()
     try:
         if group.version != __version__:
-            raise StoreError(f"Standout {__version__} is installed here, but {group.version} sent the task")
+            raise StoreError(
+                f"Standout {__version__} is installed there, but the command has {group.version}: "
+                "install the same version"
+            )
         for task in group.tasks:
             results.append(group.function(*task))
     except Exception as error:
