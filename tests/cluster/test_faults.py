@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 
 import pytest
+from distributed import Client
 
 import standout as so
 from standout.cluster import dask_pool, ordered_run, part_executor
@@ -20,6 +22,7 @@ from standout.evaluate import target_attacks
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 ADVERSARY = so.Adversary(knows=4, wrong=1, value_error=1, time_error=14)
 TIMEOUT = 60
+FOLDERS = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMPDIR", "HOME")
 
 
 @pytest.fixture(scope="module")
@@ -102,23 +105,24 @@ def test_a_worker_that_stops_delays_the_result_but_does_not_change_it(index, exp
             os.kill(first, signal.SIGCONT)
 
 
-def fill_disk():
-    """Let no file of this process grow, as on a full disk."""
+def forbid_writing():
+    """Let no file of this process grow."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 
-def test_a_full_disk_of_a_worker_changes_no_byte(index, expected):
+def test_a_worker_that_can_write_no_file_changes_no_byte(index, expected):
     with local_workers(2) as pool:
         (address, _), _ = worker_ids(pool)
-        pool.client.run(fill_disk, workers=[address])
+        pool.client.run(forbid_writing, workers=[address])
         assert simulated(index, client=pool) == expected
 
 
 @contextmanager
-def dask_process(program, *args):
-    """A scheduler or worker of Dask in its own process."""
+def dask_process(program, *args, disk=None):
+    """A scheduler or worker of Dask in its own process, with a disk for all that it may write."""
     command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *map(str, args)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = os.environ | (dict.fromkeys(FOLDERS, str(disk)) if disk else {})
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         yield process
     finally:
@@ -127,20 +131,62 @@ def dask_process(program, *args):
 
 
 @contextmanager
-def cluster(folder):
+def cluster(folder, disk=None):
     """The processes of a scheduler and a worker, and the address of the scheduler."""
     file = folder / "scheduler.json"
     file.unlink(missing_ok=True)
     loopback = ("--host", "127.0.0.1", "--no-dashboard")
     settings = ("--port", 0, "--dashboard-address", "127.0.0.1:0", "--scheduler-file", file)
-    work = ("--nthreads", 1, "--memory-limit", 0, "--local-directory", folder, "--scheduler-file", file)
+    work = (
+        "--nthreads",
+        1,
+        "--memory-limit",
+        0,
+        "--local-directory",
+        disk or folder,
+        "--scheduler-file",
+        file,
+    )
     with (
         dask_process("scheduler", *loopback, *settings) as scheduler,
-        dask_process("worker", *loopback, *work, "--no-nanny") as worker,
+        dask_process("worker", *loopback, *work, "--no-nanny", disk=disk) as worker,
     ):
         while not file.exists() or not file.read_text().strip():
             assert scheduler.poll() is None and worker.poll() is None
         yield scheduler, worker, json.loads(file.read_text())["address"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk with 1 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("only root can mount a disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(folder):
+    """Write until nothing fits."""
+    with (folder / "filling").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+
+
+@pytest.mark.skipif(shutil.which("mount") is None, reason="mount is not installed")
+def test_a_full_disk_of_the_only_worker_changes_no_byte(tmp_path, small_disk, index):
+    alone = so.unicity(so.open(index), 3, seed=3)
+    with cluster(tmp_path, small_disk) as (_, _, address):
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=TIMEOUT)
+        fill(small_disk)
+        with scheduler_workers(address) as pool:
+            assert repr(so.unicity(so.open(index), 3, seed=3, client=pool)) == repr(alone)
+    assert {path.name for path in small_disk.rglob("*.nb?")} == set()
 
 
 def test_a_lost_scheduler_ends_the_run_and_the_checkpoint_resumes_it(tmp_path, index, expected):
