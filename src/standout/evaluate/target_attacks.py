@@ -12,6 +12,7 @@ from typing import NamedTuple
 from standout.adversary import Adversary
 from standout.attack.any_attack import BUILT_IN_SIMILARITIES, AnyAttack, is_built_in
 from standout.core.arrays import Ints
+from standout.core.parts import executor_of
 from standout.core.threads import map_on_threads
 from standout.core.worker_pool import WorkerPool, current_pool
 from standout.evaluate.outcomes import Criteria, Outcomes, attack_outcomes
@@ -70,7 +71,7 @@ class TargetAttacks:
         attack_slices = self._on_workers(release)
         if attack_slices is None:
             # The first batch compiles, and counts what all attacks share.
-            alone = bounds[:1] if self._bears_threads() else bounds
+            alone = bounds[:1] if self._bears_threads(release) else bounds
             for low, high in alone:
                 similar.look_ahead(targets, low, high)
                 yield self.outcomes(release, targets[low:high], similar, max(lineups - low, 0), threads)
@@ -94,10 +95,11 @@ class TargetAttacks:
         pool, shared = workers
         return lambda slices: pool.map(_outcomes_on_worker, ((shared, self, *part) for part in slices))
 
-    def _bears_threads(self) -> bool:
+    def _bears_threads(self, release: Release) -> bool:
         """Whether threads may attack targets at the same time: code of the user may not bear that."""
         return (
             current_pool() is None
+            and executor_of(release) is None
             and is_built_in(self.attack)
             and type(self.adversary) is Adversary
             and type(self.criteria.similarity) in BUILT_IN_SIMILARITIES
