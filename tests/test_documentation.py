@@ -34,6 +34,12 @@ def test_every_link_of_the_repository_leads_to_a_file_and_a_heading():
     assert broken_links(PAGES, ROOT) == []
 
 
+def test_every_page_that_the_code_mentions_exists():
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    mentioned = {name for text in code for name in re.findall(r"docs/([\w-]+\.md)", text)}
+    assert mentioned and not [name for name in mentioned if not (DOCS / name).exists()]
+
+
 def test_a_broken_link_is_found(tmp_path):
     (tmp_path / "other.md").write_text("# A heading: `code`, twice\n\n## Same\n\n## Same\n")
     page = tmp_path / "page.md"

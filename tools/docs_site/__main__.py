@@ -12,7 +12,8 @@ def main() -> None:
     """Write the source, build the site, and check that it needs no other host."""
     stage()
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(ROOT / "mkdocs.yml")]
-    subprocess.run(command, check=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    if code := subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}).returncode:
+        raise SystemExit(code)
     if found := other_hosts(SITE):
         raise SystemExit("these pages load something from another host:\n" + "\n".join(found))
     print(f"wrote {SITE.relative_to(ROOT)}: {sum(1 for _ in SITE.rglob('*.html'))} pages")
