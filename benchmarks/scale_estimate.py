@@ -113,7 +113,7 @@ def main() -> None:
     cost, people = Measured.on(PAGE.read_text(encoding="utf-8")), given.entries * PEOPLE_PER_ENTRY
     print("| work | how much | seconds |\n|---|--:|--:|")
     for name, amount, seconds in estimate(cost, given):
-        print(f"| {name} | {amount} | {seconds:,.1f} |")
+        print(f"| {name} | {amount} | {seconds:,.{1 if seconds >= 1 else 2}f} |")
     memory = people * BYTES_PER_PERSON / 1e9
     print(f"\n{people:,.0f} people. Their ids take {memory:.1f} GB while an index is built.")
 
