@@ -102,7 +102,7 @@ def test_the_page_for_a_board_comes_first_and_the_sections_follow_in_order():
     findings, text = sample_findings.full(), page_for("full").replace("\xa0", " ")
     order = [
         "<h1",
-        "can somebody who knows a few facts",
+        "Can somebody who knows a few facts",
         findings.answer.sentence,
         "95 % interval:",
         "Above the threshold of",

@@ -153,7 +153,7 @@ def test_without_a_yes_the_board_is_not_told_that_all_is_well():
 
 
 def test_few_claims_beside_many_right_guesses_are_explained():
-    findings, words = sample_findings.minimal(), "Right guesses are many and claims are few"
+    findings, words = sample_findings.minimal(), "right guesses are many and claims are few"
     (only,) = findings.adversaries
     many, none = sample_findings.est(0.99), sample_findings.est(0.0)
     measures = replace(only.as_named, identified=many, correct_claims_at_budget=none)

@@ -83,18 +83,13 @@ def release_first_page(findings: AuditFindings) -> FirstPage:
     }
     unmeasured = any(reading.quasi_identifiers for reading in findings.reading if reading.of == "release")
     return FirstPage(
-        "If this data is published, can somebody who knows a few facts about a person find that person's "
-        "record?",
+        "Can somebody who knows a few facts about a person find their record in this data?",
         people_dots(answer.rate, answer.rate.n),
         _drawn_from(answer.rate.n, answer.people_total - answer.too_few_items),
         None if main is None else release_example(main, findings.data),
         _cards(verdict, "record", texts),
         tuple(_next_steps(findings, "run this audit with --advise", findings.advice, unmeasured)),
-        tuple(
-            _certainty(
-                findings, None if main is None else main.as_named, "record", "entries", answer.too_few_items
-            )
-        ),
+        tuple(_certainty(findings, None if main is None else main.as_named, "record")),
     )
 
 
@@ -103,14 +98,13 @@ def table_first_page(findings: TableFindings) -> FirstPage:
     main, answer, verdict = findings.headline, findings.answer, findings.verdict
     texts = {"linkability": _linked("row", findings.settings.budget, verdict.linkability)}
     return FirstPage(
-        "If this table is published, can somebody who knows a few things about a person find that person's "
-        "row?",
+        "Can somebody who knows a few things about a person find their row in this table?",
         people_dots(answer.rate, answer.rate.n),
         _drawn_from(answer.rate.n, answer.people_total - answer.too_few_cells),
         table_example(main),
         _cards(verdict, "row", texts),
         tuple(_next_steps(findings, "run standout advise", None, False)),
-        tuple(_certainty(findings, main.as_named, "row", "cells", answer.too_few_cells)),
+        tuple(_certainty(findings, main.as_named, "row")),
     )
 
 
@@ -172,7 +166,7 @@ def _next_steps(
     if has_unmeasured:
         yield "Remove the columns that this audit did not measure, or assess them separately."
     if findings.settings.quick:
-        yield "Repeat the audit without --quick before you decide: the intervals become narrower."
+        yield "Repeat the audit without --quick before you decide."
 
 
 def _advised(advise: str, advice: AdviceFindings | None) -> str:
@@ -190,8 +184,6 @@ def _certainty(
     findings: AuditFindings | TableFindings,
     measured: MeasuresAsNamed | TableMeasures | None,
     record: str,
-    parts: str,
-    too_few: int,
 ) -> Iterator[str]:
     """How far the answer can be relied on: sampling error, self-check, control, and what it is not about."""
     rate = findings.answer.rate
@@ -207,9 +199,7 @@ def _certainty(
             f"{estimate_text(measured.correct_claims)} of targets. After their {record}s are removed, it "
             f"still claims a {record} for {estimate_text(measured.absent_claims)}."
         )
-    more = "Somebody who knows more, or who uses another attack, may identify more people."
-    untested = count(too_few, "person has", "people have")
-    yield f"{more} {untested} too few {parts} to be tested." if too_few else more
+    yield "Somebody who knows more, or who uses another attack, may identify more people."
 
 
 def _checked(trust: Trust) -> str:

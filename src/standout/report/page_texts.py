@@ -1,19 +1,19 @@
 """What the pages of audits share: functions of their templates, and sentences about thresholds."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from standout.core.foreign_text import LONG, SHORT, shorten
 from standout.core.formatting import count, decimal, estimate_text, interval_text, percent
-from standout.findings.adversaries import MeasuresAsNamed
+from standout.findings.adversaries import AdversaryFindings
 from standout.findings.audit import Threshold
-from standout.findings.table_adversaries import TableMeasures
+from standout.findings.table_adversaries import TableAdversaryFindings
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["is_rarely_claimed", "isolated", "template_functions", "threshold_status", "with_options"]
+__all__ = ["isolated", "rarely_claimed", "template_functions", "threshold_status", "with_options"]
 
 OPTION = re.compile(r"(--[a-z-]+|standout advise)")
 MANY = 0.2
@@ -32,7 +32,7 @@ def template_functions() -> dict[str, Any]:
         "percent": percent,
         "count": count,
         "decimal": decimal,
-        "is_rarely_claimed": is_rarely_claimed,
+        "rarely_claimed": rarely_claimed,
     }
 
 
@@ -60,10 +60,13 @@ def with_options(text: str) -> "Markup":
     return Markup("").join(code.format(part) if OPTION.fullmatch(part) else escape(part) for part in parts)
 
 
-def is_rarely_claimed(measures: MeasuresAsNamed | TableMeasures) -> bool:
-    """Whether many targets are identified, but less than half of them are claimed within the budget."""
-    identified, claimed = measures.identified.value, measures.correct_claims_at_budget.value
-    return identified >= MANY and claimed < identified / 2
+def rarely_claimed(adversaries: Sequence[AdversaryFindings | TableAdversaryFindings]) -> list[str]:
+    """Names of adversaries who identify many targets and claim less than half of them within the budget."""
+    rates = [
+        (each.name, each.as_named.identified.value, each.as_named.correct_claims_at_budget.value)
+        for each in adversaries
+    ]
+    return [shorten(name, 40) for name, identified, claimed in rates if claimed < identified / 2 >= MANY / 2]
 
 
 def threshold_status(threshold: Threshold) -> str:

@@ -28,15 +28,15 @@ FILMS = (
 """Invented titles of films, with stars and dates."""
 ATTRIBUTES = (
     ("age", "43", True),
-    ("household", "3 people", True),
+    ("household", "3 people", False),
     ("occupation", "beekeeper", False),
-    ("way to work", "ferry", False),
-    ("children", "1", True),
+    ("way to work", "25 minutes", True),
+    ("pets", "2 dogs", False),
     ("instrument", "cello", False),
-    ("pets", "2 dogs", True),
+    ("income", "31,000", True),
     ("home", "rented", False),
 )
-"""Invented answers to a survey; the last part says whether the answer contains a number."""
+"""Invented answers to a survey; the last part says whether the answer can be known roughly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ def table_example(adversary: TableAdversaryFindings) -> WorkedExample | None:
     """An example with a survey for an adversary of a table; None if all of the values are wrong."""
     is_rough = any(error.error for error in adversary.errors)
     texts = [
-        f"{name}: about {value}" if is_rough and is_number else f"{name}: {value}"
-        for name, value, is_number in ATTRIBUTES
+        f"{name}: about {value}" if is_rough and can_be_rough else f"{name}: {value}"
+        for name, value, can_be_rough in ATTRIBUTES
     ]
     knowledge = f"{_facts(adversary.knows, 'attribute', 'attributes')} of Kim"
     knowledge += ", numbers only roughly" if is_rough else ", exactly"
