@@ -155,8 +155,9 @@ def test_a_curve_is_the_same_adversary_with_as_many_facts(audited, release, name
         by_attack(by_name(audited, name), attack).curve,
         "=".join(map(str, THRESHOLDS[attack])),
     )
-    assert [point.facts for point in curve] == FACTS
-    for point in curve:
+    assert [(point.facts, point.enough_for) for point in curve] == [(1, 4), (2, 4), (4, 4), (8, 8)]
+    assert curve[-1].identified == by_attack(by_name(audited, name), attack).as_named.identified
+    for point in curve[:-1]:
         for measure, setting in {
             "identified": "",
             "bits_gained": "",
@@ -192,7 +193,7 @@ def test_any_release_can_be_audited(case):
     result = so.audit(CASES[case](), targets=6, facts=[1, 2], fail_above=0.5)
     findings = valid(result)
     assert result.trusted, [check for check in findings["trust"]["checks"] if not check["passed"]]
-    assert len(result.tables) == 7
+    assert len(result.tables) == 9
     for adversary in findings["adversaries"]:
         assert adversary["value_error"] is None or findings["data"]["has_values"]
         assert adversary["time_error"] is None or findings["data"]["has_times"]
@@ -236,7 +237,17 @@ def test_an_audit_is_written_as_json_and_tables(tmp_path, audited):
     audited.to_json(tmp_path / "findings.json")
     assert json.loads((tmp_path / "findings.json").read_text()) == audited.to_dict()
     audited.to_csv(tmp_path / "tables")
-    names = ["adversaries", "checks", "curves", "envelope", "exposure", "sensitive", "theory"]
+    names = [
+        "adversaries",
+        "checks",
+        "control",
+        "curves",
+        "envelope",
+        "exposure",
+        "grids",
+        "sensitive",
+        "theory",
+    ]
     assert sorted(path.stem for path in (tmp_path / "tables").iterdir()) == names
     table = pl.read_csv(tmp_path / "tables" / "adversaries.csv")
     strongest = by_name(audited, "acquaintance").attack
@@ -284,7 +295,7 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
     monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
     with pytest.raises(KeyboardInterrupt):
         small_audit(release, progress=stop_at(0), work=tmp_path)
-    interrupted = small_audit(release, progress=stop_at(0.4), work=tmp_path)
+    interrupted = small_audit(release, progress=stop_at(0.38), work=tmp_path)
     findings = valid(interrupted)
     assert not interrupted.complete and not findings["complete"]
     names = [adversary["name"] for adversary in findings["adversaries"]]
@@ -309,7 +320,7 @@ def test_an_interrupted_audit_keeps_its_results_and_resumes(release, audited, mo
 
 def test_an_early_interruption_keeps_the_headline_on_some_targets(release, monkeypatch):
     monkeypatch.setattr("standout.evaluate.simulation_runner.BATCH", 5)
-    result = small_audit(release, progress=stop_at(0.07), fail_above=0.5)
+    result = small_audit(release, progress=stop_at(0.066), fail_above=0.5)
     (adversary,) = valid(result)["adversaries"]
     assert not result.complete and adversary["name"] == "acquaintance"
     assert (adversary["as_named"]["targets"], adversary["curve"]) == (5, [])

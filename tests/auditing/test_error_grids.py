@@ -73,7 +73,7 @@ def test_a_release_has_the_grids_of_what_it_has():
         result = small_audit(CASES[case]())
         assert labels(result) == expected, case
         note = valid(result)["error_grids"]["note"]
-        assert ("no dates" in note) == (case in ("no times", "neither"))
+        assert ("dates" in note) == (case in ("no times", "neither"))
         assert ("values" in note) == (case in ("no values", "neither"))
 
 

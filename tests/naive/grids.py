@@ -1,6 +1,6 @@
-"""Cells of a grid of facts and errors, in plain Python."""
+"""Cells of a grid of facts and errors, and the risk above a control, in plain Python."""
 
-__all__ = ["strongest_by_halves"]
+__all__ = ["residual_risk", "strongest_by_halves"]
 
 
 def strongest_by_halves(successes):
@@ -17,3 +17,24 @@ def strongest_by_halves(successes):
         best = [name for name in sums if sums[name] == max(sums.values())]
         total += successes["likelihood" if "likelihood" in best else best[0]][place]
     return total / n
+
+
+def residual_risk(main, control, n, z=1.959963984540054):
+    """Anonymeter's residual success of two counts of n, with Wilson's ends inserted one at a time."""
+    if control == n:
+        return None
+
+    def wilson(count):
+        share = count / n
+        middle, reach = share + z * z / (2 * n), z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+        low, high = ((middle + sign * reach) / (1 + z * z / n) for sign in (-1, 1))
+        return share, 0.0 if count == 0 else low, 1.0 if count == n else high
+
+    def risk(attack, guess):
+        return (attack - guess) / (1 - guess)
+
+    (m, m_low, m_high), (c, c_low, c_high) = wilson(main), wilson(control)
+    value = risk(m, c)
+    below = ((value - risk(m_low, c)) ** 2 + (value - risk(m, c_high)) ** 2) ** 0.5
+    above = ((value - risk(m_high, c)) ** 2 + (value - risk(m, c_low)) ** 2) ** 0.5
+    return tuple(min(max(end, 0.0), 1.0) for end in (value, value - below, value + above))

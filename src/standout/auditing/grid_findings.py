@@ -121,11 +121,9 @@ def _note(plan: AuditPlan, adversary: Adversary, grids: Sequence[GridRun] | None
     ]
     if not missing:
         return ""
-    what = " and ".join(missing)
-    grids_of = "grid" if len(missing) == 1 else "grids"
-    other = (
-        " Only the number of facts varies: see the chart by number of known facts."
-        if len(missing) == 2
-        else ""
-    )
-    return f"The data has no {what}, so there is no {grids_of} of their errors.{other}"
+    if len(missing) == 2:
+        return (
+            "The data has neither dates nor values, so there are no grids of their errors. Only the number "
+            "of facts varies: see the chart by number of known facts."
+        )
+    return f"The data has no {missing[0]}, so there is no grid of their errors."
