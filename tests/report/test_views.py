@@ -123,3 +123,28 @@ def test_a_result_of_standout_is_not_read_as_a_release(result):
     if not isinstance(result, so.Release):
         with pytest.raises(ParameterError, match="release must be a Release, a path or a frame"):
             so.sparsity(result)
+
+
+SHOWN = (
+    "Release Sanitized Verdict PosteriorVerdict Simulation Comparison Audit Links Advice Sparsity UnicityGrid"
+)
+TABLES = "Table SanitizedTable TableAudit TableAdvice"
+
+
+@pytest.mark.parametrize("name", f"{SHOWN} {TABLES}".split())
+def test_every_main_result_has_a_view_a_chart_and_frames(name):
+    methods = ("_repr_html_", "chart", "to_pandas", "to_arrow", "__arrow_c_stream__")
+    assert all(callable(getattr(getattr(so, name), method)) for method in methods)
+
+
+def test_an_audit_shows_its_findings_and_exports_its_adversaries(release):
+    findings = sample_findings.full()
+    audit = so.Audit(release, findings, {}, complete=True)
+    assert audit._repr_html_() == notebook_html(findings)
+    assert audit.chart().to_dict() == altair_chart(findings).to_dict()
+    assert pl.DataFrame(audit).equals(audit.tables["adversaries"])
+
+
+def test_an_advice_without_a_recommendation_does_not_promise_anything():
+    view = view_of(advice_samples.advice_findings(recommended=None))
+    assert view.headline.startswith("Nothing is recommended: no candidate is proven to meet the limit")

@@ -135,7 +135,7 @@ class _Terminal:
 
     def show(self, stage: str, done: int, total: int | None) -> None:
         if stage not in self.tasks:
-            self.tasks[stage] = self.bar.add_task("", total=total)
+            self.tasks[stage] = self.bar.add_task(stage_text(stage), total=total)
             self.bar.start()
         for name, task in self.tasks.items():
             self.bar.update(task, visible=name == stage)

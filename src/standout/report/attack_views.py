@@ -164,12 +164,9 @@ def sparsity_view(sparsity: Sparsity) -> View:
         lambda width: share_curves({"": points}, "", title, axis, width=width),
         Table(("similarity", "records with such a neighbour"), rows),
     )
-    whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined"
-    return View(
-        f"{estimate_line(half)} of the records have a neighbour with similarity 0.5 or more",
-        figure,
-        (f"{whom}.",),
-    )
+    whom = f"{len(sparsity.records):,} of {count(sparsity.total, 'record', 'records')} examined."
+    share = percent(half.value) if sparsity.complete else estimate_line(half)
+    return View(f"{share} of the records have a neighbour with similarity 0.5 or more", figure, (whom,))
 
 
 def unicity_view(unicity: Unicity) -> View:

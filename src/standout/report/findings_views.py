@@ -117,7 +117,8 @@ def advice_view(advice: AnyAdvice) -> View:
     table = advice_table(advice)
     short = Table(table.heads[:4], [row[:4] for row in table.rows[:MOST_ROWS]])
     best = advice.recommended
-    headline = f"Recommended: {best.name}" if best else f"Nothing is recommended for {percent(advice.limit)}"
+    nothing = f"Nothing is recommended: no candidate is proven to meet the limit of {percent(advice.limit)}"
+    headline = f"Recommended: {best.name}" if best else nothing
     remarks = [] if advice.complete else ["The search was interrupted."]
     more = len(table.rows) - MOST_ROWS
     if more > 0:
