@@ -19,7 +19,7 @@ pytestmark = pytest.mark.once
 
 def test_the_recommended_candidate_is_re_measured_and_meets_the_limit(small_advice):
     assert small_advice.complete and len(small_advice.candidates) == 4
-    assert small_advice.candidates[0].name == "untouched"
+    assert small_advice.candidates[0].name == "as it is"
     assert "drop-rare-items 999" in small_advice.search.impossible
     best = small_advice.recommended
     assert best.stage == "fresh" and best.rate.high <= 0.4 and best.risk.everybody.high <= 0.4
@@ -128,6 +128,6 @@ def test_advice_on_repeated_entries_measures_merging_them():
     steps = ["merge-repeats last", "drop-entries 0.5", ["merge-repeats last", "round-time none"]]
     advice = so.advise(release, limit=0.2, candidates=steps, targets=20, people=15)
     names = {candidate.name for candidate in advice.candidates}
-    assert names == {"untouched", *steps[:2], "merge-repeats last + round-time none"}
+    assert names == {"as it is", *steps[:2], "merge-repeats last + round-time none"}
     kept = {candidate.name: candidate.utility.kept for candidate in advice.candidates}
     assert kept.keys() == names and all(0 <= c.rate.value <= 1 for c in advice.candidates)

@@ -37,7 +37,7 @@ def test_the_frontier_goes_from_the_highest_risk_to_the_lowest():
         candidate(["cap-records 5"], 0.6, 0.5),
     ]
     names = [each.name for each in frontier(candidates)]
-    assert names == ["untouched", "drop-entries 0.5", "drop-entries 0.9"]
+    assert names == ["as it is", "drop-entries 0.5", "drop-entries 0.9"]
 
 
 def test_combinations_are_proposed_by_the_effects_of_their_parts():

@@ -13,6 +13,7 @@ from standout.advising.sentences import (
     sanitize_command,
     summary_sentences,
 )
+from standout.advising.unproven import unproven_candidates
 from standout.evaluate.estimates import rate
 
 pytestmark = pytest.mark.once
@@ -24,8 +25,9 @@ def result(*candidates, **other):
     return SearchResult({each.steps: each for each in candidates}, **({"complete": True} | other))
 
 
-def summary(search, limit=0.05):
-    return " ".join(summary_sentences(search, "5 items", limit))
+def summary(search, limit=0.05, people=1_000_000):
+    unproven = unproven_candidates(search, limit, people)
+    return " ".join(summary_sentences(search, unproven, "5 items", limit))
 
 
 def test_the_recommended_candidate_is_named_with_its_rate_and_utility():
@@ -50,9 +52,30 @@ def test_without_a_recommendation_the_closest_candidate_is_named():
 
 def test_a_candidate_below_the_limit_that_was_not_remeasured_is_not_called_a_failure():
     text = summary(result(UNTOUCHED, WEAK, STRONG))
-    assert "None of the 2 candidates was confirmed to meet the limit of 5 %" in text
-    assert "drop-entries 0.9 seems to meet it, with 1 %" in text
-    assert "was not re-measured on fresh targets" in text
+    assert "Nothing is proven to meet the limit of 5 %, although one measured rate is below it" in text
+    assert "The closest is drop-entries 0.9, with 1 % (" in text
+    assert "It was not re-measured on fresh targets. The sanitized release keeps 30 %" in text
+
+
+def test_a_rate_below_the_limit_that_is_not_proven_comes_with_the_number_of_targets_that_would():
+    near, nearer = candidate(["drop-entries 0.7"], 0.0499, 0.6), candidate(["drop-entries 0.8"], 0.04, 0.5)
+    text = summary(result(UNTOUCHED, WEAK, near, nearer))
+    assert "although 2 measured rates are below it" in text and "The closest is drop-entries 0.8" in text
+    assert "at least 1,825 targets are needed, and 5,581 prove it nine times out of ten" in text
+    assert "Use a new seed" in text and "None of" not in text and "re-measured on fresh targets." in text
+    assert "with slightly less than 5 %" in summary(result(UNTOUCHED, near))
+
+
+def test_too_few_people_cannot_settle_it():
+    nearer = candidate(["drop-entries 0.8"], 0.04, 0.5)
+    few, some = (summary(result(UNTOUCHED, nearer), people=people) for people in (1_800, 1_900))
+    assert "More targets cannot settle this" in few and "no more than 1,800 people have enough entries" in few
+    assert "More targets would settle this" in some and "no more than 1,900 people" in some
+
+
+def test_the_release_as_it_is_may_be_the_one_that_is_not_proven():
+    text = summary(result(candidate([], 0.04, 1.0), candidate(["drop-entries 0.8"], 0.045, 0.5)))
+    assert "The closest is the release as it is, with 4 %" in text and "keeps" not in text
 
 
 def test_an_interrupted_search_says_so():

@@ -17,6 +17,7 @@ from naive.outcomes import *  # noqa: F403
 from naive.places import *  # noqa: F403
 from naive.reading import *  # noqa: F403
 from naive.release import *  # noqa: F403
+from naive.sample_size import *  # noqa: F403
 from naive.sanitizing import *  # noqa: F403
 from naive.similarity import *  # noqa: F403
 from naive.sparsity import *  # noqa: F403

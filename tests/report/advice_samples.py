@@ -7,18 +7,20 @@ from standout.findings.advice import (
     AdviceFindings,
     CandidateFindings,
     CompositionFindings,
+    UnprovenCandidateFindings,
+    UnprovenFindings,
     UtilityFindings,
 )
 from standout.findings.links import ReleaseSize
 
-__all__ = ["advice_findings", "candidate_findings", "recommending"]
+__all__ = ["advice_findings", "candidate_findings", "recommending", "unproven_findings"]
 
 
 def candidate_findings(*steps, identified, kept, stage="full", frontier=True):
     measure = rate(round(100 * kept), 100)
     return CandidateFindings(
         steps=steps,
-        name=" + ".join(steps) or "untouched",
+        name=" + ".join(steps) or "as it is",
         stage=stage,
         attack="",
         identified=rate(identified * 900, 1000),
@@ -68,3 +70,22 @@ def recommending():
     )
     best = candidate_findings("drop-entries 0.9", identified=0.03, kept=0.25, stage="fresh")
     return advice_findings(recommended=best, composition=both, command="standout sanitize films.csv")
+
+
+def unproven_findings():
+    """An advice whose only candidate below the limit is not proven to meet it."""
+    below = UnprovenCandidateFindings(
+        steps=("drop-entries 0.9",),
+        name="drop-entries 0.9",
+        stage="full",
+        rate=rate(40, 1000),
+        kept=rate(30, 100),
+        targets=1000,
+        targets_needed=1825,
+        targets_advised=5678,
+    )
+    command = "standout advise films.csv --targets 5678"
+    unproven = UnprovenFindings(
+        number=3, candidates=(below,), possible_targets=9000, targets=5678, command=command
+    )
+    return advice_findings(unproven=unproven)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from report.advice_samples import advice_findings, recommending
+from report.advice_samples import advice_findings, candidate_findings, recommending, unproven_findings
 from report.sample_findings import HOSTILE
 from standout.core.formatting import estimate_text
 from standout.findings.advice import AdviceFindings
@@ -25,7 +25,7 @@ def no_charts(monkeypatch):
 
 
 def test_samples_are_valid():
-    for advice in (advice_findings(), recommending()):
+    for advice in (advice_findings(), recommending(), unproven_findings()):
         jsonschema.validate(to_json(advice), schema_of(AdviceFindings, "advice.json"))
 
 
@@ -48,10 +48,31 @@ def test_the_page_shows_sentences_command_candidates_and_limits():
 def test_the_frontier_is_numbered_by_decreasing_risk_with_the_recommended_candidate_re_measured(no_charts):
     advice = recommending()
     rows = advice_section(advice).table.rows
-    assert [row[0] for row in rows] == ["1. untouched", "2. drop-entries 0.5", "3. drop-entries 0.9"]
+    assert [row[0] for row in rows] == ["1. as it is", "2. drop-entries 0.5", "3. drop-entries 0.9"]
     assert rows[2][1][0] == estimate_text(advice.recommended.identified) and rows[2][-1] == "fresh"
     every = advice_section(advice).drawing.figure.table.rows
     assert [row[0] for row in every] == [candidate.name for candidate in advice.candidates]
+
+
+def test_the_release_as_it_is_comes_first_even_if_it_is_not_on_the_frontier():
+    first, *others = recommending().candidates
+    better = candidate_findings("round-time year", identified=0.95, kept=1.0)
+    candidates = (replace(first, frontier=False), better, *others)
+    section = advice_section(replace(recommending(), candidates=candidates))
+    names = [row[0] for row in section.table.rows]
+    assert names[:3] == ["1. as it is", "2. round-time year", "3. drop-entries 0.5"]
+    assert all(f">{number}</text>" in section.drawing.wide for number in range(1, 5))
+
+
+def test_the_page_shows_what_would_settle_it_if_nothing_is_proven(no_charts):
+    advice = unproven_findings()
+    page = advice_page(advice)
+    answer = "Nothing is proven to meet the limit, although 3 measured rates are below it."
+    assert re.search('<p class="answer">(.*?)</p>', page)[1] == answer
+    assert advice_section(advice).unproven.rows[0][3:] == ("1,000", "1,825", "5,678")
+    for text in ("What would settle it", "9,000 people can be targets", advice.unproven.command, "5,678"):
+        assert text in page, text
+    assert "What would settle it" not in advice_page(advice_findings())
 
 
 def test_the_answer_says_what_to_do(no_charts):

@@ -4,6 +4,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
+
 from standout._version import __version__
 from standout.adversary import Adversary
 from standout.advising.advice_result import AdviceResult
@@ -63,7 +65,12 @@ class Advice(AdviceResult[Utility]):
 
     @property
     def _sentences(self) -> list[str]:
-        return summary_sentences(self.search, describe_adversary(self.adversary, self.release), self.limit)
+        known = describe_adversary(self.adversary, self.release)
+        return summary_sentences(self.search, self.unproven, known, self.limit)
+
+    @property
+    def _possible_targets(self) -> int:
+        return int(self.adversary.eligible(self.release, np.arange(self.release.n_records)).sum())
 
     @property
     def _fingerprint(self) -> str:
@@ -95,6 +102,7 @@ class Advice(AdviceResult[Utility]):
             composition=None if both is None else _composition_findings(both),
             limits=tuple(limitations(self.search, release.span > 0)),
             version=__version__,
+            unproven=self._unproven_findings(),
         )
 
     def _candidate_findings(self, candidate: Candidate[Utility]) -> CandidateFindings:

@@ -14,13 +14,14 @@ from standout.advising.candidate import Candidate, UtilityT
 from standout.advising.frontier import frontier
 from standout.advising.search import SearchResult
 from standout.advising.sentences import sanitize_command
+from standout.advising.unproven import UnprovenCandidates, unproven_candidates
 from standout.core.atomic_files import write_atomically
 from standout.core.formatting import estimate_line, percent
 from standout.core.progress import ProgressOption, no_progress, with_progress
 from standout.core.result_views import ResultView
 from standout.evaluate.estimates import Estimate
 from standout.evaluate.result_table import TableResult
-from standout.findings.advice import AdviceFindings
+from standout.findings.advice import AdviceFindings, UnprovenCandidateFindings, UnprovenFindings
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
 from standout.findings.table_advice import TableAdviceFindings
@@ -46,6 +47,11 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
     @abstractmethod
     def _sentences(self) -> list[str]:
         """The answer."""
+
+    @property
+    @abstractmethod
+    def _possible_targets(self) -> int:
+        """Number of people who can be targets."""
 
     @property
     @abstractmethod
@@ -79,6 +85,11 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
     def frontier(self) -> tuple[Candidate[UtilityT], ...]:
         """Candidates for which no other has both less risk and more utility."""
         return tuple(frontier(self.candidates))
+
+    @cached_property
+    def unproven(self) -> UnprovenCandidates[UtilityT]:
+        """What is measured below the limit if nothing is proven to meet it, and what would settle it."""
+        return unproven_candidates(self.search, self.limit, self._possible_targets)
 
     @property
     def summary(self) -> str:
@@ -127,6 +138,29 @@ class AdviceResult(ResultView, TableResult, Generic[UtilityT]):
     @cached_property
     def _frontier_steps(self) -> set[tuple[object, ...]]:
         return {candidate.steps for candidate in self.frontier}
+
+    def _unproven_findings(self) -> UnprovenFindings | None:
+        unproven = self.unproven
+        if not unproven.best:
+            return None
+        return UnprovenFindings(
+            number=unproven.number,
+            possible_targets=unproven.possible_targets,
+            targets=unproven.targets_to_settle,
+            candidates=tuple(
+                UnprovenCandidateFindings(
+                    steps=tuple(map(str, each.candidate.steps)),
+                    name=each.candidate.name,
+                    stage=each.candidate.stage,
+                    rate=each.candidate.rate,
+                    kept=each.candidate.utility.kept,
+                    targets=each.candidate.risk.everybody.n,
+                    targets_needed=each.targets_needed,
+                    targets_advised=each.targets_advised,
+                )
+                for each in unproven.best
+            ),
+        )
 
     def _step_descriptions(self) -> dict[str, str]:
         used = {step.name: step for candidate in self.candidates for step in candidate.steps}

@@ -153,7 +153,7 @@ def advise(
     >>> release = so.synthesize(records=30, items=40, entries=400, seed=7)
     >>> advice = so.advise(release, limit=0.1, candidates=["drop-entries 0.5"], targets=5, people=5)
     >>> [candidate.name for candidate in advice.candidates], advice.recommended
-    (['untouched', 'drop-entries 0.5'], None)
+    (['as it is', 'drop-entries 0.5'], None)
     """
     _check_limit(limit, among)
     if isinstance(release, Table):

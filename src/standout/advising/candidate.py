@@ -13,7 +13,8 @@ from standout.table_sanitizing.table_step import TableStep
 
 __all__ = ["UNTOUCHED", "Candidate", "CandidateUtility", "Steps", "UtilityT", "steps_text"]
 
-UNTOUCHED = "untouched"
+UNTOUCHED = "as it is"
+"""Name of the candidate without steps."""
 Steps: TypeAlias = tuple[Step | TableStep, ...]
 
 
@@ -99,5 +100,5 @@ class Candidate(Generic[UtilityT]):
 
 
 def steps_text(steps: Sequence[Step | TableStep]) -> str:
-    """Steps as one text: round-time month + drop-entries 0.5."""
+    """Steps as one text: round-time month + drop-entries 0.5, or `UNTOUCHED` if there are none."""
     return " + ".join(map(str, steps)) or UNTOUCHED

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from standout.advising.candidate import Candidate
 from standout.advising.composition import Composition
 from standout.advising.search import SearchResult
+from standout.advising.unproven import Unproven, UnprovenCandidates
 from standout.core.formatting import count
 from standout.data_utility.utility import Utility
 from standout.evaluate.estimate_text import percent, rate_text
+from standout.evaluate.estimates import Estimate
 
 __all__ = [
     "RISK_LIMITATION",
@@ -28,17 +30,22 @@ RISK_LIMITATION = (
 
 
 class Wording(NamedTuple):
-    """What an advice calls the data, what it says about utility, and what it adds if nothing helps."""
+    """What an advice calls the data and its facts, and what it says about utility and if nothing helps."""
 
     data: str
+    facts: str
     utility_left: Callable[[Candidate[Any]], str]
     nothing_helps: str
 
 
 def summary_sentences(
-    result: SearchResult[Any], adversary: str, limit: float, wording: Wording | None = None
+    result: SearchResult[Any],
+    unproven: UnprovenCandidates[Any],
+    adversary: str,
+    limit: float,
+    wording: Wording | None = None,
 ) -> list[str]:
-    """The answer: the recommended candidate, or that no candidate meets the limit."""
+    """The answer: the recommended candidate, what would prove one, or that no candidate meets the limit."""
     wording = wording or HISTORIES
     untouched, best = result.candidates[()], result.recommended
     sentences = [
@@ -50,6 +57,8 @@ def summary_sentences(
         return [*sentences, *recommendation, *_missing_people(result, best, limit, wording)]
     if not result.complete:
         return [*sentences, "The search was interrupted before a candidate could be recommended."]
+    if unproven.closest is not None:
+        return [*sentences, *_unproven(result, unproven, unproven.closest, limit, wording)]
     return [*sentences, *_no_recommendation(result, limit, wording)]
 
 
@@ -89,6 +98,52 @@ def _missing_people(
     return [warning, f"{other.name} seems to meet the limit for them too, and keeps {kept} of the utility."]
 
 
+def _unproven(
+    result: SearchResult[Any],
+    unproven: UnprovenCandidates[Any],
+    closest: Unproven[Any],
+    limit: float,
+    wording: Wording,
+) -> list[str]:
+    """That measured rates are below the limit, that none is proven to be, and what would settle it."""
+    best, number = closest.candidate, unproven.number
+    rates = "one measured rate is" if number == 1 else f"{number} measured rates are"
+    sentences = [
+        f"Nothing is proven to meet the limit of {percent(limit)}, although {rates} below it: the upper end "
+        "of the interval must not exceed the limit, also when it is re-measured on fresh targets.",
+        f"The closest is {best.name if best.steps else f'the {wording.data} as it is'}, with "
+        f"{_below(best.rate, limit)}.",
+    ]
+    if best.rate.high <= limit:
+        sentences.append("It was not re-measured on fresh targets.")
+    if best.steps:
+        sentences.append(wording.utility_left(best))
+    return [*sentences, *_failed(result), *_what_settles(unproven, closest, wording)]
+
+
+def _below(rate: Estimate, limit: float) -> str:
+    """A rate below the limit; one that rounds to the limit is not shown as equal to it."""
+    text = rate_text(rate)
+    return f"slightly less than {text}" if percent(rate.value) == percent(limit) else text
+
+
+def _what_settles(unproven: UnprovenCandidates[Any], closest: Unproven[Any], wording: Wording) -> list[str]:
+    needed = f"if the rate stays the same, at least {count(closest.targets_needed)} targets are needed"
+    too_few = f"no more than {count(unproven.possible_targets)} people have enough {wording.facts} for that"
+    targets = unproven.targets_to_settle
+    if targets is None:
+        return [
+            f"More targets cannot settle this: {needed}, and {too_few}.",
+            "A stronger change or a larger limit is needed.",
+        ]
+    likely = f"{count(targets)} prove it nine times out of ten"
+    return [
+        f"More targets would settle this: {needed}, and "
+        f"{likely if targets == closest.targets_advised else too_few}.",
+        "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing.",
+    ]
+
+
 def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording) -> list[str]:
     best = min(
         result.candidates.values(), key=lambda candidate: (candidate.rate.high, -candidate.utility_kept)
@@ -98,19 +153,16 @@ def _no_recommendation(result: SearchResult[Any], limit: float, wording: Wording
     if not tried:
         none = f"No candidate could be tried, and the untouched {wording.data} does not meet"
     sentences = [f"{none} the limit of {percent(limit)}: the upper end of the interval must not exceed it."]
-    if best.steps and best.rate.high <= limit:
-        sentences = [
-            f"None of the {tried} candidates was confirmed to meet the limit of {percent(limit)}.",
-            f"{best.name} seems to meet it, with {rate_text(best.rate)}, but was not re-measured on fresh "
-            "targets.",
-            wording.utility_left(best),
-        ]
-    elif best.steps:
+    if best.steps:
         sentences += [f"The closest is {best.name}, with {rate_text(best.rate)}.", wording.utility_left(best)]
-    if result.failed:
-        failed = count(len(result.failed), "candidate", "candidates")
-        sentences.append(f"{failed} met the limit at first, but not when re-measured on fresh targets.")
-    return [*sentences, wording.nothing_helps]
+    return [*sentences, *_failed(result), wording.nothing_helps]
+
+
+def _failed(result: SearchResult[Any]) -> list[str]:
+    if not result.failed:
+        return []
+    failed = count(len(result.failed), "candidate", "candidates")
+    return [f"{failed} met the limit at first, but not when re-measured on fresh targets."]
 
 
 def _utility_left(candidate: Candidate[Utility]) -> str:
@@ -127,7 +179,12 @@ def _utility_left(candidate: Candidate[Utility]) -> str:
     return f"The sanitized release keeps {value} ({low} to {high}) of the utility: {', '.join(parts)}."
 
 
-HISTORIES = Wording("release", _utility_left, "Narayanan and Shmatikov (2008) predict this for sparse data.")
+HISTORIES = Wording(
+    "release",
+    "entries",
+    _utility_left,
+    "Narayanan and Shmatikov (2008) predict this for sparse data.",
+)
 
 
 def sanitize_command(

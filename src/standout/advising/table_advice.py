@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
+
 from standout._version import __version__
 from standout.advising.advice_result import AdviceResult
 from standout.advising.candidate import Candidate
@@ -62,7 +64,11 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
     @property
     def _sentences(self) -> list[str]:
         known = known_attributes(self.adversary, self.original)
-        return summary_sentences(self.search, known, self.limit, TABLES)
+        return summary_sentences(self.search, self.unproven, known, self.limit, TABLES)
+
+    @property
+    def _possible_targets(self) -> int:
+        return int(self.adversary.eligible(self.original, np.arange(self.original.n_rows)).sum())
 
     @property
     def _fingerprint(self) -> str:
@@ -110,6 +116,7 @@ class TableAdvice(AdviceResult[TableCandidateUtility]):
             impossible=self.search.impossible,
             limits=tuple(table_limitations(self.search, table, self.adversary)),
             version=__version__,
+            unproven=self._unproven_findings(),
         )
 
     def _candidate_findings(self, candidate: Candidate[TableCandidateUtility]) -> TableCandidateFindings:

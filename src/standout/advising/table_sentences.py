@@ -48,7 +48,10 @@ def _utility_left(candidate: Candidate[TableCandidateUtility]) -> str:
 
 
 TABLES = Wording(
-    "table", _utility_left, "A larger limit, fewer columns or a hierarchy in the schema gives more choices."
+    "table",
+    "attributes",
+    _utility_left,
+    "A larger limit, fewer columns or a hierarchy in the schema gives more choices.",
 )
 
 

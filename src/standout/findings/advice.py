@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.json_types import Count, Rate, Share
+from standout.findings.json_types import Count, PositiveCount, Rate, Share
 from standout.findings.links import ReleaseSize
 
 __all__ = [
@@ -18,8 +18,10 @@ __all__ = [
     "CandidateRisk",
     "CompositionFindings",
     "Stage",
+    "UnprovenCandidateFindings",
+    "UnprovenFindings",
     "UtilityFindings",
-    "frontier_of",
+    "rows_of",
 ]
 
 Among = Literal["everybody", "released"]
@@ -158,6 +160,67 @@ class CompositionFindings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnprovenCandidateFindings:
+    """A candidate whose measured rate is below the limit, although it is not proven to meet the limit.
+
+    Attributes
+    ----------
+    steps
+        The steps in order; none for the untouched data.
+    name
+        The steps as one text.
+    stage
+        The stage that measured the rate.
+    rate
+        Share of identified people among those whom the limit applies to.
+    kept
+        Share of the utility that is left.
+    targets
+        Number of targets so far. Those missing from the sanitized data count too.
+    targets_needed
+        Smallest number of targets with which the interval would end at or below the limit, if the rate
+        stays the same.
+    targets_advised
+        Number of targets with which a search proves it nine times out of ten, if this is the true rate.
+    """
+
+    steps: tuple[str, ...]
+    name: str
+    stage: Stage
+    rate: Rate
+    kept: Estimate | None
+    targets: PositiveCount
+    targets_needed: PositiveCount
+    targets_advised: PositiveCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnprovenFindings:
+    """What is measured below the limit if nothing is proven to meet it, and what would settle it.
+
+    Attributes
+    ----------
+    number
+        Number of measured rates below the limit.
+    candidates
+        Those for which no other has both a lower risk and a higher utility, the fewest targets needed first.
+    possible_targets
+        Number of people who can be targets.
+    targets
+        Number of targets that would settle whether the first candidate meets the limit; null if there are
+        too few people.
+    command
+        Command that settles it; empty if there is none.
+    """
+
+    number: PositiveCount
+    candidates: tuple[UnprovenCandidateFindings, ...]
+    possible_targets: Count
+    targets: PositiveCount | None
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceFindings:
     """Everything that a search for the smallest sufficient change found.
 
@@ -195,6 +258,9 @@ class AdviceFindings:
         What the findings do not say, in sentences.
     version
         Version of the program.
+    unproven
+        What is measured below the limit although nothing is proven to meet it; null if a candidate is
+        recommended, or no rate is below the limit.
     """
 
     schema: Literal["standout-advice"] = "standout-advice"
@@ -213,6 +279,7 @@ class AdviceFindings:
     composition: CompositionFindings | None
     limits: tuple[str, ...]
     version: str
+    unproven: UnprovenFindings | None = None
 
     @property
     def n_candidates(self) -> Count:
@@ -220,16 +287,16 @@ class AdviceFindings:
         return len(self.candidates) - 1
 
     @property
-    def frontier(self) -> list[CandidateFindings]:
-        """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
-        return frontier_of(self.candidates, self.recommended, self.among)
+    def rows(self) -> list[CandidateFindings]:
+        """The release as it is, then the frontier by decreasing risk, the recommended one re-measured."""
+        return rows_of(self.candidates, self.recommended, self.among)
 
 
-def frontier_of(
+def rows_of(
     candidates: Sequence[CandidateT], recommended: CandidateT | None, among: Among
 ) -> list[CandidateT]:
-    """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
-    chosen = {candidate.steps: candidate for candidate in candidates if candidate.frontier}
+    """The data as they are, then the frontier by decreasing risk; the recommended candidate re-measured."""
+    chosen = {each.steps: each for each in candidates if each.frontier or not each.steps}
     if recommended is not None:
         chosen[recommended.steps] = recommended
-    return sorted(chosen.values(), key=lambda candidate: -candidate.rate(among).value)
+    return sorted(chosen.values(), key=lambda each: (bool(each.steps), -each.rate(among).value))

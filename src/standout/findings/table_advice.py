@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from standout.evaluate.estimates import Estimate
-from standout.findings.advice import Among, CandidateRisk, frontier_of
+from standout.findings.advice import Among, CandidateRisk, UnprovenFindings, rows_of
 from standout.findings.json_types import Count, PositiveCount, Share
 
 __all__ = [
@@ -112,6 +112,9 @@ class TableAdviceFindings:
         What the findings do not say, in sentences.
     version
         Version of the program.
+    unproven
+        What is measured below the limit although nothing is proven to meet it; null if a candidate is
+        recommended, or no rate is below the limit.
     """
 
     schema: Literal["standout-table-advice"] = "standout-table-advice"
@@ -129,6 +132,7 @@ class TableAdviceFindings:
     impossible: Mapping[str, str]
     limits: tuple[str, ...]
     version: str
+    unproven: UnprovenFindings | None = None
 
     @property
     def n_candidates(self) -> Count:
@@ -136,6 +140,6 @@ class TableAdviceFindings:
         return len(self.candidates) - 1
 
     @property
-    def frontier(self) -> list[TableCandidateFindings]:
-        """The frontier by decreasing risk, with the recommended candidate as it was re-measured."""
-        return frontier_of(self.candidates, self.recommended, self.among)
+    def rows(self) -> list[TableCandidateFindings]:
+        """The table as it is, then the frontier by decreasing risk, the recommended one re-measured."""
+        return rows_of(self.candidates, self.recommended, self.among)

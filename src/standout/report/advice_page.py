@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 from standout.core.foreign_text import printable_texts, shorten
@@ -38,11 +39,25 @@ TABLE_HEADS = (
 )
 
 
+UNPROVEN_HEADS = (
+    "candidate",
+    "identified",
+    "utility kept",
+    "targets so far",
+    "targets needed at least",
+    "targets that prove it 9 times out of 10",
+)
+
+
 class AdviceSection(NamedTuple):
-    """The chart and the table of the frontier; the chart's own table has all candidates."""
+    """The chart and the table of the frontier; the chart's own table has all candidates.
+
+    `unproven` has the candidates below the limit if none is proven to be; None if there are none.
+    """
 
     drawing: Drawing
     table: Table
+    unproven: Table | None
 
 
 def advice_page(advice: AnyAdvice) -> str:
@@ -62,35 +77,57 @@ def advice_page(advice: AnyAdvice) -> str:
 
 def advice_section(advice: AnyAdvice) -> AdviceSection:
     """The part of a page that shows the candidates."""
-    return AdviceSection(draw_figure(advice_figure(advice)), advice_table(advice))
+    return AdviceSection(draw_figure(advice_figure(advice)), advice_table(advice), _unproven_table(advice))
 
 
 def advice_table(advice: AnyAdvice) -> Table:
-    """The frontier, with the numbers of the chart."""
-    return _table(advice.frontier, numbered=True)
+    """The data as they are and the frontier, with the numbers of the chart."""
+    return _table(advice.rows, numbered=True)
 
 
 def advice_figure(advice: AnyAdvice) -> Figure:
     """The chart of the candidates; its table has all of them."""
-    frontier: Sequence[AnyCandidate] = advice.frontier
-    data = "table" if isinstance(advice, TableAdviceFindings) else "release"
-    rates = [candidate.rate(advice.among).value for candidate in frontier]
-    marks = [_mark(str(number), candidate, advice) for number, candidate in enumerate(frontier, 1)]
+    rows: Sequence[AnyCandidate] = advice.rows
+    marks = [_mark(str(number), candidate, advice) for number, candidate in enumerate(rows, 1)]
+    on_frontier = [candidate.frontier or candidate.stage == "fresh" for candidate in rows]
+    hidden = (candidate for candidate in advice.candidates if candidate.steps and not candidate.frontier)
     chart = FrontierChart(
-        frontier=marks,
-        others=[_mark("", candidate, advice) for candidate in advice.candidates if not candidate.frontier],
-        recommended=[
-            mark for mark, candidate in zip(marks, frontier, strict=True) if candidate.stage == "fresh"
-        ],
+        frontier=list(compress(marks, on_frontier)),
+        others=[_mark("", candidate, advice) for candidate in hidden],
+        recommended=[mark for mark, candidate in zip(marks, rows, strict=True) if candidate.stage == "fresh"],
+        untouched=[] if on_frontier[0] else marks[:1],
         limit=advice.limit,
     )
-    description = (
-        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the untouched {data}. {len(frontier)} "
+    table = _table(advice.candidates, numbered=False)
+    description = _description(advice, [mark.y for mark in chart.frontier])
+    return Figure("People identified and utility kept", description, chart.draw, table)
+
+
+def _description(advice: AnyAdvice, rates: Sequence[float]) -> str:
+    data = "table" if isinstance(advice, TableAdviceFindings) else "release"
+    return (
+        f"{count(advice.n_candidates, 'candidate', 'candidates')} and the {data} as it is. {len(rates)} "
         f"of them are on the frontier, where {percent(max(rates))} down to {percent(min(rates))} of the "
         f"people are identified. The limit is {percent(advice.limit)}."
     )
-    table = _table(advice.candidates, numbered=False)
-    return Figure("People identified and utility kept", description, chart.draw, table)
+
+
+def _unproven_table(advice: AnyAdvice) -> Table | None:
+    """The candidates with a rate below the limit that is not proven, and how many targets would prove it."""
+    if advice.unproven is None:
+        return None
+    rows = [
+        (
+            each.name,
+            _share(each.rate),
+            _share(None if each.kept is None else _within_0_and_1(each.kept)),
+            count(each.targets),
+            count(each.targets_needed),
+            count(each.targets_advised),
+        )
+        for each in advice.unproven.candidates
+    ]
+    return Table(UNPROVEN_HEADS, rows)
 
 
 def _mark(number: str, candidate: AnyCandidate, advice: AnyAdvice) -> CandidateMark:

@@ -37,11 +37,15 @@ class CandidateMark(NamedTuple):
 
 
 class FrontierChart(NamedTuple):
-    """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring."""
+    """The numbered marks of the frontier, all other marks, and the recommended ones, which get a ring.
+
+    `untouched` is the data as they are if they are not on the frontier: the mark is grey and has a number.
+    """
 
     frontier: list[CandidateMark]
     others: list[CandidateMark]
     recommended: list[CandidateMark]
+    untouched: list[CandidateMark]
     limit: float
 
     def draw(self, width: int) -> Chart:
@@ -55,6 +59,8 @@ class FrontierChart(NamedTuple):
         layers = [_limit_line(self.limit, top)]
         if self.others:
             layers.append(_marks(self.others, x, y).mark_circle(size=26, color=GREY, opacity=0.9))
+        if self.untouched:
+            layers.append(_marks(self.untouched, x, y).mark_circle(size=60, color=GREY, opacity=1))
         layers += [
             base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.5).encode(order="y:Q"),
             interval.encode(x="x_low:Q", x2="x_high:Q"),
@@ -64,14 +70,16 @@ class FrontierChart(NamedTuple):
         if self.recommended:
             ring = _marks(self.recommended, x, y)
             layers.append(ring.mark_point(size=190, color=INK, strokeWidth=1.8, opacity=1))
-        offsets = _label_offsets([(mark.x * inner, (1 - mark.y / top) * height) for mark in self.frontier])
-        for mark, offset in zip(self.frontier, offsets, strict=True):
+        numbered = [*self.untouched, *self.frontier]
+        offsets = _label_offsets([(mark.x * inner, (1 - mark.y / top) * height) for mark in numbered])
+        for mark, offset in zip(numbered, offsets, strict=True):
             layers += _label(_marks([mark], x, y), offset)
         return Chart(alt.layer(*layers, width=inner, height=height))
 
     def _top(self) -> float:
         """Where the axis of people identified ends: small risks would otherwise lie on one line."""
-        largest = max(self.limit, *(mark.y_high for mark in self.frontier), *(mark.y for mark in self.others))
+        numbered = [*self.untouched, *self.frontier]
+        largest = max(self.limit, *(mark.y_high for mark in numbered), *(mark.y for mark in self.others))
         return next((top for top in TOPS if HEADROOM * largest <= top), 1.0)
 
 

@@ -59,6 +59,29 @@ def test_an_unreachable_limit_is_a_result_and_an_error_only_with_fail(data, run,
     assert run(*command, "--fail").code == 4
 
 
+def test_a_rate_below_the_limit_that_is_not_proven_comes_with_a_command_that_settles_it(
+    no_charts, run, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    so.synthesize(records=400, items=60, entries=6_000, seed=7).to_frame().write_csv("films.csv")
+    command = ("advise", "films.csv", "--record", "record", "--people", 30, "--targets", 20)
+    command += ("--try", "round-time none + drop-entries 0.9")
+    measured = json.loads(run(*command, "--limit", 0.001, "--json").out)["candidates"][1]
+    limit = measured["identified_in_release"]["value"] + 0.12
+    outcome = run(*command, "--limit", limit)
+    content = json.loads(Path("films-advice/advice.json").read_text())
+    jsonschema.validate(content, SCHEMA["properties"]["advice"] | {"$defs": SCHEMA["$defs"]})
+    (below,) = content["unproven"]["candidates"]
+    assert "Nothing is proven to meet the limit" in outcome.out and below["targets"] == 20
+    lines = map(str.strip, outcome.out.splitlines())
+    printed = shlex.split(next(line for line in lines if line.startswith("standout advise")))
+    assert printed == shlex.split(content["unproven"]["command"])
+    settled = run(*printed[1:], "--people", 30, "--seed", 9, "--json")
+    full = json.loads(settled.out)["candidates"][1]
+    assert settled.code == 0 and full["name"] == below["name"]
+    assert full["identified"]["n"] == content["unproven"]["targets"] > 20
+
+
 def test_impossible_options_are_errors_without_a_traceback(data, run, tmp_path):
     for option in (
         ("--limit", 0),

@@ -1,5 +1,6 @@
 """`standout advise`: search for the smallest change that meets a risk limit."""
 
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     AnyAdvice: TypeAlias = Advice | TableAdvice
     AnyFindings: TypeAlias = AdviceFindings | TableAdviceFindings
 
-__all__ = ["advise", "sanitize_command"]
+__all__ = ["advise", "named_adversary", "with_commands"]
 
 REPORT_FILES = ("report.html", "advice.json", "frontier.csv")
 
@@ -184,9 +185,18 @@ def advise(
             work=folder / CHECKPOINTS,
         )
         reading = [*source.arguments(), *(table.arguments() if is_table else [])]
-        findings = _write(advice, data, reading, folder)
+        settings = ["--limit", str(limit), *([] if among == "released" else ["--among", among])]
+        adversary_file = None if ladder is None else ladder.name
+        findings = with_commands(
+            advice,
+            Path(public_url(data)).name,
+            reading,
+            [*settings, *named_adversary(adversary_file, headline)],
+        )
+        _write(advice, findings, folder)
         gate_files.write(advice_gate(findings), data)
-    _show(advice, findings, _command(advice, data, reading), folder, as_json)
+    settings += named_adversary(ladder, headline)
+    _show(advice, with_commands(advice, data, reading, settings), findings, folder, as_json)
     if not advice.complete:
         sys.exit(INTERRUPTED)
     if fail and advice.recommended is None:
@@ -225,40 +235,50 @@ def _adversary(release: "Release", ladder: Path | None, headline: str | None) ->
     return next(rung.adversary for rung in fit.rungs if rung.name == fit.headline)
 
 
-def sanitize_command(advice: "Advice", data: str, source: SourceOptions) -> str:
-    """Return the command that makes the recommended release; empty if there is none."""
-    return _command(advice, data, source.arguments())
+def named_adversary(ladder: Path | str | None, headline: str | None) -> list[str]:
+    """Options for the same adversary."""
+    of_ladder = [] if ladder is None else ["--ladder", str(ladder)]
+    return of_ladder + ([] if headline is None else ["--headline", headline])
 
 
-def _command(advice: "AnyAdvice", data: str, reading: list[str]) -> str:
-    """The command, with the options that say how to read the data; a table becomes a CSV file."""
+def with_commands(advice: Any, data: str, reading: list[str], settings: list[str]) -> Any:
+    """The findings with the commands that make the recommended data, or settle what is not proven.
+
+    `reading` says how to read the data, and `settings` which search to repeat.
+    """
+    findings, unproven = advice.findings, advice.findings.unproven
     ending = ".csv" if "--table" in reading else ""
-    return advice.command([data, *reading], f"{data_stem(data)}-safer{ending}")
+    command = advice.command([data, *reading], f"{data_stem(data)}-safer{ending}")
+    if unproven is not None and unproven.targets is not None:
+        name = unproven.candidates[0].name if unproven.candidates[0].steps else ""
+        candidate = ["--try", name] if name else []
+        words = [data, *reading, *settings, "--targets", str(unproven.targets), *candidate]
+        unproven = replace(unproven, command=shlex.join(["standout", "advise", *words]))
+    return replace(findings, command=command, unproven=unproven)
 
 
-def _write(advice: "AnyAdvice", data: str, reading: list[str], folder: Path) -> "AnyFindings":
-    """Write report, advice.json and frontier.csv. They name the data, but not its folder."""
+def _write(advice: "AnyAdvice", findings: "AnyFindings", folder: Path) -> None:
+    """Write report, advice.json and frontier.csv."""
     from standout.core.atomic_files import write_content
     from standout.findings.serialize import json_text
     from standout.report.advice_page import advice_page
     from standout.report.safe_tables import inert
 
-    command = _command(advice, Path(public_url(data)).name, reading)
-    findings: AnyFindings = replace(advice.findings, command=command)
     write_content(folder / "advice.json", json_text(findings))
     write_content(folder / "frontier.csv", inert(advice.table).write_csv())
     write_content(folder / "report.html", advice_page(findings))
     if advice.complete:
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return findings
 
 
-def _show(advice: "AnyAdvice", findings: "AnyFindings", command: str, folder: Path, as_json: bool) -> None:
-    """Print the findings as JSON, or the frontier as a table and the answer in sentences."""
+def _show(
+    advice: "AnyAdvice", findings: "AnyFindings", written: "AnyFindings", folder: Path, as_json: bool
+) -> None:
+    """Print the written findings as JSON, or the candidates as a table and the answer in sentences."""
     if as_json:
         from standout.findings.serialize import to_json_object
 
-        print_json(to_json_object(findings))
+        print_json(to_json_object(written))
         return
     from standout.findings.advice import AdviceFindings
 
@@ -267,8 +287,9 @@ def _show(advice: "AnyAdvice", findings: "AnyFindings", command: str, folder: Pa
     else:
         console().print(_table_of_columns(findings))
     print_text("", advice.summary)
-    if command:
-        print_text(f"\n  {command}\n")
+    for line in (findings.command, findings.unproven.command if findings.unproven else ""):
+        if line:
+            print_text(f"\n  {line}\n")
     if isinstance(findings, AdviceFindings) and findings.composition is not None:
         print_text(findings.composition.explanation)
     if not advice.complete:
@@ -281,7 +302,7 @@ def _table(findings: "AdviceFindings") -> "Table":
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
     number_columns(table, "identified", "95 %", "utility kept", "95 %", "hit rate", "RMSE")
-    for candidate in findings.frontier:
+    for candidate in findings.rows:
         utility = candidate.utility
         kept = ("", "") if utility.kept is None else _share(utility.kept)
         rmse = "" if utility.rmse is None else f"{utility.rmse.value:.3f}"
@@ -295,7 +316,7 @@ def _table_of_columns(findings: "TableAdviceFindings") -> "Table":
     table = borderless_table()
     table.add_column("candidate", overflow="fold")
     number_columns(table, "identified", "95 %", "utility kept", "rows kept")
-    for candidate in findings.frontier:
+    for candidate in findings.rows:
         table.add_row(candidate.name, *_share(candidate.rate(findings.among)), *_utility(candidate))
     return table
 

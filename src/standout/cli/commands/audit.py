@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -245,7 +244,8 @@ def audit(
             **common,
         )
         if with_advice and result.complete:
-            result = _add_advice(result, data, source, folder / CHECKPOINTS, targets, report)
+            named = None if ladder is None else ladder.name, headline
+            result = _add_advice(result, data, source, named, folder / CHECKPOINTS, targets, report)
         result = write_audit(result, folder)
         if risk_path is not None:
             result.risk_table(risk_path, records=risk_sample or "all", progress=report)
@@ -271,11 +271,17 @@ def _check_options(
 
 
 def _add_advice(
-    result: "Audit", data: str, source: SourceOptions, work: Path, targets: int, report: "Progress"
+    result: "Audit",
+    data: str,
+    source: SourceOptions,
+    named: tuple[str | None, str | None],
+    work: Path,
+    targets: int,
+    report: "Progress",
 ) -> "Audit":
-    """Add the advice about the headline adversary to the findings."""
+    """Add the advice about the headline adversary to the findings; `named` are its ladder and name."""
     from standout.advising.advise import advise
-    from standout.cli.commands.advise import sanitize_command
+    from standout.cli.commands.advise import named_adversary, with_commands
 
     settings = result.findings.settings
     limit = min(max(settings.fail_above or DEFAULT_LIMIT, SMALLEST_LIMIT), 1 - SMALLEST_LIMIT)
@@ -290,8 +296,10 @@ def _add_advice(
         progress=report,
         work=work,
     )
-    command = sanitize_command(advice, Path(public_url(data)).name, source)
-    return result.with_advice(replace(advice.findings, command=command))
+    repeated = ["--limit", str(limit), *named_adversary(*named)]
+    return result.with_advice(
+        with_commands(advice, Path(public_url(data)).name, source.arguments(), repeated)
+    )
 
 
 def write_audit(result: "Audit", folder: Path) -> "Audit":
