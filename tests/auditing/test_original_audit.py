@@ -119,6 +119,9 @@ def test_an_unchanged_release_gives_the_findings_of_its_original(rows, tmp_path)
         ask(data, fail_above=0.05, sensitive=listed) for data in (release, unchanged(release))
     )
     findings, others = plain.to_dict(), sanitized.to_dict()
+    assert findings.pop("before_after") is None
+    for each in others.pop("before_after")["adversaries"]:
+        assert each["before"] == each["after"] and each["difference"]["value"] == 0
     assert findings.pop("original") is None and others.pop("original")["not_in_release"] == 0
     whom = "the 60 people of the original, all of whom are in this release."
     assert others["answer"].pop("sentence") == findings["answer"].pop("sentence").replace("people.", whom)
@@ -145,6 +148,25 @@ def test_the_findings_say_what_the_release_was_made_from(audited, safer):
     assert missing in original.explanation
     assert "10 records represent several people each" in original.explanation
     assert audited.findings.answer.people_total == 60
+
+
+def test_before_is_what_an_audit_of_the_original_measures(audited, safer):
+    plain = ask(safer.original).findings.adversaries
+    both = audited.findings.before_after.adversaries
+    for each, alone, now in zip(both, plain, audited.findings.adversaries, strict=True):
+        assert (each.name, each.before) == (alone.name, alone.as_named.identified)
+        assert (each.attack_before, each.attack_after) == (alone.attack, now.attack)
+        assert each.after == now.as_named.identified
+        assert each.after_in_release == now.as_named.identified_in_release
+        assert each.difference.value == pytest.approx(each.after.value - each.before.value)
+        assert each.before_in_release.n == each.after_in_release.n < each.before.n
+
+
+def test_the_page_shows_before_and_after_side_by_side(audited, page):
+    both = audited.findings.before_after
+    assert "Before and after sanitizing" in page and "People who are still in the data" in page
+    assert both.summary.replace(" %", "\xa0%") in page and both.some_missing
+    assert "Before and after" not in audit_page(replace(audited.findings, before_after=None))
 
 
 def test_no_id_of_the_original_or_the_release_is_named(audited, safer, page):

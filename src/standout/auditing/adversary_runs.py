@@ -19,7 +19,7 @@ from standout.evaluate.simulation import Simulation
 from standout.evaluate.simulation_runner import random_targets
 from standout.release.model import Release
 
-__all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adversary"]
+__all__ = ["AdversaryRun", "AttackRun", "AuditPlan", "curve_adversary", "run_adversary", "strongest_attack"]
 
 ALWAYS = (LIKELIHOOD, PAPER)
 """Attacks that every adversary makes, and that the report compares."""
@@ -63,9 +63,14 @@ class AuditPlan:
         return Population.of(self.release)
 
     def simulate(
-        self, attack: AnyAttack, adversary: Adversary, facts: Sequence[int], progress: Progress
+        self,
+        attack: AnyAttack,
+        adversary: Adversary,
+        facts: Sequence[int],
+        progress: Progress,
+        absent: bool = True,
     ) -> Simulation:
-        """Attacks of the adversary with these numbers of facts."""
+        """Attacks of the adversary with these numbers of facts, also on absent targets as a control."""
         return simulate(
             self.release,
             {"adversary": adversary},
@@ -76,6 +81,7 @@ class AuditPlan:
             posterior=self.posterior,
             budget=self.budget,
             top=self.top,
+            absent=absent,
             seed=self.seed,
             threads=self.threads,
             progress=progress,
@@ -182,6 +188,11 @@ def run_adversary(plan: AuditPlan, rung: Rung, progress: Progress) -> AdversaryR
             break
         runs.finished = 2 * len(parts)
     return AdversaryRun(rung, longest, tuple(parts), len(parts) == len(attacks) and parts[-1].complete)
+
+
+def strongest_attack(plan: AuditPlan, adversary: Adversary) -> tuple[str, AnyAttack]:
+    """Name of the strongest attack, chosen on other targets than those reported, and the attack."""
+    return next(iter(_attacks(plan, adversary).items()))
 
 
 def _attacks(plan: AuditPlan, adversary: Adversary) -> dict[str, AnyAttack]:

@@ -33,6 +33,7 @@ from standout.findings.audit import (
     Settings,
     Trust,
 )
+from standout.findings.before_after import AdversaryBeforeAfter, before_after
 from standout.findings.exposure import Exposure, SensitiveItems
 from standout.findings.gate import checked_threshold
 from standout.findings.measure_titles import LINEUP_MASS
@@ -69,6 +70,7 @@ class AuditResults:
     checks: Sequence[Check]
     grids: Sequence[GridRun] | None
     sparsity: Sparsity | None
+    before: Sequence[AdversaryBeforeAfter]
     complete: bool
 
 
@@ -109,6 +111,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
             further=[*request.limits, *filter(None, [sensitive_limit])],
         ),
         versions=software_versions(),
+        before_after=before_after(results.before, request.headline, "release"),
     )
 
 

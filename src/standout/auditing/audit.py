@@ -17,6 +17,7 @@ from standout.auditing.audit_parameters import (
     own_attacks,
 )
 from standout.auditing.audit_result import Audit
+from standout.auditing.before_sanitizing import attack_original
 from standout.auditing.checked_findings import checked_findings, runs_to_check
 from standout.auditing.error_grids import GridRun, measure_grids
 from standout.auditing.ladder import FittedLadder, LadderSource, fit_ladder, resolve_ladder
@@ -34,6 +35,7 @@ from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.evaluate.population import Population
 from standout.findings.audit import Check
+from standout.findings.before_after import AdversaryBeforeAfter
 from standout.ingest.as_release import as_release
 from standout.ingest.unused_columns import PYTHON, require_no_overlooked
 from standout.release.model import Release
@@ -48,6 +50,8 @@ __all__ = ["Audit", "audit"]
 QUICK_TARGETS, TOP = 200, 10
 CHECKS_COST, SPARSITY_COST, ADVERSARY_COST, GRIDS_COST = 0.3, 0.3, 1.0, 0.3
 """Approximate relative costs of the parts of an audit, for its progress."""
+ORIGINAL_COST = 0.5
+"""The same for one adversary on the original of a sanitized release."""
 
 
 @overload
@@ -315,6 +319,23 @@ def _run(request: AuditRequest, fitted: FittedLadder, progress: Progress) -> Aud
         if request.headline not in runs or runs[request.headline].named_cell is None:
             raise
     finished = [runs[rung.name] for rung in fitted.rungs if rung.name in runs]
+    before, before_complete = _attack_original(plan, finished, progress) if nearest else ([], False)
     return AuditResults(
-        runs=finished, checks=checks, grids=grids, sparsity=nearest, complete=nearest is not None
+        runs=finished, checks=checks, grids=grids, sparsity=nearest, before=before, complete=before_complete
     )
+
+
+def _attack_original(
+    plan: AuditPlan, runs: Sequence[AdversaryRun], progress: Progress
+) -> tuple[list[AdversaryBeforeAfter], bool]:
+    """Each adversary on the original of a sanitized release, and whether no attack was interrupted."""
+    comparisons: list[AdversaryBeforeAfter] = []
+    if plan.people.is_sanitized:
+        meter = ProgressMeter("attacking the original", ORIGINAL_COST * len(runs), progress)
+        try:
+            for run in runs:
+                with meter.part(ORIGINAL_COST):
+                    comparisons.append(attack_original(plan, run, meter))
+        except KeyboardInterrupt:
+            return comparisons, False
+    return comparisons, True

@@ -42,10 +42,13 @@ def _sentences(result: "Audit") -> list[str]:
         lines.append(f"Only one attack was tried ({names.pop()}): another may identify more people.")
     if findings.original is not None:
         lines.append(findings.original.explanation)
+    if findings.before_after is not None:
+        lines.append(findings.before_after.summary)
     if findings.threshold.fail_above is not None:
         lines.append(findings.threshold.explanation)
     if findings.advice is not None:
-        lines.append(f"{findings.advice.summary} {findings.advice.command}".rstrip())
+        settling = findings.advice.unproven.command if findings.advice.unproven else ""
+        lines.append(f"{findings.advice.summary} {findings.advice.command or settling}".rstrip())
     if result.trusted:
         lines.append(f"The audit passed all {len(checks)} of its self-checks.")
     if not result.complete:

@@ -214,6 +214,8 @@ def _sentences(result: "TableAudit") -> list[str]:
     lines.append(findings.verdict.summary)
     if findings.original is not None:
         lines.append(findings.original.explanation)
+    if findings.before_after is not None:
+        lines.append(findings.before_after.summary)
     if findings.threshold.fail_above is not None:
         lines.append(findings.threshold.explanation)
     if result.trusted:

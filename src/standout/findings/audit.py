@@ -10,6 +10,7 @@ from typing import Literal
 
 from standout.findings.adversaries import AdversaryFindings, EnvelopePoint
 from standout.findings.advice import AdviceFindings
+from standout.findings.before_after import BeforeAfter
 from standout.findings.error_grids import ErrorGrids
 from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
@@ -326,6 +327,8 @@ class AuditFindings:
         Versions of the software, by name.
     advice
         Content of advice.json, if advice was asked for.
+    before_after
+        What the adversaries identify in the original and in the sanitized release; null without an original.
     """
 
     schema: Literal["standout-findings"] = "standout-findings"
@@ -348,6 +351,7 @@ class AuditFindings:
     limits: tuple[str, ...]
     versions: Mapping[str, str]
     advice: AdviceFindings | None = None
+    before_after: BeforeAfter | None = None
 
     @property
     def headline(self) -> AdversaryFindings | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from standout.findings.audit import Run, Threshold, Trust, Verdict
+from standout.findings.before_after import BeforeAfter
 from standout.findings.json_types import Count, NonNegative, PositiveCount, Rate, Share
 from standout.findings.table_adversaries import TableAdversaryFindings
 from standout.findings.table_reading import TableOriginal, TableReading, TableSummary
@@ -129,6 +130,8 @@ class TableFindings:
         What the findings do not say, in sentences.
     versions
         Versions of the software, by name.
+    before_after
+        What the adversaries identify in the original and in the sanitized table; null without an original.
     """
 
     schema: Literal["standout-table-findings"] = "standout-table-findings"
@@ -151,6 +154,7 @@ class TableFindings:
     threshold: Threshold
     limits: tuple[str, ...]
     versions: Mapping[str, str]
+    before_after: BeforeAfter | None = None
 
     @property
     def headline(self) -> TableAdversaryFindings:

@@ -14,6 +14,7 @@ from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import advice_section
 from standout.report.attack_table import attack_table, common_threshold, threshold_text
 from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
+from standout.report.before_after_part import before_after_part
 from standout.report.charts import Chart, remove_charts
 from standout.report.figures import draw_figure
 from standout.report.first_page import release_first_page
@@ -65,6 +66,7 @@ def audit_page(findings: AuditFindings) -> str:
         titles=_titles(shown),
         first=release_first_page(shown),
         drawings={name: draw_figure(figure) for name, figure in audit_figures(shown).items()},
+        before_after=before_after_part(shown.before_after, "release"),
         threshold_status=threshold_status(shown.threshold),
         measures=_measure_rows(shown),
         attacks=attack_table(shown),

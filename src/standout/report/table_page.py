@@ -9,6 +9,7 @@ from standout.core.formatting import count, estimate_text, interval_text, percen
 from standout.findings.table_adversaries import TableMeasures
 from standout.findings.table_audit import TableFindings
 from standout.report.attack_titles import ATTACK_TITLES
+from standout.report.before_after_part import before_after_part
 from standout.report.charts import remove_charts
 from standout.report.figures import Cells, Table, draw_figure
 from standout.report.first_page import table_first_page
@@ -56,6 +57,7 @@ def table_page(findings: TableFindings) -> str:
         measures=_measure_rows(shown),
         population=_population_table(shown),
         disclosure=_disclosure_table(shown),
+        before_after=before_after_part(shown.before_after, "table"),
         first=table_first_page(shown),
         threshold_status=threshold_status(shown.threshold),
         settings=_settings(shown),

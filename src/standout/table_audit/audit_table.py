@@ -17,6 +17,7 @@ from standout.core.rng import check_seed
 from standout.core.threads import thread_count
 from standout.findings.answer_line import answer_line
 from standout.findings.audit import Check
+from standout.findings.before_after import AdversaryBeforeAfter
 from standout.findings.json_types import JsonObject
 from standout.findings.serialize import json_text, to_json_object
 from standout.findings.table_audit import TableFindings
@@ -24,6 +25,7 @@ from standout.report.safe_tables import inert
 from standout.risk_measures.known_columns import known_columns
 from standout.table_attack.prepare import original_of
 from standout.table_attack.table_adversary import TableAdversary
+from standout.table_audit.before_sanitizing import attack_original_table
 from standout.table_audit.table_assembly import TableRequest, TableResults, assemble_table_findings
 from standout.table_audit.table_checks import check_table_findings, check_table_runs
 from standout.table_audit.table_ladder import (
@@ -47,7 +49,7 @@ from standout.table_audit.table_runs import (
     run_curve,
     run_table_adversary,
 )
-from standout.tables.model import Table
+from standout.tables.model import SanitizedTable, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +58,7 @@ __all__ = ["TableAudit", "audit_table"]
 
 QUICK_TARGETS = 200
 KNOWS, QUICK_KNOWS = (1, 2, 3, 4, 6, 8, 10, 12), (1, 2, 4, 8)
-RISK_COST, ADVERSARY_COST, CURVE_COST, CHECK_COST = 0.5, 1.0, 1.0, 0.3
+RISK_COST, ADVERSARY_COST, CURVE_COST, CHECK_COST, ORIGINAL_COST = 0.5, 1.0, 1.0, 0.3, 0.3
 """Approximate relative costs of the parts of an audit, for its progress."""
 
 
@@ -296,6 +298,7 @@ class _Partial:
     curve: TableCurve | None = None
     risks: RiskResults = field(default_factory=lambda: RiskResults(None, (), (), None, None))
     checks: list[Check] = field(default_factory=list)
+    before: list[AdversaryBeforeAfter] = field(default_factory=list)
     complete: bool = False
 
 
@@ -305,7 +308,8 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
     An interruption before the checks of the headline adversary is raised again.
     """
     order = sorted(fitted.rungs, key=lambda rung: rung.name != request.headline)
-    total = ADVERSARY_COST * len(order) + CHECK_COST + CURVE_COST + RISK_COST
+    originals = fitted.rungs if isinstance(request.plan.table, SanitizedTable) else ()
+    total = ADVERSARY_COST * len(order) + CHECK_COST + CURVE_COST + RISK_COST + ORIGINAL_COST * len(originals)
     meter, done = ProgressMeter("auditing", total, progress), _Partial()
     try:
         for rung in order:
@@ -318,6 +322,9 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
             done.curve = run_curve(request.plan, order[0].known, meter)
         with meter.part(RISK_COST):
             done.risks = _risks(request, done.runs[request.headline], meter)
+        for rung in originals:
+            with meter.part(ORIGINAL_COST):
+                done.before.append(attack_original_table(request.plan, done.runs[rung.name], meter))
         done.complete = True
     except KeyboardInterrupt:
         if not done.checks:
@@ -327,6 +334,7 @@ def _run(request: TableRequest, fitted: FittedTableLadder, progress: Progress) -
         curve=done.curve,
         risks=done.risks,
         checks=done.checks,
+        before=done.before,
         complete=done.complete,
     )
 

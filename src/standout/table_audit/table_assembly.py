@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from standout._version import __version__
 from standout.evaluate.estimates import mean
 from standout.findings.audit import Check, Run, Trust
+from standout.findings.before_after import AdversaryBeforeAfter, before_after
 from standout.findings.gate import checked_threshold
 from standout.findings.software_versions import software_versions
 from standout.findings.table_adversaries import (
@@ -49,6 +50,7 @@ class TableResults:
     curve: TableCurve | None
     risks: RiskResults
     checks: Sequence[Check]
+    before: Sequence[AdversaryBeforeAfter]
     complete: bool
 
 
@@ -91,6 +93,7 @@ def assemble_table_findings(request: TableRequest, results: TableResults) -> Tab
             further=request.limits,
         ),
         versions=software_versions(),
+        before_after=before_after(results.before, request.headline, "table"),
     )
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "first_attributes",
     "run_curve",
     "run_table_adversary",
+    "strongest_verdicts",
 ]
 
 ATTACKS: tuple[AttackName, ...] = ("likelihood", "paper", "exact match")
@@ -138,7 +139,15 @@ def run_table_adversary(plan: TablePlan, rung: TableRung, progress: Progress) ->
     return TableRun(rung, facts, left_out, tuple(runs))
 
 
-def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progress: Progress) -> str:
+def strongest_verdicts(
+    plan: TablePlan, adversary: TableAdversary, facts: RowFacts, progress: Progress
+) -> tuple[str, RowVerdicts]:
+    """Name of the strongest attack, chosen on other targets, and its verdicts."""
+    strongest = _strongest(plan, adversary, facts.target, progress)
+    return strongest, _verdicts(plan, adversary, strongest, facts, progress)
+
+
+def _strongest(plan: TablePlan, adversary: TableAdversary, reported: Ints, progress: Progress) -> AttackName:
     """Name of the attack that identifies most people other than those it is reported on."""
     order, _ = table_targets(plan.table, adversary, None, plan.seed, "choice")
     others = order[~np.isin(order, reported)]
