@@ -146,7 +146,7 @@ def test_the_report_shows_the_parts_of_the_utility(advice, tmp_path):
     advice.to_html(tmp_path / "report.html")
     advice.to_json(tmp_path / "advice.json")
     page = (tmp_path / "report.html").read_text()
-    for text in ("300 people, 4 columns", "associations", "The frontier", "sanitized table"):
+    for text in ("300 people, 4 columns", "associations", "and the frontier", "sanitized table"):
         assert text in page, text
     assert "recommender" not in page and "seed" not in json.loads((tmp_path / "advice.json").read_text())
     assert {"kept", "information", "associations", "rows_kept"} < set(advice.table.columns)

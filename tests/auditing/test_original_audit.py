@@ -154,10 +154,10 @@ def test_before_is_what_an_audit_of_the_original_measures(audited, safer):
     plain = ask(safer.original).findings.adversaries
     both = audited.findings.before_after.adversaries
     for each, alone, now in zip(both, plain, audited.findings.adversaries, strict=True):
-        assert (each.name, each.before) == (alone.name, alone.as_named.identified)
+        assert (each.name, str(each.before)) == (alone.name, str(alone.as_named.identified))
         assert (each.attack_before, each.attack_after) == (alone.attack, now.attack)
-        assert each.after == now.as_named.identified
-        assert each.after_in_release == now.as_named.identified_in_release
+        assert str(each.after) == str(now.as_named.identified)
+        assert str(each.after_in_release) == str(now.as_named.identified_in_release)
         assert each.difference.value == pytest.approx(each.after.value - each.before.value)
         assert each.before_in_release.n == each.after_in_release.n < each.before.n
 

@@ -72,9 +72,9 @@ def test_the_audit_of_a_sanitized_table_is_about_the_people_of_the_original():
     for each, alone, now in zip(
         findings.before_after.adversaries, plain.adversaries, findings.adversaries, strict=True
     ):
-        assert (each.before, each.attack_before) == (alone.as_named.identified, alone.attack)
-        assert each.after == now.as_named.identified
-        assert each.after_in_release == now.as_named.identified_in_table
+        assert (str(each.before), each.attack_before) == (str(alone.as_named.identified), alone.attack)
+        assert str(each.after) == str(now.as_named.identified)
+        assert str(each.after_in_release) == str(now.as_named.identified_in_table)
     assert plain.before_after is None and "Before and after sanitizing" in table_page(findings)
 
 

@@ -1,15 +1,19 @@
 """What each adversary identifies before and after sanitizing, on the same targets with the same facts."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from standout.core.arrays import Bools, Floats
-from standout.evaluate.estimate_text import percent, rate_text
+from standout.evaluate.estimate_text import rate_text
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.paired import paired_difference
 from standout.findings.json_types import Rate
 
 __all__ = ["AdversaryBeforeAfter", "BeforeAfter", "Successes", "before_after", "compare_before_after"]
+
+SMALL_POINTS = 10.0
+"""Changes below this many percentage points have one decimal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def compare_before_after(
         before_in_release=_rate(before.success[is_present], before.baseline),
         after_in_release=_rate(after.success[is_present], after.baseline),
         difference_in_release=in_release,
-        explanation=_change("identifies", difference),
+        explanation=_change(difference),
     )
 
 
@@ -111,27 +115,26 @@ def before_after(adversaries: Sequence[AdversaryBeforeAfter], headline: str, dat
             f"People missing from the {data} cannot be identified. Among those who are still in it, "
             f"{rate_text(main.before_in_release)} are identified before and "
             f"{rate_text(main.after_in_release)} after.",
-            _change("identifies", main.difference_in_release, " of them"),
+            _change(main.difference_in_release, " of them"),
         ]
     return BeforeAfter(adversaries=tuple(adversaries), some_missing=some_missing, summary=" ".join(sentences))
 
 
 def _rate(success: Floats, baseline: float) -> Estimate:
     # The sum of shares like 1/3 may exceed the number of targets by rounding.
-    return rate(min(float(success.sum()), len(success)), len(success), baseline)
+    return rate(min(math.fsum(success), len(success)), len(success), baseline)
 
 
-def _change(verb: str, difference: Estimate, whom: str = "") -> str:
+def _change(difference: Estimate, whom: str = "") -> str:
     """A change, if the interval excludes 0; otherwise that none is shown."""
-    points = f"{_points(difference.low)} to {_points(difference.high)} percentage points"
     if difference.low <= 0 <= difference.high:
-        return f"This shows no difference beyond sampling error: the interval of the change is {points}."
+        low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in (difference.low, difference.high))
+        return (
+            "This shows no difference beyond sampling error: the interval of the change is "
+            f"{low} to {high} percentage points."
+        )
     more = "fewer" if difference.high < 0 else "more"
-    size = percent(abs(difference.value)).replace("less than", "<").removesuffix(" %")
-    ends = sorted(abs(end) for end in (difference.low, difference.high))
-    low, high = (percent(end).replace("less than", "<").removesuffix(" %") for end in ends)
-    return f"The adversary {verb} {more}{whom}: by {size} percentage points ({low} to {high})."
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}".replace("-", "−")
+    sizes = [100 * abs(number) for number in (difference.value, difference.low, difference.high)]
+    digits = 0 if max(sizes) >= SMALL_POINTS else 1
+    size, low, high = (f"{number:.{digits}f}" for number in (sizes[0], *sorted(sizes[1:])))
+    return f"The adversary identifies {more}{whom}: by {size} percentage points ({low} to {high})."

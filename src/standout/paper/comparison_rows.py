@@ -1,11 +1,15 @@
-"""One number of the paper compared with ours: the difference, and whether sampling error explains it."""
+"""One number compared with the paper's, or with our own at full size: the difference and its meaning.
+
+A smaller stand-in is compared with our own result at full size: it has fewer people than the paper's data,
+which changes every number.
+"""
 
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from standout.core.json_values import JsonObject
-from standout.evaluate.estimates import Estimate
+from standout.evaluate.estimates import Estimate, difference
 from standout.paper.paper_results import READ_OFF
 
 __all__ = ["GOALS", "ComparisonRow", "Unit", "comparison_row", "exact_estimate", "with_likelihood"]
@@ -25,6 +29,7 @@ class ComparisonRow:
     spread          standard deviation between our targets
     paper_targets   number of targets behind the paper's number, estimated; 0 if it is not from a sample
     too_few_items   people whose records are too short to be targets
+    full_size       our own number at full size, with its interval, if that is what ours is compared with
     likelihood      what the Bayesian attack reaches with the same facts about the same targets, with its
                     interval; None if there is no attack. It is no part of the comparison with the paper.
     """
@@ -45,11 +50,18 @@ class ComparisonRow:
     likelihood: float | None = None
     likelihood_low: float | None = None
     likelihood_high: float | None = None
+    full_size: Estimate | None = None
+
+    @property
+    def compared_with(self) -> float | None:
+        """The number that ours is compared with: our own at full size, otherwise the paper's."""
+        return self.paper if self.full_size is None else self.full_size.value
 
     @property
     def difference(self) -> float | None:
-        """The measured number minus the paper's."""
-        return None if self.measured is None or self.paper is None else self.measured - self.paper
+        """The measured number minus the one that it is compared with."""
+        other = self.compared_with
+        return None if self.measured is None or other is None else self.measured - other
 
     @property
     def gain(self) -> float | None:
@@ -62,12 +74,15 @@ class ComparisonRow:
 
         Rates: 1.96 √(p(1 − p)(1/paper_targets + 1/n)) with p pooled over both, plus 0.003 because the paper's
         bars are read off. Bits: 1.96 s √(1/paper_targets + 1/n), s the deviation between our targets.
+        Compared with our own result at full size, it follows from the two intervals (Newcombe 1998).
 
         >>> estimate = Estimate(0.75, 0.72, 0.78, 1000)
         >>> row = comparison_row("", "", "identified", "rate", 0.7, estimate, paper_targets=150)
         >>> row.sampling_error
         0.077...
         """
+        if self.full_size is not None:
+            return self._sampling_error_of_both(self.full_size)
         if self.measured is None or self.paper is None or not self.paper_targets or not self.n:
             return None
         per_target = math.sqrt(1 / self.paper_targets + 1 / self.n)
@@ -75,6 +90,12 @@ class ComparisonRow:
             return Z * self.spread * per_target
         pooled = (self.paper_targets * self.paper + self.n * self.measured) / (self.paper_targets + self.n)
         return Z * math.sqrt(max(pooled * (1 - pooled), 0.0)) * per_target + READ_OFF
+
+    def _sampling_error_of_both(self, full_size: Estimate) -> float | None:
+        if self.measured is None or self.low is None or self.high is None or full_size.low == full_size.high:
+            return None
+        both = difference(Estimate(self.measured, self.low, self.high, self.n), full_size)
+        return both.value - both.low if both.value > 0 else both.high - both.value
 
     @property
     def within_sampling_error(self) -> bool | None:

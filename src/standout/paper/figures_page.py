@@ -69,7 +69,7 @@ def page(reproduction: Reproduction, drawings: dict[str, str]) -> str:
         data_note=data_note(reproduction.release),
         size_note=size_note(reproduction.release),
         facts=run_facts(reproduction)._asdict(),
-        readings=[_readings_section(key, reproduction) for key in figures_with_readings],
+        readings=[_readings_section(key, reproduction) for key in figures_with_readings if reproduction.fits],
         readings_introduction=readings_introduction(),
         agreement_rule=agreement_rule(),
         two_attacks_note=two_attacks_note(),
@@ -91,6 +91,7 @@ class FigureSection(NamedTuple):
     panels: dict[str, list[ComparisonRow]]
     has_intervals: bool
     has_likelihood: bool
+    has_full_size: bool
     series: list[str]
     points: list[tuple[str, ...]]
 
@@ -107,6 +108,7 @@ def _figure_section(figure: Figure, result: FigureResult, drawing: Any) -> Figur
         panels=panels,
         has_intervals=any(row.low is not None for row in result.rows),
         has_likelihood=any(row.likelihood is not None for row in result.rows),
+        has_full_size=any(row.full_size is not None for row in result.rows),
         series=series,
         points=points,
     )

@@ -36,8 +36,8 @@ def likelihood(row: ComparisonRow, between: str = " to ") -> str:
 
 
 def difference(row: ComparisonRow) -> str:
-    """The difference from the paper with its sign; empty if there is none."""
-    return "" if row.difference is None else signed(row.difference, row.unit, row.paper)
+    """The difference from the paper, or from full size, with its sign; empty if there is none."""
+    return "" if row.difference is None else signed(row.difference, row.unit, row.compared_with)
 
 
 def signed(value: float, unit: str = "bits", like: float | None = None) -> str:

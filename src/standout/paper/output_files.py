@@ -75,14 +75,17 @@ def chart_of(figure: Figure, result: FigureResult) -> Chart:
         return columns(result.points, x, figure.axes[1])
     if figure.chart == "curves":
         return curves(result.points, x, figure.axes[1], figure.reference_series)
-    return bars([_bar(row) for row in result.rows], x)
+    full_size = any(row.full_size is not None for row in result.rows)
+    return bars(
+        [_bar(row) for row in result.rows], x, ("ours", "full size" if full_size else "paper", "likelihood")
+    )
 
 
 def _bar(row: ComparisonRow) -> Bar:
     stronger = None
     if row.likelihood is not None:
         stronger = Measured(row.likelihood, row.likelihood_low, row.likelihood_high)
-    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.paper, stronger)
+    return Bar(row.panel, row.label, row.measured, row.low, row.high, row.compared_with, stronger)
 
 
 def _description(figure: Figure, result: FigureResult) -> str:
@@ -94,14 +97,21 @@ def _description(figure: Figure, result: FigureResult) -> str:
 def _row_text(row: ComparisonRow) -> str:
     name = ", ".join(filter(None, (row.panel, row.label)))
     stronger = "" if row.likelihood is None else f", likelihood {number(row.likelihood, row.unit)}"
-    return f"{name}: ours {number(row.measured, row.unit)}, paper {number(row.paper, row.unit)}{stronger}"
+    full_size = "" if row.full_size is None else f", full size {number(row.full_size.value, row.unit)}"
+    paper = number(row.paper, row.unit)
+    return f"{name}: ours {number(row.measured, row.unit)}{full_size}, paper {paper}{stronger}"
 
 
 def _figure_csv(result: FigureResult) -> str:
     """The numbers of a figure as CSV: the points of its curves, or its bars."""
     if result.points:
         return _csv(Point._fields, result.points)
-    return _csv(BAR_COLUMNS, ([getattr(row, column) for column in BAR_COLUMNS] for row in result.rows))
+    rows = ([getattr(row, column) for column in BAR_COLUMNS] + [_full_size(row)] for row in result.rows)
+    return _csv((*BAR_COLUMNS, "full_size"), rows)
+
+
+def _full_size(row: ComparisonRow) -> float | None:
+    return None if row.full_size is None else row.full_size.value
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

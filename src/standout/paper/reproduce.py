@@ -21,6 +21,7 @@ from standout.paper.attack_runner import AttackRunner
 from standout.paper.comparison_rows import ComparisonRow
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES, select_figures
+from standout.paper.full_size import is_small_standin, with_full_size
 from standout.paper.output_files import write_files
 from standout.paper.qualifying_entries import count_qualifying
 from standout.paper.readings import Reading
@@ -144,7 +145,7 @@ def reproduce(
         release=release,
         targets=targets,
         seed=seed,
-        results=tasks.results(),
+        results=with_full_size(tasks.results()) if is_small_standin(release) else tasks.results(),
         readings=tasks.readings(),
         complete=complete,
     )

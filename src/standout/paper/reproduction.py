@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from standout.paper.comparison_rows import ComparisonRow
 from standout.paper.figure import Figure, FigureResult
 from standout.paper.figures import FIGURES
+from standout.paper.full_size import is_small_standin
 from standout.paper.readings import Fit, Reading, fits
 from standout.paper.sentences import stronger_attack, summary
 from standout.release.model import Release
@@ -62,9 +63,14 @@ class Reproduction:
         return tuple(figure for figure in FIGURES if figure.key in self.results)
 
     @property
+    def compared_with_full_size(self) -> bool:
+        """Whether the numbers are compared with our own at full size, because the stand-in is smaller."""
+        return is_small_standin(self.release)
+
+    @property
     def fits(self) -> tuple[Fit, ...]:
-        """How well each reading fits the paper."""
-        return fits(self.readings)
+        """How well each reading fits the paper; none for a smaller stand-in, which cannot decide it."""
+        return () if self.compared_with_full_size else fits(self.readings)
 
     @property
     def rows(self) -> list[tuple[Figure, ComparisonRow]]:
@@ -79,7 +85,9 @@ class Reproduction:
         and high (the 95 % interval), n (our targets), spread (standard deviation between them), paper_targets
         (estimated), too_few_items, difference, sampling_error (largest difference that it explains),
         within_sampling_error, within_goal (0.10 or 1 bit), note; likelihood, likelihood_low and
-        likelihood_high: what the Bayesian attack reaches with the same facts about the same targets.
+        likelihood_high: what the Bayesian attack reaches with the same facts about the same targets;
+        full_size, full_size_low and full_size_high: our own result at full size. If there is one, it is what
+        difference and the columns after it compare with, otherwise the paper's number is.
         """
         import polars as pl
 
@@ -90,7 +98,8 @@ class Reproduction:
     @property
     def summary(self) -> str:
         """How close the attacks come to the paper, in one sentence."""
-        return summary([row for figure, row in self.rows if figure.attacks and row.within_goal is not None])
+        rows = [row for figure, row in self.rows if figure.attacks and row.within_goal is not None]
+        return summary(rows, self.compared_with_full_size)
 
     @property
     def stronger_attack(self) -> str:
@@ -125,9 +134,15 @@ def _columns() -> "dict[str, type[pl.DataType]]":
         "likelihood": pl.Float64,
         "likelihood_low": pl.Float64,
         "likelihood_high": pl.Float64,
+        "full_size": pl.Float64,
+        "full_size_low": pl.Float64,
+        "full_size_high": pl.Float64,
     }
 
 
 def _table_row(figure: Figure, row: ComparisonRow) -> tuple[Any, ...]:
     kind = "attack" if figure.attacks else "data"
-    return figure.key, figure.number_2008, kind, *(getattr(row, column) for column in [*_columns()][3:])
+    full = row.full_size
+    ends = (None, None, None) if full is None else (full.value, full.low, full.high)
+    own = (getattr(row, column) for column in [*_columns()][3:-3])
+    return figure.key, figure.number_2008, kind, *own, *ends

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from standout.paper.comparison_rows import ComparisonRow
+from standout.paper.full_size import full_size_run, is_small_standin
 from standout.paper.paper_results import PEOPLE
 from standout.release.model import Release
 
@@ -96,9 +97,17 @@ def size_note(release: Release) -> str:
     """A warning that the release has another size than the paper's data; empty if it has the same size."""
     if release.n_records == PEOPLE:
         return ""
-    return (
+    sizes = (
         f"The paper's data has {PEOPLE:,} people, this release has {release.n_records:,}. With fewer people, "
         "a person is easier to identify and there are fewer bits to gain."
+    )
+    if not is_small_standin(release):
+        return sizes
+    run = full_size_run()
+    return (
+        f"{sizes} The numbers are therefore compared with our own at full size ({run['command']}: "
+        f"{run['people']:,} people, {run['targets']:,} targets for each bar), which shows what the size "
+        "changes. The paper's numbers are shown for orientation."
     )
 
 
@@ -107,14 +116,18 @@ def scaling_note(release: Release) -> str:
     return f"Counts are scaled from {release.n_records:,} to the paper's {PEOPLE:,} people."
 
 
-def summary(rows: Sequence[ComparisonRow]) -> str:
-    """How close the attacks come to the paper, in one sentence; `rows` are those that have a goal."""
+def summary(rows: Sequence[ComparisonRow], full_size: bool = False) -> str:
+    """How close the attacks come to the paper, in one sentence; `rows` are those that have a goal.
+
+    If `full_size`, they are compared with our own result at full size.
+    """
     if not rows:
         return "No attack was run."
     near = sum(bool(row.within_goal) for row in rows)
     alike = sum(bool(row.within_sampling_error) for row in rows)
+    others = "our own at full size" if full_size else "the paper's"
     return (
-        f"{near} of {len(rows)} attack results are within 0.10 or 1 bit of the paper's, and {alike} show no "
+        f"{near} of {len(rows)} attack results are within 0.10 or 1 bit of {others}, and {alike} show no "
         "difference beyond sampling error."
     )
 

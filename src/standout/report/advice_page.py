@@ -119,7 +119,7 @@ def _unproven_table(advice: AnyAdvice) -> Table | None:
     rows = [
         (
             each.name,
-            _share(each.rate),
+            (percent(each.rate.value, fine=True), interval_text(each.rate)),
             _share(None if each.kept is None else _within_0_and_1(each.kept)),
             count(each.targets),
             count(each.targets_needed),

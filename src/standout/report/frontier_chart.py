@@ -1,7 +1,7 @@
 """The chart of an advice: candidates by the utility that they keep and the share of people identified."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
@@ -21,7 +21,11 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 TOPS, HEADROOM = (0.1, 0.2, 0.5, 1.0), 1.1
 """Where the axis of people identified may end, and its least end as a multiple of the largest risk."""
 
+NEAR, LABEL_SHARE = 0.08, 0.25
+"""How near a mark is to the label of the limit: a share of the height, and the label's share of the width."""
+
 Pixels = list[tuple[float, float]]
+Side = Literal["left", "right"]
 
 
 class CandidateMark(NamedTuple):
@@ -56,7 +60,7 @@ class FrontierChart(NamedTuple):
         y = alt.Y("y:Q", title="people identified", **_axis(top))
         base = _marks(self.frontier, x, y)
         interval = base.mark_rule(color=ACCENT, strokeWidth=1.6, opacity=0.7)
-        layers = [_limit_line(self.limit, top)]
+        layers = [_limit_line(self.limit, top, self._limit_side(top))]
         if self.others:
             layers.append(_marks(self.others, x, y).mark_circle(size=26, color=GREY, opacity=0.9))
         if self.untouched:
@@ -76,6 +80,12 @@ class FrontierChart(NamedTuple):
             layers += _label(_marks([mark], x, y), offset)
         return Chart(alt.layer(*layers, width=inner, height=height))
 
+    def _limit_side(self, top: float) -> Side:
+        """The end of the limit's line without a mark near it: the left one, unless only the right is free."""
+        marks = [*self.untouched, *self.frontier, *self.others]
+        near = [mark.x for mark in marks if abs(mark.y - self.limit) < NEAR * top]
+        return "right" if any(x < LABEL_SHARE for x in near) and max(near) < 1 - LABEL_SHARE else "left"
+
     def _top(self) -> float:
         """Where the axis of people identified ends: small risks would otherwise lie on one line."""
         numbered = [*self.untouched, *self.frontier]
@@ -90,12 +100,12 @@ def _axis(top: float) -> dict[str, Any]:
     return {"scale": alt.Scale(domain=[0, top], nice=False, clamp=True), "axis": axis}
 
 
-def _limit_line(limit: float, top: float) -> Any:
+def _limit_line(limit: float, top: float, side: Side) -> Any:
     base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
     line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
     offset = -6 if limit < 0.9 * top else 14
-    return line + base.mark_text(align="right", dy=offset, fontSize=FONT_SIZE, color=INK).encode(
-        y="y:Q", x=alt.datum(1.0, type="quantitative"), text="label:N"
+    return line + base.mark_text(align=side, dy=offset, fontSize=FONT_SIZE, color=INK).encode(
+        y="y:Q", x=alt.datum(0.0 if side == "left" else 1.0, type="quantitative"), text="label:N"
     )
 
 

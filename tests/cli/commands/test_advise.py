@@ -103,5 +103,5 @@ def test_an_audit_can_include_advice(no_charts, data, run, tmp_path, monkeypatch
     jsonschema.validate(findings, SCHEMA)
     assert findings["advice"]["limit"] == 0.7 and findings["advice"]["summary"] in outcome.out
     page = (tmp_path / "report.html").read_text()
-    assert "The frontier" in page and "Limits of this advice" in page
+    assert "and the frontier" in page and "Limits of this advice" in page
     assert not (tmp_path / "checkpoints").exists()

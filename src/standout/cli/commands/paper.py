@@ -97,7 +97,8 @@ def paper(
     run is interrupted, the same command resumes it.
 
     The attack is the paper's. Next to it, the column likelihood shows what a
-    Bayesian attack reaches with the same facts about the same targets.
+    Bayesian attack reaches with the same facts about the same targets. A stand-in
+    with fewer people (--records) is compared with our own result at full size.
 
     \b
     Example:
@@ -117,7 +118,8 @@ def paper(
                 panel, label, measure, unit, paper, measured, low, high, n, spread
                 (standard deviation over our targets), paper_targets (estimate),
                 too_few_items, difference, sampling_error, within_sampling_error,
-                within_goal, note, likelihood, likelihood_low, likelihood_high
+                within_goal, note, likelihood, likelihood_low, likelihood_high,
+                full_size, full_size_low, full_size_high (compared with, if any)
       readings  figure, reading, mean and worst |difference|, bias, within (the
                 goal), cells
       read      how the data was read
@@ -191,14 +193,19 @@ def _table(rows: "tuple[ComparisonRow, ...]") -> "Table":
     table = borderless_table()
     table.add_column("")
     stronger = any(row.likelihood is not None for row in rows)
-    number_columns(table, "paper", "ours", "diff.", *(["likelihood"] if stronger else []))
+    small = any(row.full_size is not None for row in rows)
+    full_size = ["full size"] if small else []
+    number_columns(table, "paper", *full_size, "ours", "diff.", *(["likelihood"] if stronger else []))
     table.add_column("")
     for row in rows:
         label = ", ".join(filter(None, (row.label, row.panel)))
         ends = interval(row, "–")
         ours = number(row.measured, row.unit) + (f" ({ends})" if ends else "")
         reached = [number(row.likelihood, row.unit)] if stronger else []
-        table.add_row(label, number(row.paper, row.unit), ours, difference(row), *reached, judgement(row))
+        full = [number(None if row.full_size is None else row.full_size.value, row.unit)] if small else []
+        table.add_row(
+            label, number(row.paper, row.unit), *full, ours, difference(row), *reached, judgement(row)
+        )
     return table
 
 

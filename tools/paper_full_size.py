@@ -1,0 +1,85 @@
+"""Record our own result at full size from docs/paper.md, for smaller runs to be compared with.
+
+standout paper -o FOLDER               (the stand-in at the size of the Netflix Prize data)
+python -m tools.paper_tables FOLDER    (writes the numbers into docs/paper.md)
+python -m tools.paper_full_size        (writes data/full_size.csv and .json of the package standout.paper)
+"""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+from tools.paper_tables import NAMES, PAGE
+
+DATA = Path(__file__).parent.parent / "src" / "standout" / "paper" / "data"
+COMMAND = "standout paper -o paper"
+COLUMNS = ("figure", "number", "measured", "low", "high")
+KEYS = {name: key for key, name in NAMES.items()}
+
+
+def main(page: Path = PAGE, data: Path = DATA) -> None:
+    """Write both files."""
+    for name, content in contents(page.read_text(encoding="utf-8")).items():
+        (data / name).write_text(content, encoding="utf-8", newline="\n")
+
+
+def contents(page: str) -> dict[str, str]:
+    """The content of both files by name."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(row for part in ("validation", "data") for row in _rows(_part(page, part)))
+    run = json.dumps(_run(_part(page, "run")), indent=1, ensure_ascii=False)
+    return {"full_size.csv": text.getvalue(), "full_size.json": run + "\n"}
+
+
+def _part(page: str, name: str) -> str:
+    """The part of the page between two markers."""
+    found = re.search(f"<!-- {name} -->(.*?)<!-- /{name} -->", page, re.DOTALL)
+    assert found is not None, f"the page lacks the part {name}"
+    return found[1]
+
+
+def _rows(part: str) -> list[tuple[str, ...]]:
+    """Figure, name, number and interval of each line of a table that has a number."""
+    lines = [line.split("|")[1:-1] for line in part.splitlines() if line.startswith("| ")]
+    head, *rows = ([cell.strip() for cell in line] for line in lines)
+    assert head[:5] == ["figure", "number", "paper", "ours", "95 % interval"]
+    return [
+        (_key(figure), name, _plain(ours), *(_plain(end) for end in _ends(interval)))
+        for figure, name, _, ours, interval, *_ in rows
+        if ours != "–"
+    ]
+
+
+def _key(figure: str) -> str:
+    return KEYS.get(figure, figure.split(" (")[0])
+
+
+def _ends(interval: str) -> list[str]:
+    return interval.split(" to ") if interval else ["", ""]
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "").replace("−", "-")
+
+
+def _run(part: str) -> dict[str, str | int]:
+    """What was run on which data."""
+    facts = part.strip().splitlines()[-1].rstrip(".").split("; ")
+    size, dates, targets, fingerprint, version = facts
+    return {
+        "command": COMMAND,
+        "people": int(_plain(size.split(" of ")[1].split()[0])),
+        "targets": int(_plain(targets.split()[1])),
+        "size": size,
+        "dates": dates,
+        "fingerprint": fingerprint.removeprefix("fingerprint "),
+        "version": version,
+    }
+
+
+if __name__ == "__main__":
+    main()
