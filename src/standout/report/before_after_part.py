@@ -55,9 +55,7 @@ def _bar(panel: str, label: str, rate: Estimate) -> ShareBar:
 
 
 def _table(rows: list[Cells]) -> Table:
-    return Table(
-        ("adversary", BEFORE, AFTER, "difference in percentage points", "beyond sampling error"), rows
-    )
+    return Table(("adversary", BEFORE, AFTER, "difference in points", "beyond sampling error"), rows)
 
 
 def _row(each: AdversaryBeforeAfter) -> Cells:
