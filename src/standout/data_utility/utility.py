@@ -245,7 +245,7 @@ def utility(
     """
     if isinstance(release, Table):
         if steps or not isinstance(release, SanitizedTable):
-            release = sanitize(release, list(steps), seed=seed, progress=progress)  # type: ignore[arg-type]
+            release = sanitize(release, *steps, seed=seed, progress=progress)  # type: ignore[arg-type]
         return table_utility(release, target, whole_number("people", people, 1), check_seed(seed), progress)
     if target is not None:
         raise ParameterError(f"target is for tables only, got {target!r:.100}")
