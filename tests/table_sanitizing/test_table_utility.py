@@ -45,6 +45,13 @@ def becomes(safer, name):
     }
 
 
+def test_steps_are_given_one_by_one_or_as_a_list_or_are_those_of_the_sanitized_table():
+    table, steps = random_table(60, seed=3), ["round:age=10", "drop-column:owner"]
+    one_by_one, listed = so.utility(table, *steps, seed=2), so.utility(table, steps, seed=2)
+    assert one_by_one.steps == listed.steps == so.utility(so.sanitize(table, steps, seed=2)).steps
+    assert one_by_one.kept == listed.kept
+
+
 @pytest.mark.parametrize("steps", STEPS)
 def test_marginals_cells_and_bits_equal_the_slow_twin(steps):
     table = random_table(seed=3)
