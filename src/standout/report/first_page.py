@@ -88,7 +88,15 @@ def release_first_page(findings: AuditFindings) -> FirstPage:
         _drawn_from(answer.rate.n, answer.people_total - answer.too_few_items),
         None if main is None else release_example(main, findings.data),
         _cards(verdict, "record", texts),
-        tuple(_next_steps(findings, "run this audit with --advise", findings.advice, unmeasured)),
+        tuple(
+            _next_steps(
+                findings,
+                "run this audit with --advise",
+                advice=findings.advice,
+                has_unmeasured=unmeasured,
+                is_synthetic=findings.data.synthetic,
+            )
+        ),
         tuple(_certainty(findings, None if main is None else main.as_named, "record")),
     )
 
@@ -103,7 +111,7 @@ def table_first_page(findings: TableFindings) -> FirstPage:
         _drawn_from(answer.rate.n, answer.people_total - answer.too_few_cells),
         table_example(main),
         _cards(verdict, "row", texts),
-        tuple(_next_steps(findings, "run standout advise", None, False)),
+        tuple(_next_steps(findings, "run standout advise")),
         tuple(_certainty(findings, main.as_named, "row")),
     )
 
@@ -143,7 +151,12 @@ def _cards(verdict: Verdict, record: str, texts: dict[str, str]) -> tuple[Verdic
 
 
 def _next_steps(
-    findings: AuditFindings | TableFindings, advise: str, advice: AdviceFindings | None, has_unmeasured: bool
+    findings: AuditFindings | TableFindings,
+    advise: str,
+    *,
+    advice: AdviceFindings | None = None,
+    has_unmeasured: bool = False,
+    is_synthetic: bool = False,
 ) -> Iterator[str]:
     """What to do next, from the findings."""
     if not findings.trust.trusted:
@@ -154,7 +167,9 @@ def _next_steps(
     verdict, threshold = findings.verdict, findings.threshold
     answers = {part.answer for part in (verdict.singling_out, verdict.linkability, verdict.inference)}
     has_risk = bool(answers & {"yes", "partly"}) or bool(threshold.exceeded)
-    if has_risk:
+    if has_risk and is_synthetic:
+        yield "Nothing: these people do not exist. Real data with such numbers would be personal data."
+    elif has_risk:
         yield "Treat the data as personal data. Do not publish it as anonymous data in this form."
         yield _advised(advise, advice)
         yield "Audit the changed data with --original before you publish it."
