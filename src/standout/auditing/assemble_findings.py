@@ -18,6 +18,7 @@ from standout.auditing.exposure import by_first_date, by_length, by_popularity, 
 from standout.auditing.grid_findings import grid_findings
 from standout.auditing.sensitive import SensitiveList, revealed_categories
 from standout.auditing.theory_section import theory_findings
+from standout.auditing.yardstick import yardstick
 from standout.evaluate.cell import SimulationCell
 from standout.evaluate.estimates import Estimate, rate
 from standout.evaluate.population import Population
@@ -39,6 +40,7 @@ from standout.findings.gate import checked_threshold
 from standout.findings.measure_titles import LINEUP_MASS
 from standout.findings.reading import Reading, reading_of
 from standout.findings.software_versions import software_versions
+from standout.findings.yardstick import Yardstick
 from standout.release.model import Release
 from standout.sanitized import Sanitized
 from standout.theory.sparsity import Sparsity
@@ -98,6 +100,7 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         adversaries=adversaries,
         envelope=envelope(adversaries),
         error_grids=grid_findings(plan, headline_run, results.grids),
+        yardstick=_yardstick(request, headline_run),
         exposure=_exposure(headline_run, request),
         theory=theory_findings(release, headline_run.as_named.criteria.similarity, results.sparsity, runs),
         verdict=sentences.verdict(headline, adversaries, settings, trusted),
@@ -113,6 +116,12 @@ def assemble_findings(request: AuditRequest, results: AuditResults) -> AuditFind
         versions=software_versions(),
         before_after=before_after(results.before, request.headline, "release"),
     )
+
+
+def _yardstick(request: AuditRequest, headline: AdversaryRun) -> Yardstick | None:
+    rung = headline.rung
+    is_default = request.ladder == "default"
+    return yardstick(rung.name, rung.adversary, request.plan.people.original) if is_default else None
 
 
 def _settings(request: AuditRequest) -> Settings:

@@ -16,6 +16,7 @@ from standout.findings.exposure import Exposure
 from standout.findings.json_types import Count, Day, NonNegative, PositiveCount, Rate, Share
 from standout.findings.reading import Reading
 from standout.findings.theory import Theory
+from standout.findings.yardstick import Yardstick
 
 __all__ = [
     "SCHEMA",
@@ -321,6 +322,8 @@ class AuditFindings:
         The strongest adversary at each number of known facts.
     error_grids
         The headline adversary with other numbers of facts and other errors of dates and values.
+    yardstick
+        What the headline adversary achieves on other data; null for adversaries of your own.
     limits
         What the findings do not say, in sentences.
     versions
@@ -344,6 +347,7 @@ class AuditFindings:
     adversaries: tuple[AdversaryFindings, ...]
     envelope: tuple[EnvelopePoint, ...]
     error_grids: ErrorGrids
+    yardstick: Yardstick | None
     exposure: Exposure
     theory: Theory
     verdict: Verdict
