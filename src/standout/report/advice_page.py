@@ -171,7 +171,7 @@ def _measures(candidate: AnyCandidate) -> Cells:
         parts = candidate.utility
         return tuple(_share(part) for part in (parts.information, parts.associations))
     rmse = candidate.utility.rmse
-    error = "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f} to {rmse.high:.3f}")
+    error = "–" if rmse is None else (f"{rmse.value:.3f}", f"{rmse.low:.3f}\xa0to\xa0{rmse.high:.3f}")
     return _share(candidate.utility.hit_rate), error
 
 

@@ -103,7 +103,7 @@ def _axis(top: float) -> dict[str, Any]:
 def _limit_line(limit: float, top: float, side: Side) -> Any:
     base = alt.Chart(alt.InlineData(values=[{"y": limit, "label": f"limit {percent(limit)}"}]))
     line = base.mark_rule(color=INK, strokeDash=[5, 3]).encode(y="y:Q")
-    offset = -6 if limit < 0.9 * top else 14
+    offset = -10 if limit < 0.9 * top else 16
     return line + base.mark_text(align=side, dy=offset, fontSize=FONT_SIZE, color=INK).encode(
         y="y:Q", x=alt.datum(0.0 if side == "left" else 1.0, type="quantitative"), text="label:N"
     )
