@@ -3,6 +3,7 @@
 import base64
 import re
 import sys
+from dataclasses import replace
 
 import advice_samples
 import altair as alt
@@ -148,3 +149,14 @@ def test_an_audit_shows_its_findings_and_exports_its_adversaries(release):
 def test_an_advice_without_a_recommendation_does_not_promise_anything():
     view = view_of(advice_samples.advice_findings(recommended=None))
     assert view.headline.startswith("Nothing is recommended: no candidate is proven to meet the limit")
+
+
+def test_results_without_content_are_shown_too(release):
+    simulation = so.simulate(release, so.Adversary(knows=2), targets=5)
+    empty = replace(simulation, cells=(), complete=False)
+    check_view(empty._repr_html_())
+    assert view_of(empty).remarks[0].startswith("Interrupted")
+    nobody = so.Likelihood().attack(release, so.Aux([so.Fact("7")], length=(10**5, 10**5)))
+    check_view(nobody._repr_html_())
+    unknown = so.ScoreboardRH().attack(release, so.Aux([so.Fact("no such item")]))
+    check_view(unknown._repr_html_())

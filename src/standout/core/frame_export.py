@@ -30,6 +30,12 @@ class FrameExport:
         -------
         pandas.DataFrame
             The same columns.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_pandas().shape
+        (1000, 4)
         """
         check_installed("to_pandas()", "pandas", "pyarrow")
         return self._frame().to_pandas()
@@ -41,6 +47,12 @@ class FrameExport:
         -------
         pyarrow.Table
             The same columns.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> so.synthesize(records=100, items=50, entries=1_000, seed=7).to_arrow().column_names
+        ['record', 'item', 'value', 'time']
         """
         check_installed("to_arrow()", "pyarrow")
         return self._frame().to_arrow()

@@ -29,6 +29,13 @@ class ResultView:
         -------
         altair.Chart, altair.LayerChart or altair.VConcatChart
             An Altair chart, to change, show or save.
+
+        Examples
+        --------
+        >>> import standout as so
+        >>> release = so.synthesize(records=100, items=50, entries=1_000, seed=7)
+        >>> release.chart().properties(title="People by number of entries").to_dict()["title"]
+        'People by number of entries'
         """
         shown: alt.TopLevelMixin = _views().altair_chart(self._shown())
         return shown

@@ -50,6 +50,8 @@ def lineup_view(answer: LineupAnswer) -> View:
 
 
 def _verdict_headline(verdict: Verdict) -> str:
+    if not verdict.candidates:
+        return "No record fits the length and the first date"
     candidates = count(verdict.candidates, "candidate", "candidates")
     if verdict.ties > 1:
         return f"{candidates}; {verdict.ties:,} tie for the best score"
@@ -171,10 +173,9 @@ def sparsity_view(sparsity: Sparsity) -> View:
 
 def unicity_view(unicity: Unicity) -> View:
     """The share of records that some entries single out."""
-    label = count(unicity.k, "entry", "entries")
-    return _unicity(
-        f"{label} single out {estimate_line(unicity.share)} of the people", [(label, unicity.share)]
-    )
+    single_out = count(unicity.k, "entry singles", "entries single")
+    headline = f"{single_out} out {estimate_line(unicity.share)} of the people"
+    return _unicity(headline, [(count(unicity.k, "entry", "entries"), unicity.share)])
 
 
 def _unicity(headline: str, shares: Sequence[tuple[str, Estimate]]) -> View:
