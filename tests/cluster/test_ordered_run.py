@@ -138,7 +138,7 @@ def test_a_late_group_also_goes_to_another_worker_and_the_first_result_counts(mo
 def test_a_worker_of_another_version_refuses_tasks():
     group = TaskGroup(square, [(2,)])
     group.version = "0.0.0"
-    assert "0.0.0 sent the task" in str(run_group(group).error)
+    assert "the command has 0.0.0" in str(run_group(group).error)
 
 
 def test_the_text_of_tasks_and_results_shows_nothing_of_them():
