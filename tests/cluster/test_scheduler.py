@@ -114,9 +114,14 @@ def test_certificates_that_cannot_be_loaded_are_an_error_in_one_line(run, index,
     assert outcome.err.count("\n") == 1
 
 
+def hear_and_close(server):
+    with server.accept()[0] as connection:
+        connection.recv(1)
+
+
 def test_a_scheduler_that_closes_the_connection_may_need_tls(run, index):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=lambda: server.accept()[0].close())
+        thread = threading.Thread(target=hear_and_close, args=(server,))
         thread.start()
         outcome = run("sparsity", index, "--scheduler", f"tcp://127.0.0.1:{server.getsockname()[1]}")
         thread.join()
