@@ -69,8 +69,11 @@ def test_a_rate_below_the_limit_that_is_not_proven_comes_with_the_number_of_targ
 def test_too_few_people_cannot_settle_it():
     nearer = candidate(["drop-entries 0.8"], 0.04, 0.5)
     few, some = (summary(result(UNTOUCHED, nearer), people=people) for people in (1_800, 1_900))
-    assert "More targets cannot settle this" in few and "no more than 1,800 people have enough entries" in few
-    assert "More targets would settle this" in some and "no more than 1,900 people" in some
+    assert (
+        "More targets cannot settle this" in few
+        and "only 1,800 people have enough entries to be targets" in few
+    )
+    assert "More targets may settle this" in some and "only 1,900 people" in some
 
 
 def test_the_release_as_it_is_may_be_the_one_that_is_not_proven():

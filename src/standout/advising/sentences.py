@@ -129,17 +129,20 @@ def _below(rate: Estimate, limit: float) -> str:
 
 def _what_settles(unproven: UnprovenCandidates[Any], closest: Unproven[Any], wording: Wording) -> list[str]:
     needed = f"if the rate stays the same, at least {count(closest.targets_needed)} targets are needed"
-    too_few = f"no more than {count(unproven.possible_targets)} people have enough {wording.facts} for that"
+    people = f"only {count(unproven.possible_targets)} people have enough {wording.facts} to be targets"
     targets = unproven.targets_to_settle
     if targets is None:
         return [
-            f"More targets cannot settle this: {needed}, and {too_few}.",
+            f"More targets cannot settle this: {needed}, and {people}.",
             "A stronger change or a larger limit is needed.",
         ]
-    likely = f"{count(targets)} prove it nine times out of ten"
+    settling = (
+        f"More targets would settle this: {needed}, and {count(targets)} prove it nine times out of ten."
+    )
+    if targets < closest.targets_advised:
+        settling = f"More targets may settle this: {needed}, and {people}."
     return [
-        f"More targets would settle this: {needed}, and "
-        f"{likely if targets == closest.targets_advised else too_few}.",
+        settling,
         "Use a new seed, and run it once: repeating a measurement until it succeeds proves nothing.",
     ]
 
