@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 PICTURE = Path(__file__).parents[1] / "docs/images/report.png"
-WIDTH, HEIGHT, SCALE = 960, 1100, 2
+WIDTH, HEIGHT, SCALE = 960, 930, 2
 
 
 def main(folder: Path | None) -> None:
