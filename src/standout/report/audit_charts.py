@@ -17,7 +17,7 @@ from standout.report.figures import Cells, Figure, Table
 from standout.report.grid_figures import error_grid_figure
 from standout.report.interval_charts import WIDE, ShareBar, share_bars, share_curves
 
-__all__ = ["FIGURES", "Extremes", "audit_figures", "group_extremes", "group_table"]
+__all__ = ["FIGURES", "Extremes", "audit_figures", "control_sentence", "group_extremes", "group_table"]
 
 Group: TypeAlias = SizeGroup | RankGroup | DateGroup
 MOST_TABLE_ROWS = 20
@@ -193,6 +193,22 @@ def _control(findings: AuditFindings) -> Figure | None:
         f"{IN_DATA} and {ABSENT}, by adversary. {shares}.",
         partial(share_bars, bars),
         Table(heads, cells),
+    )
+
+
+def control_sentence(findings: AuditFindings) -> str:
+    """The difference between the main and the control attack of the headline adversary; empty without one."""
+    main = findings.headline
+    if main is None or not math.isfinite(main.control.difference.value):
+        return ""
+    points, ends = _difference(main.control.difference)
+    sentence = f"The difference is {points} percentage points (95\xa0% interval: {ends})."
+    residual = main.control.residual
+    if residual is None:
+        return sentence
+    return (
+        f"{sentence} The risk above the control, as Anonymeter computes it, is {estimate_text(residual)} "
+        f"({interval_text(residual)})."
     )
 
 

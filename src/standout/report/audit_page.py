@@ -13,7 +13,7 @@ from standout.findings.audit import AuditFindings, Original
 from standout.findings.measure_titles import MEASURES, Measure, measure_titles
 from standout.report.advice_page import advice_section
 from standout.report.attack_table import attack_table, common_threshold, threshold_text
-from standout.report.audit_charts import FIGURES, audit_figures, group_extremes, group_table
+from standout.report.audit_charts import FIGURES, audit_figures, control_sentence, group_extremes, group_table
 from standout.report.before_after_part import before_after_part
 from standout.report.charts import Chart, remove_charts
 from standout.report.figures import draw_figure
@@ -74,6 +74,7 @@ def audit_page(findings: AuditFindings) -> str:
         extremes=group_extremes(shown),
         groups=group_table(shown),
         grid_captions=grid_captions(shown),
+        control_sentence=control_sentence(shown),
         settings=_settings(shown),
         readings=[ReadingTable.of(reading) for reading in shown.reading],
         failed=[check for check in shown.trust.checks if not check.passed],
