@@ -13,6 +13,10 @@ HEADERS = [
     "reviewerID,asin,overall,unixReviewTime",
     "PERSON,PLACE,WEIGHT,DAY",
     "record,item,value,time",
+    "Kundennummer,Artikel,Bewertung,Datum",
+    "Kunde,Artikel-Nr,Menge,Zeitpunkt",
+    "client,produit,quantité,date",
+    "id_cliente,producto,cantidad,fecha",
 ]
 
 

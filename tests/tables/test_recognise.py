@@ -18,6 +18,9 @@ HISTORY = {"user": list("aabb"), "film": list("wxyz"), "stars": [1, 2, 3, 4]}
         ({"patient_id": list("abcd"), **SURVEY}, True),
         ({"patient_id": list("aabb"), **SURVEY}, False),  # people repeat, so a column must be the item
         ({"patient_id": list("abcd"), "title": ["Mr", "Ms", "Ms", "Mr"], **SURVEY}, True),
+        ({"case_no": list("abcd"), **SURVEY}, True),
+        ({"case_no": list("aabb"), **SURVEY}, False),
+        ({**SURVEY, "case_no": list("aabb")}, True),  # a code, as of a region
         (HISTORY, False),
         ({"user": list("abcd"), "film": list("wxyz")}, False),
         ({"film": list("wxyz"), **SURVEY}, False),

@@ -26,31 +26,36 @@ def _words(text: str) -> list[str]:
 
 RECORDS = _words(
     "user customer member person subscriber client patient subject reviewer rater viewer reader listener "
-    "passenger driver rider player participant employee student"
+    "passenger driver rider player participant employee student "
+    "kunde kundin nutzer benutzer teilnehmer mitglied utilisateur cliente usuario"
+)
+NUMBERED_RECORDS = _words(
+    "kundennummer kundennr kundenid mitgliedsnummer mitgliedsnr patientennummer patientennr patientenid"
 )
 OTHER_RECORDS = _words("account profile device visitor session record household")
 ITEMS = _words(
     "item movie film product article book track song artist place poi venue game business anime show recipe "
-    "restaurant beer course joke"
+    "restaurant beer course joke artikel produkt buch produit livre artículo articulo producto libro película"
 )
+NUMBERED_ITEMS = _words("artikelnummer artikelnr produktnummer produktnr")
 OTHER_ITEMS = _words("location page")
 VALUES = _words(
     "rating ratings score stars value quantity qty amount overall grade vote weight bookrating userrating "
-    "movierating ratingvalue ratingscore reviewscore playcount"
+    "movierating ratingvalue ratingscore reviewscore playcount bewertung menge anzahl quantité quantite cantidad"
 )
 TIMES = _words(
     "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime reviewtime "
-    "watchedat purchasedate orderdate checkintime"
+    "watchedat purchasedate orderdate checkintime datum zeitstempel zeitpunkt fecha"
 )
 EXACT: dict[str, list[list[str]]] = {
     "record": [
-        [*(f"{noun}id" for noun in RECORDS), "uid"],
+        [*(f"{noun}id" for noun in RECORDS), *NUMBERED_RECORDS, "uid"],
         RECORDS,
         [f"{noun}id" for noun in OTHER_RECORDS],
         [*OTHER_RECORDS, "username"],
     ],
     "item": [
-        [*(f"{noun}id" for noun in ITEMS), "asin", "isbn", "sku", "stockcode"],
+        [*(f"{noun}id" for noun in ITEMS), *NUMBERED_ITEMS, "asin", "isbn", "sku", "stockcode"],
         ITEMS,
         [f"{noun}id" for noun in OTHER_ITEMS],
         [*OTHER_ITEMS, "url", "title"],
@@ -67,7 +72,7 @@ DATED = dict(zip(_words("ts when seen visited watched rated purchased bought cre
 """Ordinary words, and their rank: they are the time only if the cells are dates."""
 FUZZY = 100
 """Rank of a name that only contains a well-known word."""
-VALUE_WORDS = {*_words("rating ratings score stars quantity qty amount grade value")}
+VALUE_WORDS = {*_words("rating ratings score stars quantity qty amount grade value bewertung menge")}
 TIME_WORDS = {*_words("time date datetime timestamp ts day at datum fecha")}
 TIME_ENDS = ("time", "date", "timestamp", "datum")
 FIRST_TIME_WORDS = {*_words("date datetime timestamp time")}

@@ -7,6 +7,7 @@ from typing import Any
 
 from standout.core.errors import StandoutError
 from standout.core.progress import no_progress
+from standout.ingest.column_names import is_id_name
 from standout.ingest.formats import recognise
 from standout.ingest.frame_tables import is_table
 from standout.ingest.header import recognise as recognised_columns
@@ -25,16 +26,18 @@ HISTORY = {
 }  # fmt: skip
 """Options that only a history has."""
 FEWEST_COLUMNS, FEWEST_WITH_ITEM = 3, 4
+ROWS_PER_PERSON = 2
+"""An id that has so many rows on average is that of people with several rows."""
 LARGEST = 200 << 20
-"""Size in bytes up to which the ids of a file with an item are compared."""
+"""Size in bytes up to which the ids of a file are compared."""
 
 
 def looks_like_table(source: Any, options: Options | None = None) -> str:
     """Why a source looks like a table with one row per person; "" if it does not.
 
     A table has several columns, and none that is recognised as the item of a history. If one has such a name,
-    as a title or a course, it is a table if each row has an id of its own. Nothing is raised: a source that
-    cannot be read is no table.
+    as a title or a course, it is a table if each row has an id of its own. If the first column is an id and
+    most ids have several rows, it is none. Nothing is raised: a source that cannot be read is no table.
 
     >>> import polars as pl
     >>> looks_like_table(pl.DataFrame({"age": [30, 40], "sex": ["f", "m"], "smoker": ["no", "yes"]}))
@@ -73,11 +76,19 @@ def _reason(names: Sequence[str], source: Any, options: Options, stack: ExitStac
     if items and (not records or _size(source) > LARGEST):
         return ""
     if not records:
+        if is_id_name(names[0]) and _size(source) <= LARGEST and _has_many_rows(source, options, stack):
+            return ""
         return f"it has {len(names)} columns, and none is an item"
     columns = open_columns(source, options, stack, no_progress)
     if all(distinct_cells(series).all_differ for series in columns.series(records)):
         return f"it has {len(names)} columns, and each row has an id of its own"
     return ""
+
+
+def _has_many_rows(source: Any, options: Options, stack: ExitStack) -> bool:
+    """Whether the ids in the first column have several rows on average."""
+    cells = distinct_cells(next(iter(open_columns(source, options, stack, no_progress).series([0]))))
+    return len(cells.values) * ROWS_PER_PERSON <= cells.n_rows
 
 
 def _is_read_once(source: Any) -> bool:
