@@ -41,7 +41,8 @@ NUMBERED_ITEMS = _words("artikelnummer artikelnr produktnummer produktnr")
 OTHER_ITEMS = _words("location page")
 VALUES = _words(
     "rating ratings score stars value quantity qty amount overall grade vote weight bookrating userrating "
-    "movierating ratingvalue ratingscore reviewscore playcount bewertung menge anzahl quantité quantite cantidad"
+    "movierating ratingvalue ratingscore reviewscore playcount "
+    "bewertung menge anzahl quantité quantite cantidad"
 )
 TIMES = _words(
     "timestamp time date datetime day ratedat createdat ratingdate invoicedate unixreviewtime reviewtime "
