@@ -23,6 +23,14 @@ def levels(release):
     return release.levels if isinstance(release.levels, tuple) else release.levels.tolist()
 
 
+def test_a_column_has_one_decimal_mark():
+    for texts in (["2.5", "3,5"], ["2,5", "3.5"], ["1.5", "1,234"]):
+        status = ValueReader().levels(texts).status
+        assert [bool(each) for each in status] == ["," in text for text in texts]
+    assert ValueReader("text").levels(["2,5", "3,5"]).levels == ("2,5", "3,5")
+    assert ValueReader(bin_width=1).levels(["2,5", "3,5"]).levels.tolist() == [2, 3]
+
+
 def test_a_release_knows_its_levels(put):
     for values, wanted in [
         (["5", "1", "3"], [1, 3, 5]),
@@ -34,6 +42,10 @@ def test_a_release_knows_its_levels(put):
         (["b", "B", "ä", "10 stars"], ("10 stars", "B", "b", "ä")),
         (["1/5", "2/5"], ("1/5", "2/5")),
         ([""], []),
+        (["2,5", "3,0", "3", " ,5 "], [0.5, 2.5, 3]),
+        (["1,234", "2,5", "-0,125"], [-0.125, 1.234, 2.5]),
+        (["1,234", "5,678"], ("1,234", "5,678")),  # decimals or thousands
+        (["1,2,3", "4,5,6"], ("1,2,3", "4,5,6")),
     ]:
         release = so.read(put(column(*values)))
         assert levels(release) == wanted
@@ -54,7 +66,7 @@ def test_numbers_come_back_as_they_were(put, numbers):
 
 
 def test_text_among_numbers_is_rejected(put):
-    for bad in ["good", "4 stars", "1,5", "0x10", "1_000", "--1", "1e", "٤", "½", "four"]:
+    for bad in ["good", "4 stars", "1,5,0", "1,500", "0x10", "1_000", "--1", "1e", "٤", "½", "four"]:
         kept, rejected = outcome(put(column("1", bad, "2")))
         assert set(kept) == {("u", "0"), ("u", "2")}
         assert rejected == {3: Reason.NOT_A_NUMBER}

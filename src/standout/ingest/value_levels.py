@@ -24,6 +24,9 @@ LARGEST = 1e100
 """Largest number of a value column: the squares of differences of larger ones may exceed a 64-bit number."""
 WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+"""A number with a decimal comma, or one such as 1,234."""
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
@@ -68,10 +71,12 @@ class ValueReader:
     def levels(self, texts: Iterable[str]) -> LevelMap:
         """Find the levels of a column from its distinct texts.
 
-        In a column of numbers, a blank text means no value, and spaces around a number are ignored.
+        In a column of numbers, a blank text means no value, and spaces around a number are ignored. Decimal
+        commas are read as such if no number has a point and at least one is not like 1,234.
         """
         cells = list(texts)
-        numbers = np.array([_number(cell.strip()) for cell in cells], np.float64)
+        points = _with_points(cells) if self.kind != "text" else cells
+        numbers = np.array([_number(cell.strip()) for cell in points], np.float64)
         filled = np.array([bool(cell.strip()) for cell in cells], bool)
         no_numbers = filled.any() and np.isnan(numbers[filled]).all()
         if self.kind == "text" or (self.kind == "auto" and self.bin_width is None and no_numbers):
@@ -98,6 +103,16 @@ class ValueReader:
         level = np.full(len(numbers), len(levels), np.uint32)
         level[good] = codes
         return LevelMap(levels, level, status)
+
+
+def _with_points(cells: list[str]) -> list[str]:
+    """The cells with decimal points, if they have decimal commas."""
+    stripped = [cell.strip() for cell in cells]
+    commas = [COMMA.fullmatch(cell) is not None for cell in stripped]
+    clear = any(comma and not THOUSANDS.fullmatch(cell) for cell, comma in zip(stripped, commas, strict=True))
+    if not clear or any("." in cell and NUMBER.fullmatch(cell) for cell in stripped):
+        return cells
+    return [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, commas, strict=True)]
 
 
 def _number(cell: str) -> float:
