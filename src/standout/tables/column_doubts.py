@@ -20,6 +20,8 @@ SMALL_GROUP, LARGE_GROUP, FEWEST = 1.5, 50, 20
 """Mean numbers of rows of a group that may be one person, and the fewest groups."""
 CLOCK = "its times of day are left out, so what they reveal is not measured"
 MIXED_DATES = "its dates have no common format"
+MISSING_NUMBERS = (-9, -99, -999, -9999)
+"""Numbers by which surveys mark missing answers, if no other number is below 0."""
 DIFFERENT = 0.5
 """Names differ in most rows; a column with few levels names groups, not people."""
 
@@ -75,9 +77,22 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
             f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the numbers "
             "understate the risk: a table must have one row per person"
         )
+    if not is_settled and (marker := _missing_number(column)):
+        yield Doubt(
+            f"column {name} has {marker} in {column.counts[0]:,} rows and nothing else below 0. If it means that "
+            "the answer is missing, name it (missing), with all other texts for empty cells, such as NA"
+        )
     if doubt:
         may_understate = doubt.startswith((CLOCK, MIXED_DATES))
         yield Doubt(f"column {name}: {doubt}", blocks=may_understate and not is_settled)
+
+
+def _missing_number(column: Column) -> str:
+    """The number that may mark missing answers, or ""."""
+    if column.kind != "number" or column.n_levels < 3:
+        return ""
+    lowest, second = float(column.levels[0]), float(column.levels[1])
+    return f"{lowest:g}" if lowest in MISSING_NUMBERS and second >= 0 else ""
 
 
 def _groups_rows(column: Column) -> bool:
