@@ -79,8 +79,8 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
         )
     if not is_settled and (marker := _missing_number(column)):
         yield Doubt(
-            f"column {name} has {marker} in {column.counts[0]:,} rows and nothing else below 0. If it means that "
-            "the answer is missing, name it (missing), with all other texts for empty cells, such as NA"
+            f"column {name} has {marker} in {column.counts[0]:,} rows and nothing else below 0. If it means "
+            "that the answer is missing, name it (missing), with all other texts for empty cells, such as NA"
         )
     if doubt:
         may_understate = doubt.startswith((CLOCK, MIXED_DATES))
