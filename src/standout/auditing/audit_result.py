@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -11,25 +10,19 @@ from standout.adversary import Adversary
 from standout.attack.any_attack import AnyAttack
 from standout.auditing.result_frames import result_frames
 from standout.auditing.risk_table import risk_table
-from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.errors import ParameterError
-from standout.core.frame_export import FrameExport
 from standout.core.progress import ProgressOption, no_progress, with_progress
-from standout.core.result_views import ResultView
 from standout.core.suggestions import not_one_of
 from standout.findings.advice import AdviceFindings
-from standout.findings.answer_line import answer_line
 from standout.findings.audit import AuditFindings
-from standout.findings.json_types import JsonObject
-from standout.findings.serialize import json_text, to_json_object
 from standout.release.model import Release
-from standout.report.safe_tables import inert
+from standout.report.audit_output import AuditOutput
 
 __all__ = ["Audit"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(ResultView, FrameExport):
+class Audit(AuditOutput):
     """Result of an audit.
 
     Attributes
@@ -58,44 +51,13 @@ class Audit(ResultView, FrameExport):
     threads: int | None = None
     attacks: Mapping[str, AnyAttack] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        return f"<Audit: {answer_line(self.findings)}>"
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the audit passed its self-check."""
-        return self.findings.trust.trusted
-
-    @property
-    def exceeded(self) -> bool | None:
-        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
-        return self.findings.threshold.exceeded
-
-    @cached_property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The findings as frames: adversaries, curves, envelope, exposure, sensitive, theory and checks."""
+    def _make_tables(self) -> dict[str, pl.DataFrame]:
         return result_frames(self.findings)
 
-    def _frame(self) -> pl.DataFrame:
-        return self.tables["adversaries"]
+    def _page(self) -> str:
+        from standout.report.audit_page import audit_page
 
-    def _shown(self) -> AuditFindings:
-        return self.findings
-
-    def finished_at(self, time: str) -> "Audit":
-        """The audit with the time at which its report is written.
-
-        Parameters
-        ----------
-        time : str
-            A time in ISO 8601.
-
-        Returns
-        -------
-        Audit
-            A copy with `findings.run.finished_at` set.
-        """
-        return replace(self, findings=self.findings.finished_at(time))
+        return audit_page(self.findings)
 
     def with_advice(self, advice: AdviceFindings) -> "Audit":
         """The audit with advice on what would help, which the report then shows.
@@ -113,55 +75,6 @@ class Audit(ResultView, FrameExport):
         complete = self.complete and advice.complete
         findings = replace(self.findings, advice=advice, complete=complete)
         return replace(self, findings=findings, complete=complete)
-
-    def to_dict(self) -> JsonObject:
-        """The findings as plain JSON values.
-
-        Returns
-        -------
-        dict
-            The content of findings.json.
-        """
-        return to_json_object(self.findings)
-
-    def to_json(self, path: str | Path) -> None:
-        """Write findings.json.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        """
-        text = json_text(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    @with_progress
-    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
-        """Write the report as one HTML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        progress : bool or callable, optional
-            True shows a bar while the charts are drawn.
-        """
-        from standout.report.audit_page import audit_page
-
-        text = audit_page(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def to_csv(self, folder: str | Path) -> None:
-        """Write every table of `tables` as a CSV file of the same name.
-
-        Parameters
-        ----------
-        folder : str or Path
-            The folder; it is created if it is missing.
-        """
-        target = make_folder(Path(folder))
-        for name, table in self.tables.items():
-            write_atomically(target / f"{name}.csv", inert(table).write_csv)
 
     @with_progress
     def risk_table(

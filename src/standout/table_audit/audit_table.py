@@ -1,27 +1,19 @@
 """The audit of a table: how many people adversaries identify, what equal rows reveal, what is learned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from standout.core.atomic_files import make_folder, write_atomically
 from standout.core.checks import positive_share, whole_number
 from standout.core.errors import ParameterError
 from standout.core.foreign_text import printable
-from standout.core.frame_export import FrameExport
-from standout.core.progress import Progress, ProgressMeter, ProgressOption, no_progress, with_progress
-from standout.core.result_views import ResultView
+from standout.core.progress import Progress, ProgressMeter, no_progress
 from standout.core.rng import check_seed
 from standout.core.threads import thread_count
-from standout.findings.answer_line import answer_line
 from standout.findings.audit import Check
 from standout.findings.before_after import AdversaryBeforeAfter
-from standout.findings.json_types import JsonObject
-from standout.findings.serialize import json_text, to_json_object
 from standout.findings.table_audit import TableFindings
-from standout.report.safe_tables import inert
+from standout.report.audit_output import AuditOutput
 from standout.risk_measures.known_columns import known_columns
 from standout.table_attack.prepare import original_of
 from standout.table_attack.table_adversary import TableAdversary
@@ -63,7 +55,7 @@ RISK_COST, ADVERSARY_COST, CURVE_COST, CHECK_COST, ORIGINAL_COST = 0.5, 1.0, 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableAudit(ResultView, FrameExport):
+class TableAudit(AuditOutput):
     """Result of an audit of a table.
 
     Attributes
@@ -89,95 +81,15 @@ class TableAudit(ResultView, FrameExport):
     seed: int = 0
     threads: int | None = None
 
-    def __repr__(self) -> str:
-        return f"<TableAudit: {answer_line(self.findings)}>"
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the audit passed its self-check."""
-        return self.findings.trust.trusted
-
-    @property
-    def exceeded(self) -> bool | None:
-        """Whether the share of identified people may be above `fail_above`; None without a threshold."""
-        return self.findings.threshold.exceeded
-
-    @cached_property
-    def tables(self) -> "dict[str, pl.DataFrame]":
-        """The findings as frames: adversaries, curves, classes, column_sets, disclosure, columns, checks."""
+    def _make_tables(self) -> "dict[str, pl.DataFrame]":
         from standout.table_audit.table_frames import table_frames
 
         return table_frames(self.findings)
 
-    def _frame(self) -> "pl.DataFrame":
-        return self.tables["adversaries"]
-
-    def _shown(self) -> TableFindings:
-        return self.findings
-
-    def finished_at(self, time: str) -> "TableAudit":
-        """The audit with the time at which its report is written.
-
-        Parameters
-        ----------
-        time : str
-            A time in ISO 8601.
-
-        Returns
-        -------
-        TableAudit
-            A copy with `findings.run.finished_at` set.
-        """
-        return replace(self, findings=self.findings.finished_at(time))
-
-    def to_dict(self) -> JsonObject:
-        """The findings as plain JSON values.
-
-        Returns
-        -------
-        dict
-            The content of findings.json.
-        """
-        return to_json_object(self.findings)
-
-    def to_json(self, path: str | Path) -> None:
-        """Write findings.json.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        """
-        text = json_text(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    @with_progress
-    def to_html(self, path: str | Path, *, progress: ProgressOption = no_progress) -> None:
-        """Write the report as one HTML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing file is replaced.
-        progress : bool or callable, optional
-            True shows a bar while the charts are drawn.
-        """
+    def _page(self) -> str:
         from standout.report.table_page import table_page
 
-        text = table_page(self.findings)
-        write_atomically(Path(path), lambda file: file.write(text.encode()))
-
-    def to_csv(self, folder: str | Path) -> None:
-        """Write every frame of `tables` as a CSV file of the same name.
-
-        Parameters
-        ----------
-        folder : str or Path
-            The folder; it is created if it is missing.
-        """
-        target = make_folder(Path(folder))
-        for name, frame in self.tables.items():
-            write_atomically(target / f"{name}.csv", inert(frame).write_csv)
+        return table_page(self.findings)
 
 
 def audit_table(
