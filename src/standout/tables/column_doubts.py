@@ -1,7 +1,7 @@
 """What a user should check about a column: it names people, it is empty, it says nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from standout.core.arrays import run_starts
@@ -11,7 +11,7 @@ from standout.tables.distinct_cells import DistinctCells
 from standout.tables.id_column import has_id_name
 from standout.tables.known_names import CONTACTS, PEOPLE
 
-__all__ = ["CLOCK", "MIXED_DATES", "Doubt", "column_doubts", "direct_identifier"]
+__all__ = ["CLOCK", "MIXED_DATES", "Doubt", "column_doubts", "direct_identifier", "missing_number_doubts"]
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 PHONE = re.compile(r"(\+\d|\(?0\d)[\d ()/-]{6,}")
@@ -77,14 +77,23 @@ def column_doubts(column: Column, cells: DistinctCells, doubt: str, is_settled: 
             f"{cells.filled / column.n_levels:.1f} rows on average. If a group is one person, the numbers "
             "understate the risk: a table must have one row per person"
         )
-    if not is_settled and (marker := _missing_number(column)):
-        yield Doubt(
-            f"column {name} has {marker} in {column.counts[0]:,} rows and nothing else below 0. If it means "
-            "that the answer is missing, name it (missing), with all other texts for empty cells, such as NA"
-        )
     if doubt:
         may_understate = doubt.startswith((CLOCK, MIXED_DATES))
         yield Doubt(f"column {name}: {doubt}", blocks=may_understate and not is_settled)
+
+
+def missing_number_doubts(columns: Iterable[Column]) -> Iterator[Doubt]:
+    """Yield one warning for each number that may mark missing answers."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        if marker := _missing_number(column):
+            names.setdefault(marker, []).append(repr(column.name))
+    for marker, own in names.items():
+        others = f" and {len(own) - 1} more" if len(own) > 1 else ""
+        yield Doubt(
+            f"{marker} is the only number below 0 in column {own[0]}{others}. If it means that an answer is "
+            "missing, name it (missing), with all other texts for empty cells, such as NA"
+        )
 
 
 def _missing_number(column: Column) -> str:

@@ -13,7 +13,7 @@ from standout.release.labels import Labels
 from standout.release.provenance import Provenance, UnusedColumn
 from standout.tables.apply_schema import apply_schema
 from standout.tables.column import Column
-from standout.tables.column_doubts import Doubt, column_doubts, direct_identifier
+from standout.tables.column_doubts import Doubt, column_doubts, direct_identifier, missing_number_doubts
 from standout.tables.column_types import CellLevels, levels_of
 from standout.tables.distinct_cells import DistinctCells, distinct_cells
 from standout.tables.id_column import check_ids, choose_id, id_labels, may_be_id
@@ -81,11 +81,13 @@ class TableReader:
         if not parts:
             raise SourceError("the source has no column but the id: a table needs attributes")
         doubts = [doubt for part in parts.values() for doubt in part.doubts]
+        columns = tuple(part.column for part in parts.values())
+        settled = {name for name, schema in self.schema.columns.items() if schema.kind is not None}
+        doubts += missing_number_doubts(column for column in columns if column.name not in settled)
         self.warnings += [doubt.text for doubt in doubts]
         self.refusals += [doubt.text for doubt in doubts if doubt.blocks]
         if record is not None:
             self._check_id(names[record], candidates[record])
-        columns = tuple(part.column for part in parts.values())
         unused = tuple(UnusedColumn(names[position], "text", True) for position in sorted(ignored))
         self._remember(parts, unused, False if record is None else names[record])
         provenance = Provenance(
