@@ -36,7 +36,7 @@ def test_an_interrupted_run_returns_its_results_and_resumes(release, monkeypatch
         lambda *args, **options: batches.append(options["targets"]) or original(*args, **options),
     )
     rest = ask(save=tmp_path / "run")
-    assert [len(targets) for targets in batches] == [5, 5, 3]  # what was done is not done again
+    assert sorted(len(targets) for targets in batches) == [3, 5, 5]  # what was done is not done again
     assert same(rest, whole)
     assert same(ask(save=tmp_path / "run"), whole)
     other = ask(save=tmp_path / "run", seed=3)  # other settings have files of their own

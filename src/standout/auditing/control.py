@@ -40,7 +40,7 @@ def residual(main: Estimate, control: Estimate) -> Estimate | None:
     The ends of its interval combine how far it moves with each end of the main and of the control rate, as
     Newcombe's interval of a difference does.
 
-    >>> residual(rate(90, 100), rate(20, 100)).value
+    >>> round(residual(rate(90, 100), rate(20, 100)).value, 3)
     0.875
     """
     if control.value >= 1.0:

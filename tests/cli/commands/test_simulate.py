@@ -80,7 +80,7 @@ def test_an_interrupted_simulation_says_so_and_resumes(run, people_index, tmp_pa
         return attack(*args, **options)
 
     monkeypatch.setattr(target_attacks, "attack_outcomes", attack_two_batches)
-    attacked = ("simulate", people_index, *OPTIONS, "--targets", 40, "--attack", "paper")
+    attacked = ("simulate", people_index, *OPTIONS, "--targets", 40, "--attack", "paper", "--threads", 1)
     command = (*attacked, "--save", tmp_path / "run")
     interrupted = run(*command)
     assert interrupted.code == 3 and "20 targets (interrupted)" in interrupted.out
