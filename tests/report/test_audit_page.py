@@ -146,7 +146,8 @@ def test_everything_in_the_findings_is_on_the_page():
         assert row.category in text and f"{row.people_revealed:,}" in text
     for part in (verdict.singling_out, verdict.linkability, verdict.inference):
         assert part.title in text and part.explanation in text
-    for sentence in (verdict.summary, *findings.limits, "512 of 610 people", "Guessing would identify"):
+    people = "512 of the 598 people who can be targets. 12 others have too few entries"
+    for sentence in (verdict.summary, *findings.limits, people, "Guessing would identify"):
         assert sentence in text
     for check in findings.trust.checks:
         assert check.title in text and check.explanation in text

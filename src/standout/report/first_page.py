@@ -19,7 +19,7 @@ QUESTIONS = {
     "linkability": "Can a {record} be linked to another source about the same person?",
     "inference": "Can something new be learned about the person?",
 }
-UNCERTAIN_THRESHOLD = "With few targets, the interval is wide."
+UNCERTAIN_THRESHOLD = "With few targets, the interval is wide: more targets would narrow it."
 
 
 @dataclass(frozen=True, slots=True)
