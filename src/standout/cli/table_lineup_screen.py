@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from standout.cli.console import borderless_table, console, number_columns, print_json, print_text, progress
 from standout.core.errors import ParameterError
-from standout.core.formatting import count
+from standout.core.formatting import count, percent
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -79,13 +79,13 @@ def _show(lineup: "TableLineup", table: "Table") -> None:
     screen.print(_candidates(lineup, table))
     tied = f"{count(lineup.ties, 'row', 'rows')} fit equally well. " if lineup.ties > 1 else ""
     nobody = (
-        f" The person is not in the table with a probability of {lineup.nobody:.1%}."
+        f" The person is not in the table with a probability of {percent(lineup.nobody)}."
         if lineup.nobody > 0
         else ""
     )
     print_text(
         "",
-        f"{tied}The first row has a probability of {best.probability:.1%}; "
+        f"{tied}The first row has a probability of {percent(best.probability)}; "
         f"{lineup.bits_left:.1f} bits are missing to identify the person.{nobody}",
         "",
         f"Why {_label(best, table)} is first: how much likelier each known value is for it than for anybody",

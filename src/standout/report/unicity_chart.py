@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from standout.core.foreign_text import printable_lines
+from standout.core.formatting import interval_text, percent
 from standout.report.charts import Axis, Chart, Point, curves
 from standout.theory.unicity_grid import UnicityCell
 
@@ -29,7 +30,7 @@ def unicity_page(cells: Sequence[UnicityCell]) -> str:
     """HTML page with the chart and its numbers."""
     rows = "".join(
         f"<tr><td>{escape(cell.places)}<td>{escape(cell.time_bin or 'unknown')}<td>{cell.points}"
-        f"<td>{cell.share.value:.1%} ({cell.share.low:.1%} to {cell.share.high:.1%})<td>{cell.share.n:,}"
+        f"<td>{percent(cell.share.value)} ({interval_text(cell.share)})<td>{cell.share.n:,}"
         f"<td>{cell.too_few_points:,}</tr>\n"
         for cell in cells
     )
